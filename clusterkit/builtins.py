@@ -1,0 +1,58 @@
+"""The registration table of the built-in stages and recipes: names as strings, so that registering imports nothing.
+
+Adding a stage is one file and one line here; the conformance suite, the list of stages and the table of legal
+compositions pick it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["TABLE"]
+
+TABLE: Mapping[str, Mapping[str, str]] = {
+    "featuremap": {
+        "elm": "clusterkit.featuremaps.elm:Elm",
+        "identity": "clusterkit.featuremaps.identity:Identity",
+        "minmax": "clusterkit.featuremaps.minmax:MinMax",
+        "rbf": "clusterkit.featuremaps.rbf:Rbf",
+        "zscore": "clusterkit.featuremaps.zscore:ZScore",
+    },
+    "solver": {
+        "centroids": "clusterkit.solvers.centroids:Centroids",
+        "nmf": "clusterkit.solvers.nmf:Nmf",
+        "ridge": "clusterkit.solvers.ridge:Ridge",
+        "svdd": "clusterkit.solvers.svdd:Svdd",
+    },
+    "labeler": {
+        "argmax": "clusterkit.labelers.argmax:Argmax",
+        "complete_graph": "clusterkit.labelers.complete_graph:CompleteGraph",
+        "interval": "clusterkit.labelers.interval:Interval",
+        "rows_kmeans": "clusterkit.labelers.rows_kmeans:RowsKMeans",
+        "threshold": "clusterkit.labelers.threshold:Threshold",
+    },
+    "balancer": {
+        "band": "clusterkit.balancers.band:Band",
+        "ordinal": "clusterkit.balancers.ordinal:Ordinal",
+    },
+    "partitioner": {
+        "kmeans": "clusterkit.partitioners.kmeans:KMeans",
+        "kmeans_mapped": "clusterkit.partitioners.kmeans_mapped:KMeansMapped",
+        "random": "clusterkit.partitioners.random:Random",
+        "seeds": "clusterkit.partitioners.seeds:Seeded",
+    },
+    "tuner": {},
+    "recipe": {
+        "elm-kmeans": "clusterkit.recipes.centroid:ELM_KMEANS",
+        "elm-nmf": "clusterkit.recipes.nmf:ELM_NMF",
+        "emmc": "clusterkit.recipes.margin:EMMC",
+        "emmc-multi": "clusterkit.recipes.margin:EMMC_MULTI",
+        "emmc-multistart": "clusterkit.recipes.margin:EMMC_MULTISTART",
+        "emmc-paper": "clusterkit.recipes.margin:EMMC_PAPER",
+        "emmc-single": "clusterkit.recipes.margin:EMMC_SINGLE",
+        "kernel-kmeans": "clusterkit.recipes.centroid:KERNEL_KMEANS",
+        "kmeans": "clusterkit.recipes.centroid:KMEANS",
+        "nmf": "clusterkit.recipes.nmf:NMF",
+        "svc": "clusterkit.recipes.support:SVC",
+    },
+}

@@ -1,0 +1,238 @@
+"""The one loop: solve for the current labels, read new labels, balance them, until they repeat.
+
+EMMC, k-means and IterSVR are fixed points of it; a solver that learns from no targets is at its fixed point after one
+turn. R starts run together as more columns where the solver can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.outcomes import Outcome, Scores
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import Assignment, Balancer, Codec, Decoder, Labeler, Labeling, Prepared, Task
+
+__all__ = ["Reading", "Result", "alternate", "one_turn"]
+
+# Columns solved together: their scores take at most this many bytes, so the chunk depends on sizes alone.
+CHUNK_BYTES = 256 * 1024**2
+
+
+@attrs.frozen(eq=False)
+class Reading:
+    """Labels with what they were read from.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    outcome : Outcome
+    predict : callable or None
+    exact : bool
+        Whether predicting the training rows gives the labels.
+    """
+
+    labels: Labels
+    outcome: Outcome
+    predict: object
+    exact: bool
+
+
+@attrs.frozen(eq=False)
+class Result:
+    """How one start ended.
+
+    Parameters
+    ----------
+    reading : Reading
+    n_iter : int
+    converged : bool
+    reason : str
+    objective : float
+        Of the labels returned, or of the labels before them if only one turn was allowed; nan without one.
+    history : tuple of float
+        Objective of the labels entering each turn.
+    index : int
+        Which start.
+    """
+
+    reading: Reading
+    n_iter: int
+    converged: bool
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    index: int = 0
+
+
+@attrs.define(eq=False)
+class _Start:
+    """A start under way."""
+
+    index: int
+    labels: Labels
+    reading: Reading | None = None
+    best: Reading | None = None
+    best_objective: float = math.inf
+    history: list[float] = attrs.field(factory=list)
+    seen: set[bytes] = attrs.field(factory=set)
+    turns: int = 0
+    done: Result | None = None
+
+    def finish(self, converged: bool, reason: str) -> None:
+        """End here: with the fixed point, or with the best labels whose objective is known."""
+        last = self.history[-1] if self.history else math.nan
+        reading = self.reading if converged or self.best is None else self.best
+        if reading is None:
+            return
+        objective = last if converged or self.best is None else self.best_objective
+        self.done = Result(reading, self.turns, converged, reason, objective, tuple(self.history), self.index)
+
+
+def read(
+    outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
+) -> Reading:
+    """Labels of an outcome, balanced."""
+    labeling: Labeling = labeler.label(outcome, space, task, rng)
+    if balancer is None or labeling.costs is None:
+        return Reading(labeling.labels, outcome, labeling.predict, labeling.exact)
+    given: Assignment = balancer.assign(labeling.costs, labeling.labels, task)
+    predict = labeling.predict
+    if given.offsets is not None and isinstance(predict, Decoder):
+        predict = attrs.evolve(predict, offsets=given.offsets)
+    return Reading(given.labels, outcome, predict, labeling.exact and given.exact)
+
+
+def one_turn(
+    prepared: Prepared, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rngs: list[Rng]
+) -> list[Result]:
+    """Solvers that learn from no targets: one turn for each random stream."""
+    results: list[Result] = []
+    for index, rng in enumerate(rngs):
+        try:
+            outcome = prepared.solve(None, None, rng)
+            reading = read(outcome, labeler, balancer, space, task, rng)
+        except KeyboardInterrupt:
+            if not results:
+                raise
+            break
+        values = prepared.objective(None, outcome)
+        status = outcome.status
+        results.append(
+            Result(
+                reading,
+                1 if status is None else status.n_iter,
+                True if status is None else status.converged,
+                "solved in one turn" if status is None else status.reason,
+                math.nan if values is None else float(values[0]),
+                () if status is None else status.history,
+                index,
+            )
+        )
+        if len(rngs) > 1:
+            tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
+    return results
+
+
+def alternate(
+    prepared: Prepared,
+    codec: Codec,
+    balancer: Balancer | None,
+    space: Space,
+    task: Task,
+    labels: Labels,
+    *,
+    max_iter: int,
+    together: bool,
+    rng: Rng,
+) -> list[Result]:
+    """Run the loop from R labellings.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (R, n)
+    max_iter : int
+        Most turns of each start.
+    together : bool
+        Whether the solver takes several starts as more columns.
+
+    Returns
+    -------
+    list of Result
+        One a start; after Ctrl-C those that have something to return.
+    """
+    width = codec.codebook(task.k).shape[1]
+    chunk = max(1, CHUNK_BYTES // (8 * task.n * width)) if together else 1
+    starts = [_Start(index, row) for index, row in enumerate(labels)]
+    try:
+        for first in range(0, len(starts), chunk):
+            _run(starts[first : first + chunk], prepared, codec, balancer, space, task, max_iter, rng)
+    except KeyboardInterrupt:
+        for start in starts:
+            if start.done is None:
+                start.finish(False, "interrupted: the best labels so far are kept")
+        if not any(start.done for start in starts):
+            raise
+    return [start.done for start in starts if start.done is not None]
+
+
+def _run(
+    active: list[_Start],
+    prepared: Prepared,
+    codec: Codec,
+    balancer: Balancer | None,
+    space: Space,
+    task: Task,
+    max_iter: int,
+    rng: Rng,
+) -> None:
+    previous: Outcome | None = None
+    for turn in range(1, max_iter + 1):
+        coded = codec.encode(np.stack([start.labels for start in active]), task.k)
+        outcome = prepared.solve(coded, previous, rng)
+        objective = prepared.objective(coded, outcome)
+        for position, start in enumerate(active):
+            value = math.nan if objective is None else float(objective[position])
+            part = outcome.start(position) if isinstance(outcome, Scores) else outcome
+            _advance(start, value, read(part, codec, balancer, space, task, rng))
+        best = _lowest(objective)
+        going = [position for position, start in enumerate(active) if start.done is None]
+        tell(Report("loop", turn, max_iter, best, len(going)))
+        if not going:
+            return
+        previous = outcome.take(going) if isinstance(outcome, Scores) else outcome
+        active = [active[position] for position in going]
+    for start in active:
+        start.finish(False, f"max_iter = {max_iter} reached")
+
+
+def _advance(start: _Start, objective: float, reading: Reading) -> None:
+    """Take in the labels read in this turn; `objective` is that of the labels the turn began with."""
+    start.turns += 1
+    start.history.append(objective)
+    # The labels a start begins with were read from nothing, so they are no candidates.
+    if start.reading is not None and (start.best is None or objective < start.best_objective):
+        start.best, start.best_objective = start.reading, objective
+    repeated = np.array_equal(reading.labels, start.labels)
+    start.reading = reading
+    if repeated:
+        start.finish(True, "labels repeat")
+        return
+    start.seen.add(_digest(start.labels))
+    if _digest(reading.labels) in start.seen:
+        start.finish(False, "cycle: labels seen before came back; the best of them is returned")
+        return
+    start.labels = reading.labels
+
+
+def _digest(labels: Labels) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
+
+
+def _lowest(objective: Array | None) -> float | None:
+    return None if objective is None else float(np.min(objective))

@@ -1,0 +1,74 @@
+"""Feature maps applied one after the other, as one feature map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.errors import UnknownName, nearest_names
+from clusterkit.core.params import free
+from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.stages import FeatureMap
+
+__all__ = ["Chain"]
+
+
+def _maps(value: Any) -> str | None:
+    fine = isinstance(value, tuple) and value and all(isinstance(part, FeatureMap) for part in value)
+    return None if fine else "a non-empty tuple of feature maps"
+
+
+check: Callable[[Any], str | None] = _maps
+
+
+@final
+@attrs.frozen
+class Chain(FeatureMap):
+    """Feature maps in sequence; only the last may give a kernel.
+
+    Parameters
+    ----------
+    maps : tuple of FeatureMap
+        The first sees the raw data. The features of all but the last are kept in memory.
+    """
+
+    name: ClassVar[str] = "chain"
+    maps: tuple[FeatureMap, ...] = free((), check, invalid=((), 3))
+
+    @property
+    def gives(self) -> type[Space]:  # type: ignore[override]
+        """What the last map gives."""
+        return self.maps[-1].gives
+
+    def fit(self, X: Array, rng: Rng) -> Space:
+        """Fit each map on the features of the one before."""
+        space = self.maps[0].fit(X, rng)
+        resolved = dict(space.resolved)
+        for following in self.maps[1:]:
+            if not isinstance(space, FeatureSpace):
+                raise TypeError("only the last map of a chain may give a kernel")
+            before = space.transform.steps
+            space = following.fit(space.rows(), rng)
+            resolved.update(space.resolved)
+            space = attrs.evolve(space, before=before)
+        return attrs.evolve(space, resolved=resolved)
+
+    def owner(self, parameter: str) -> int:
+        """Index of the map that has a parameter: the last one if several have it.
+
+        Raises
+        ------
+        UnknownName
+            If none has it.
+        """
+        for index in reversed(range(len(self.maps))):
+            if parameter in self.maps[index].parameters():
+                return index
+        known = {name for part in self.maps for name in part.parameters()}
+        raise UnknownName(
+            f"no map of the chain {[part.name for part in self.maps]} has a parameter {parameter!r}. "
+            f"{nearest_names(parameter, known)}"
+        )

@@ -1,0 +1,77 @@
+"""How labels become regression targets: the codings, and labels in coded form."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+
+__all__ = ["Coded", "Coding"]
+
+
+class Coding(Enum):
+    """The target of a label."""
+
+    SIGNED = "signed"
+    """label 0 is -1, label 1 is +1: one column"""
+    ORDINAL = "ordinal"
+    """label j is a point on the line, j + 1: one column"""
+    ONEHOT = "onehot"
+    """label j is the j-th unit vector: k columns"""
+
+
+@attrs.frozen(eq=False)
+class Coded:
+    """Labels of R starts with the coding of their targets; the targets themselves are made block by block.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (R, n)
+        One labelling a start, values 0..k-1.
+    coding : Coding
+    k : int
+        Number of clusters.
+    codebook : ndarray of shape (k, q)
+        Row j is the target of label j.
+    """
+
+    labels: Labels
+    coding: Coding
+    k: int
+    codebook: Array
+
+    @property
+    def starts(self) -> int:
+        """Number of starts, R."""
+        return len(self.labels)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return int(self.labels.shape[1])
+
+    @property
+    def q(self) -> int:
+        """Columns of one start's targets."""
+        return int(self.codebook.shape[1])
+
+    def block(self, rows: slice, dtype: np.dtype | type = np.float64) -> Array:
+        """Targets of some rows, shape (b, R q); start r owns the columns r q … (r + 1) q - 1."""
+        labels = self.labels[:, rows].T  # (b, R)
+        book = self.codebook.astype(dtype, copy=False)
+        return book[labels].reshape(labels.shape[0], -1)
+
+    def targets(self) -> Array:
+        """All targets, shape (n, R q)."""
+        return self.block(slice(None))
+
+    def sizes(self) -> Array:
+        """Cluster sizes, shape (R, k)."""
+        return np.stack([np.bincount(labels, minlength=self.k) for labels in self.labels])
+
+    def start(self, index: int) -> Coded:
+        """The labels of one start, still in coded form."""
+        return attrs.evolve(self, labels=self.labels[index : index + 1])

@@ -1,0 +1,184 @@
+"""Which stages fit together: a few rules on specs, no data touched, and what would fit instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from clusterkit.core.chain import Chain
+from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.registry import registry
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import Balancer, Codec, FeatureMap, Labeler, Partitioner, Path, Solver
+
+__all__ = ["Composition", "Problem", "alternatives", "check", "legal_compositions", "problems"]
+
+SLOTS: Mapping[str, str] = {
+    "featuremap": "featuremap",
+    "solver": "solver",
+    "labeler": "labeler",
+    "balancer": "balancer",
+    "init": "partitioner",
+}
+"""Slot to the kind of stage it takes."""
+
+
+@attrs.frozen
+class Composition:
+    """The stages of one algorithm, every "auto" resolved.
+
+    Parameters
+    ----------
+    featuremap, solver, labeler : stages
+    balancer : Balancer or None
+    init : Partitioner or None
+        Needed by solvers that learn from targets.
+    n_clusters : int or None
+    n_init, max_iter : int
+    """
+
+    featuremap: FeatureMap
+    solver: Solver
+    labeler: Labeler
+    balancer: Balancer | None = None
+    init: Partitioner | None = None
+    n_clusters: int | None = None
+    n_init: int = 1
+    max_iter: int = 100
+
+    @property
+    def path(self) -> Path | None:
+        """How the solver works on the space of the map."""
+        return self.solver.path(self.featuremap.gives)
+
+    @property
+    def inductive(self) -> bool:
+        """Whether the result labels new samples."""
+        return self.path is not None and self.path.inductive and self.labeler.inductive
+
+
+@attrs.frozen
+class Problem:
+    """One reason why stages do not fit.
+
+    Parameters
+    ----------
+    slot : str
+        The stage blamed; another one may be the better one to change.
+    reason : str
+    """
+
+    slot: str
+    reason: str
+
+
+def problems(c: Composition) -> list[Problem]:
+    """All reasons why a composition cannot run."""
+    return list(_problems(c))
+
+
+def _problems(c: Composition) -> Iterator[Problem]:
+    if isinstance(c.featuremap, Chain):
+        for inner in c.featuremap.maps[:-1]:
+            if not issubclass(inner.gives, FeatureSpace):
+                yield Problem("featuremap", f"'{inner.name}' gives a kernel, so it must be the last of the chain")
+    path = c.path
+    codec = c.labeler if isinstance(c.labeler, Codec) else None
+    if path is None:
+        works = " or ".join(sorted(space.__name__ for space in c.solver.paths))
+        yield Problem(
+            "solver", f"'{c.solver.name}' works on {works}, but the feature map gives a {c.featuremap.gives.__name__}"
+        )
+    elif not issubclass(path.gives, c.labeler.consumes):
+        yield Problem(
+            "labeler",
+            f"'{c.labeler.name}' reads {c.labeler.consumes.__name__}, but solver '{c.solver.name}' gives "
+            f"{path.gives.__name__} here",
+        )
+    if codec is not None and codec.coding not in c.solver.codings:
+        known = ", ".join(sorted(coding.value for coding in c.solver.codings)) or "no coding at all"
+        yield Problem(
+            "labeler", f"'{codec.name}' codes labels as {codec.coding.value}, solver '{c.solver.name}' takes {known}"
+        )
+    if codec is None and c.solver.targets != "never":
+        yield Problem(
+            "labeler",
+            f"solver '{c.solver.name}' learns from coded labels, but '{c.labeler.name}' codes none",
+        )
+    if c.balancer is not None and codec is None:
+        yield Problem(
+            "balancer", f"'{c.balancer.name}' needs the costs of a codec, but labeler '{c.labeler.name}' has none"
+        )
+    elif c.balancer is not None and codec is not None and codec.coding not in c.balancer.codings:
+        yield Problem("balancer", f"'{c.balancer.name}' cannot balance {codec.coding.value} codings")
+    if c.solver.targets != "never" and c.init is not None and not issubclass(c.featuremap.gives, c.init.spaces):
+        works = " or ".join(space.__name__ for space in c.init.spaces)
+        yield Problem("init", f"'{c.init.name}' works on {works}, not on a {c.featuremap.gives.__name__}")
+    if c.n_init > 1 and not c.solver.has_objective:
+        yield Problem(
+            "n_init", f"n_init = {c.n_init} compares starts by objective, but solver '{c.solver.name}' has none"
+        )
+    if c.labeler.finds_k and c.n_clusters is not None:
+        yield Problem(
+            "n_clusters",
+            f"labeler '{c.labeler.name}' finds the number of clusters itself; leave n_clusters={c.n_clusters} out",
+        )
+    most = c.labeler.max_clusters
+    if c.n_clusters is not None and most is not None and c.n_clusters > most:
+        yield Problem("n_clusters", f"labeler '{c.labeler.name}' gives at most {most} clusters, not {c.n_clusters}")
+
+
+def alternatives(c: Composition) -> dict[str, list[str]]:
+    """For every slot the registered stages that make the composition legal when only that slot changes."""
+    found: dict[str, list[str]] = {}
+    for slot, kind in SLOTS.items():
+        if getattr(c, slot) is None:
+            continue
+        names = ["None"] if slot == "balancer" and not problems(attrs.evolve(c, balancer=None)) else []
+        for name, stage in registry.available(kind).items():
+            if not problems(attrs.evolve(c, **{slot: stage()})):
+                names.append(name)
+        found[slot] = names
+    return found
+
+
+def check(c: Composition) -> None:
+    """Raise `IncompatibleStages` with every reason and the legal names of every slot."""
+    found = problems(c)
+    if not found:
+        return
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in found)
+    fits = [f"{slot}: {', '.join(names)}" for slot, names in alternatives(c).items() if names]
+    advice = (
+        f" Changing one slot, these fit: {'; '.join(fits)}."
+        if fits
+        else " No change of a single slot makes it work; `clusterkit compositions` lists what does."
+    )
+    raise IncompatibleStages(f"{reasons}.{advice}")
+
+
+def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
+    """Every legal mix of registered stages with their default parameters."""
+    stage = {kind: registry.available(kind) for kind in set(SLOTS.values())}
+    for solver in stage["solver"].values():
+        inits: list[Any] = [None]
+        if solver().targets != "never":
+            inits = list(stage["partitioner"].values())
+        for featuremap in stage["featuremap"].values():
+            for labeler in stage["labeler"].values():
+                for balancer in (None, *stage["balancer"].values()):
+                    for init in inits:
+                        for k in n_clusters:
+                            c = Composition(
+                                featuremap(),
+                                solver(),
+                                labeler(),
+                                balancer() if balancer else None,
+                                init() if init else None,
+                                k,
+                            )
+                            needs_k = not labeler.finds_k and k is None
+                            if not needs_k and not problems(c):
+                                yield c

@@ -1,0 +1,64 @@
+"""Every error clusterkit raises on purpose; each message names the value, the reason and what would do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BrokenPlugin",
+    "ClusterkitWarning",
+    "IncompatibleStages",
+    "Infeasible",
+    "InvalidData",
+    "InvalidParameter",
+    "NeedsMemory",
+    "UnknownName",
+    "nearest_names",
+]
+
+
+class InvalidParameter(ValueError):
+    """A stage was given a value outside the range of a parameter."""
+
+
+class InvalidData(ValueError):
+    """The data do not suit a stage, for example negative entries for NMF."""
+
+
+class UnknownName(ValueError):
+    """No stage, recipe or parameter has this name."""
+
+
+class IncompatibleStages(ValueError):
+    """Stages that cannot work together were composed."""
+
+
+class Infeasible(ValueError):
+    """No labelling satisfies the requested cluster sizes."""
+
+
+class BrokenPlugin(ValueError):
+    """A third-party plugin cannot be used: it fails to import, is too new, or answers wrongly."""
+
+
+class NeedsMemory(ValueError, MemoryError):
+    """An array would exceed the memory cap; raised before it is allocated, with the number of bytes."""
+
+
+class ClusterkitWarning(UserWarning):
+    """Something the caller should know about a result that is still the documented answer."""
+
+
+def nearest_names(name: str, known: Iterable[str]) -> str:
+    """Sentence that offers the names closest to `name`, then all of them.
+
+    Examples
+    --------
+    >>> nearest_names("treshold", ["argmax", "threshold"])
+    "Did you mean 'threshold'? Available: argmax, threshold."
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    offer = f"Did you mean {' or '.join(repr(c) for c in close)}? " if close else ""
+    return f"{offer}Available: {', '.join(names) or 'none'}."

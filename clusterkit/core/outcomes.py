@@ -1,0 +1,210 @@
+"""What a solver hands to a labeler: an embedding of the samples (scores are one), or a domain of the input space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.kernel import Kernel
+from clusterkit.core.transform import Transform, block_plan
+
+__all__ = [
+    "Domain",
+    "Embedding",
+    "Extension",
+    "FunctionDomain",
+    "KernelDomain",
+    "KernelRows",
+    "LinearRows",
+    "Outcome",
+    "Scores",
+    "Status",
+]
+
+
+@attrs.frozen
+class Status:
+    """How a solver that iterates inside one turn ended.
+
+    Parameters
+    ----------
+    n_iter : int
+    converged : bool
+    reason : str
+        For people: "tolerance reached", "max_iter reached with gap 3e-4".
+    history : tuple of float
+        Objective after each of its iterations.
+    facts : mapping
+        Anything else worth reporting, such as the number of support vectors.
+    """
+
+    n_iter: int
+    converged: bool
+    reason: str
+    history: tuple[float, ...] = ()
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+class Extension(Protocol):
+    """New raw rows to rows of an embedding; a frozen callable, so that a fit pickles."""
+
+    def __call__(self, Y: Array) -> Array:
+        """Rows for Y, (m, r)."""
+
+    def columns(self, index: slice) -> Extension:
+        """The extension of some columns."""
+
+
+@final
+@attrs.frozen(eq=False)
+class LinearRows:
+    """Features times coefficients."""
+
+    transform: Transform
+    coefficients: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """h(Y) B, in blocks."""
+        return self.transform.apply(Y, self.coefficients)
+
+    def columns(self, index: slice) -> LinearRows:
+        """Some columns of the coefficients."""
+        return attrs.evolve(self, coefficients=self.coefficients[:, index])
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelRows:
+    """Kernel with the training points times coefficients."""
+
+    coordinates: Transform
+    points: Array
+    kernel: Kernel
+    coefficients: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """k(Y, points) A, in blocks."""
+        points = self.coordinates(Y)
+        F = np.empty((len(points), self.coefficients.shape[1]))
+        for rows in block_plan(len(points), len(self.points), self.points.dtype):
+            F[rows] = self.kernel(points[rows], self.points) @ self.coefficients
+        return F
+
+    def columns(self, index: slice) -> KernelRows:
+        """Some columns of the coefficients."""
+        return attrs.evolve(self, coefficients=self.coefficients[:, index])
+
+
+@attrs.frozen(eq=False)
+class Outcome(ABC):
+    """What one turn of a solver produced."""
+
+    status: Status | None = attrs.field(default=None, kw_only=True)
+
+
+@attrs.frozen(eq=False)
+class Embedding(Outcome):
+    """A row of numbers for each sample.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, r)
+    extend : Extension or None
+        Rows of new samples; None where the method is transductive.
+    """
+
+    rows: Array
+    extend: Extension | None
+
+
+@attrs.frozen(eq=False)
+class Scores(Embedding):
+    """An embedding whose columns are in the labeler's coding: larger means "more so".
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, R q)
+        For R starts solved together start r owns the columns r q … (r + 1) q - 1.
+    starts : int
+        R.
+    scale : ndarray of shape (q,) or None
+        Factors that make the columns comparable with each other, where they are not as they stand (NMF).
+    carry : object
+        Private state of the solver for its next turn.
+    """
+
+    starts: int = attrs.field(default=1, kw_only=True)
+    scale: Array | None = attrs.field(default=None, kw_only=True)
+    carry: Any = attrs.field(default=None, kw_only=True)
+
+    @property
+    def q(self) -> int:
+        """Columns of one start."""
+        return int(self.rows.shape[1]) // self.starts
+
+    def start(self, index: int) -> Scores:
+        """The scores of one start, copied so that the others can be freed."""
+        if self.starts == 1:
+            return self
+        columns = slice(index * self.q, (index + 1) * self.q)
+        extend = None if self.extend is None else self.extend.columns(columns)
+        return attrs.evolve(self, rows=self.rows[:, columns].copy(), extend=extend, starts=1, carry=None)
+
+    def take(self, starts: list[int]) -> Scores:
+        """The scores of some starts, for the next turn of those that go on; they cannot predict."""
+        if len(starts) == self.starts:
+            return self
+        columns = np.concatenate([np.arange(s * self.q, (s + 1) * self.q) for s in starts])
+        return attrs.evolve(self, rows=self.rows[:, columns], extend=None, starts=len(starts))
+
+
+@attrs.frozen(eq=False)
+class Domain(Outcome):
+    """The region ``value(x) >= level``, in the coordinates of the space's points."""
+
+    level: float = attrs.field(kw_only=True)
+
+    @abstractmethod
+    def value(self, Y: Array) -> Array:
+        """Value at coordinates Y, (m, d) to (m,); larger is further inside."""
+
+
+@final
+@attrs.frozen(eq=False)
+class FunctionDomain(Domain):
+    """A domain known through a function only (no kernel expansion, hence no gradient)."""
+
+    function: Callable[[Array], Array]
+
+    def value(self, Y: Array) -> Array:
+        """The function."""
+        return self.function(Y)
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelDomain(Domain):
+    """A domain bounded by a weighted kernel sum ``sum_s weights_s kernel(centres_s, x)``.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (s, d)
+    weights : ndarray of shape (s,)
+    kernel : Kernel
+    """
+
+    centres: Array
+    weights: Array
+    kernel: Kernel
+
+    def value(self, Y: Array) -> Array:
+        """The kernel sum, in blocks."""
+        g = np.empty(len(Y))
+        for rows in block_plan(len(Y), len(self.centres), np.float64):
+            g[rows] = self.kernel(Y[rows], self.centres) @ self.weights
+        return g

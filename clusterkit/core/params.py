@@ -1,0 +1,122 @@
+"""Field builders for stage parameters: a default, the legal range, and an error that names the stage.
+
+The range is kept in the field's metadata as well, so that the conformance kit can generate values that must be
+refused without a list kept by hand.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from clusterkit.core.errors import InvalidParameter
+
+__all__ = ["choice", "flag", "free", "integer", "interval", "real"]
+
+
+def _owner(instance: Any) -> str:
+    kind, name = getattr(type(instance), "kind", None), getattr(type(instance), "name", None)
+    return f"{kind} '{name}'" if kind and name else type(instance).__name__
+
+
+def _field(default: Any, check: Callable[[Any], str | None], bad: Sequence[Any], optional: bool) -> Any:
+    def validate(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value is None and optional:
+            return
+        wanted = check(value)
+        if wanted is not None:
+            none = " or None" if optional else ""
+            raise InvalidParameter(
+                f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}"
+            )
+
+    return attrs.field(default=default, validator=validate, metadata={"invalid": tuple(bad)})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def real(
+    default: float | None,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    below: float = math.inf,
+    optional: bool = False,
+) -> Any:
+    """Finite real parameter inside the given bounds."""
+    words = [
+        f"{sign} {bound:g}"
+        for sign, bound in ((">", above), (">=", at_least), ("<=", at_most), ("<", below))
+        if math.isfinite(bound)
+    ]
+    wanted = " and ".join(words) if words else "a finite number"
+
+    def check(value: Any) -> str | None:
+        if not _is_number(value) or not math.isfinite(value):
+            return f"a finite number {wanted}" if words else wanted
+        inside = value > above and value >= at_least and value <= at_most and value < below
+        return None if inside else wanted
+
+    bad: list[Any] = [math.nan, math.inf, "much"]
+    bad += [above] if math.isfinite(above) else []
+    bad += [at_least - 1.0] if math.isfinite(at_least) else []
+    bad += [below] if math.isfinite(below) else []
+    bad += [at_most + 1.0] if math.isfinite(at_most) else []
+    return _field(default, check, bad, optional)
+
+
+def integer(default: int | None, *, at_least: int = 0, optional: bool = False) -> Any:
+    """Integer parameter with a lower bound."""
+
+    def check(value: Any) -> str | None:
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return None if whole and value >= at_least else f"an integer >= {at_least}"
+
+    return _field(default, check, [at_least - 1, 1.5, "many"], optional)
+
+
+def choice(default: str | None, options: Sequence[str], *, optional: bool = False) -> Any:
+    """One of a few words."""
+
+    def check(value: Any) -> str | None:
+        if isinstance(value, str) and value in options:
+            return None
+        return "one of " + ", ".join(repr(option) for option in options)
+
+    return _field(default, check, ["no-such-option", 3.5], optional)
+
+
+def flag(default: bool) -> Any:
+    """True or False."""
+
+    def check(value: Any) -> str | None:
+        # numpy booleans come out of parameter grids
+        return None if isinstance(value, bool) or type(value).__name__ == "bool" else "True or False"
+
+    return _field(default, check, ["yes", 2], False)
+
+
+def interval(default: tuple[float, float]) -> Any:
+    """A pair of finite numbers, the lower first."""
+
+    def check(value: Any) -> str | None:
+        try:
+            low, high = value
+        except (TypeError, ValueError):
+            return "a pair (low, high)"
+        ordered = _is_number(low) and _is_number(high) and math.isfinite(low) and math.isfinite(high)
+        return None if ordered and low < high else "a pair (low, high) of finite numbers with low < high"
+
+    return _field(default, check, [(1.0, 0.0), 3, (0.0, math.nan)], False)
+
+
+def free(default: Any, check: Callable[[Any], str | None], *, invalid: Sequence[Any] = ()) -> Any:
+    """A parameter with its own check: it returns what the value must be, or None if the value is fine."""
+    return _field(default, check, invalid, False)

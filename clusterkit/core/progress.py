@@ -1,0 +1,56 @@
+"""Reports of a running fit, for a progress bar, a hook of a plugin, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import attrs
+
+__all__ = ["Report", "listening", "tell"]
+
+
+@attrs.frozen
+class Report:
+    """Where a fit stands.
+
+    Parameters
+    ----------
+    stage : str
+        What is running: "loop", or the name of a stage or driver with an inner loop.
+    turn : int
+        Turns done.
+    max_turns : int
+        The most there can be.
+    objective : float or None
+        Best objective of this turn.
+    active : int
+        Starts that go on.
+    """
+
+    stage: str
+    turn: int
+    max_turns: int
+    objective: float | None = None
+    active: int = 1
+
+
+Listener = Callable[[Report], None]
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the reports of all fits inside the block to `listener`."""
+    token = _listeners.set((*_listeners.get(), listener))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+def tell(report: Report) -> None:
+    """Send a report to everyone who listens."""
+    for listener in _listeners.get():
+        listener(report)

@@ -1,0 +1,214 @@
+"""Runs a composition on data: map, prepare, start, loop; and what a fit leaves behind."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.alternate import Reading, Result, alternate, one_turn
+from clusterkit.core.coding import Coding
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.core.ordering import along_principal_axis
+from clusterkit.core.outcomes import Outcome
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import Balancer, Codec, Prepared, Task
+
+__all__ = ["Bound", "Run", "bind", "fit", "run"]
+
+
+@attrs.frozen(eq=False)
+class Bound:
+    """A composition bound to data: the space is fitted and the solver prepared."""
+
+    composition: Composition
+    X: Array
+    space: Space
+    prepared: Prepared
+    task: Task
+    seeds: Seeds
+
+    def objective(self, labels: Labels) -> float:
+        """Objective of a labelling after one solve."""
+        codec = self.composition.labeler
+        if not isinstance(codec, Codec):
+            raise TypeError(f"labeler '{codec.name}' codes no labels")
+        coded = codec.encode(labels, self.task.k)
+        values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.seeds.stream("solver")))
+        if values is None:
+            raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
+        return float(values[0])
+
+
+@attrs.frozen(eq=False)
+class Run:
+    """What a fit leaves behind.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    n_iter : int
+    converged : bool
+    reason : str
+        Why it stopped.
+    objective : float
+        Of the labels; nan if the solver has none.
+    history : tuple of float
+        Objective turn by turn, of the winning start.
+    space : Space or None
+        None if nothing had to be fitted (one cluster).
+    outcome : Outcome or None
+    predict : callable or None
+        Raw rows to labels.
+    exact : bool
+        Whether `predict` on the training rows gives `labels`.
+    resolved : mapping
+        Slot to the parameters that the fit decided.
+    objectives : tuple of float
+        Final objective of every start.
+    """
+
+    labels: Labels
+    n_iter: int
+    converged: bool
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    space: Space | None
+    outcome: Outcome | None
+    predict: Callable[[Array], Labels] | None
+    exact: bool
+    resolved: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    objectives: tuple[float, ...] = ()
+
+
+@attrs.frozen
+class AllZero:
+    """Predicts the only cluster there is."""
+
+    def __call__(self, Y: Array) -> Labels:
+        """Zeros."""
+        return np.zeros(len(Y), dtype=np.intp)
+
+
+def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
+    """Fit the feature map and prepare the solver."""
+    n = len(X)
+    if c.n_clusters is not None and c.n_clusters > n:
+        raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
+    if n > 1 and np.all(X == X[0]):
+        warnings.warn(
+            f"all {n} samples are equal: no labelling is better than another",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
+    bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(n, c.n_clusters)
+    task = Task(n, c.n_clusters, bounds)
+    space = c.featuremap.fit(X, seeds.stream("featuremap"))
+    prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
+    return Bound(c, X, space, prepared, task, seeds)
+
+
+def run(bound: Bound) -> Run:
+    """Start, loop, and keep the best."""
+    c, task, seeds = bound.composition, bound.task, bound.seeds
+    if c.solver.targets == "never":
+        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(c.n_init)]
+        results = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs)
+    else:
+        assert isinstance(c.labeler, Codec)
+        results = alternate(
+            bound.prepared,
+            c.labeler,
+            c.balancer,
+            bound.space,
+            task,
+            starting_labels(bound),
+            max_iter=c.max_iter if c.solver.targets == "every_turn" else 1,
+            together=c.solver.columns,
+            rng=seeds.stream("solver"),
+        )
+    best = min(results, key=lambda result: math.inf if math.isnan(result.objective) else result.objective)
+    reading: Reading = best.reading
+    labels = reading.labels.astype(np.intp, copy=False)
+    labels.flags.writeable = False
+    return Run(
+        labels,
+        best.n_iter,
+        best.converged,
+        _reason(best, c),
+        best.objective,
+        best.history,
+        bound.space,
+        reading.outcome,
+        reading.predict,  # type: ignore[arg-type]
+        reading.exact and reading.predict is not None,
+        _resolved(bound, reading.outcome),
+        tuple(result.objective for result in results),
+    )
+
+
+def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
+    """Fit a composition. One cluster is answered without running anything."""
+    if c.n_clusters == 1:
+        return Run(
+            np.zeros(len(X), dtype=np.intp),
+            0,
+            True,
+            "one cluster: nothing to find",
+            math.nan,
+            (),
+            None,
+            None,
+            AllZero(),
+            True,
+        )
+    return run(bind(c, X, seeds))
+
+
+def starting_labels(bound: Bound) -> Labels:
+    """Labels of the starts, (R, n), from the init stage."""
+    c, k = bound.composition, bound.task.k
+    assert c.init is not None
+    samples: Any = bound.X if c.init.sees == "input" else bound.space
+    starts = c.n_init if c.init.varies else 1
+    rows = []
+    for start in range(starts):
+        rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
+        labels = np.asarray(c.init.partition(samples, k, rng))
+        if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
+            raise InvalidParameter(
+                f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype}"
+            )
+        if labels.min() < 0 or labels.max() >= k:
+            wrong = labels.min() if labels.min() < 0 else labels.max()
+            raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1}")
+        labels = labels.astype(np.intp, copy=False)
+        if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
+            labels = along_principal_axis(bound.space, labels, k)
+        rows.append(labels)
+    return np.stack(rows)
+
+
+def _reason(best: Result, c: Composition) -> str:
+    return best.reason if c.n_init == 1 else f"{best.reason} (best of {c.n_init} starts: number {best.index})"
+
+
+def _resolved(bound: Bound, outcome: Outcome) -> dict[str, dict[str, Any]]:
+    c, task = bound.composition, bound.task
+    balancer: Balancer | None = c.balancer
+    found: dict[str, dict[str, Any]] = {
+        "featuremap": dict(bound.space.resolved),
+        "solver": dict(bound.prepared.resolved),
+        "balancer": {} if balancer is None else dict(balancer.resolved(task.n, task.k)),
+    }
+    if outcome.status is not None:
+        found["solver"].update(outcome.status.facts)
+    return {slot: facts for slot, facts in found.items() if facts}

@@ -1,0 +1,342 @@
+"""The abstract stages: what a feature map, a solver, a labeler, a balancer, a partitioner and a tuner must offer.
+
+Every concrete stage is a frozen attrs class whose fields are hyper-parameters; arrays live in what it returns.
+Nothing concrete is overridden: a method here is either abstract or final.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.errors import UnknownName, nearest_names
+from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
+from clusterkit.core.spaces import FeatureSpace, Space
+
+__all__ = [
+    "Assignment",
+    "Balancer",
+    "Codec",
+    "FeatureMap",
+    "Labeler",
+    "Labeling",
+    "Partitioner",
+    "Path",
+    "Prepared",
+    "Solver",
+    "Stage",
+    "Task",
+    "Tuner",
+]
+
+
+@attrs.frozen
+class Stage(ABC):
+    """One part of an algorithm: immutable, comparable, constructible without arguments."""
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    tunable: ClassVar[frozenset[str]] = frozenset()
+    """parameters whose None a tuner may replace"""
+
+    @final
+    def parameters(self) -> dict[str, Any]:
+        """Hyper-parameters by name."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.init}
+
+    @final
+    def with_parameters(self, **changes: Any) -> Self:
+        """A copy with some parameters changed; unknown names are refused with the nearest ones."""
+        known = self.parameters()
+        for name in changes:
+            if name not in known:
+                raise UnknownName(
+                    f"{self.kind} '{self.name}' has no parameter {name!r}. {nearest_names(name, known)}"
+                )
+        return attrs.evolve(self, **changes)
+
+
+@attrs.frozen(eq=False)
+class Task:
+    """What a solver or labeler may know of the whole problem.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    n_clusters : int or None
+        None where the labeler finds the number.
+    bounds : (lo, hi) arrays of shape (k,), or None
+        Cluster sizes that the balancer will enforce.
+    """
+
+    n: int
+    n_clusters: int | None
+    bounds: tuple[Array, Array] | None = None
+
+    @property
+    def k(self) -> int:
+        """The number of clusters, where one was asked for."""
+        if self.n_clusters is None:
+            raise ValueError("this method needs n_clusters")
+        return self.n_clusters
+
+
+class FeatureMap(Stage):
+    """Turns data into a space."""
+
+    kind: ClassVar[str] = "featuremap"
+    gives: ClassVar[type[Space]] = FeatureSpace
+
+    @abstractmethod
+    def fit(self, X: Array, rng: Rng) -> Space:
+        """The space of the samples X (n, d); it maps new rows with what was fitted here."""
+
+
+class Prepared(ABC):
+    """A solver bound to a space: whatever does not depend on targets has been done once."""
+
+    @property
+    @abstractmethod
+    def resolved(self) -> Mapping[str, Any]:
+        """Parameters that the preparation decided, for `resolved_`."""
+
+    @abstractmethod
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
+        """One turn. `targets` is None for a solver that learns from none."""
+
+    @abstractmethod
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
+
+
+@attrs.frozen
+class Path:
+    """How a solver works on one type of space.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(solver, space, task, rng) -> Prepared``, a module-level function.
+    gives : type of Outcome
+    inductive : bool
+        Whether the outcome extends to new samples.
+    """
+
+    prepare: Callable[[Any, Any, Task, Rng], Prepared]
+    gives: type[Outcome]
+    inductive: bool = True
+
+
+class Solver(Stage):
+    """Finds scores, an embedding or a domain in a space."""
+
+    kind: ClassVar[str] = "solver"
+    codings: ClassVar[frozenset[Coding]] = frozenset()
+    targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    default_balancer: ClassVar[str | None] = None
+    default_labeler: ClassVar[str | None] = None
+    """what labeler="auto" means where the type of outcome does not say"""
+    own_balance: ClassVar[bool] = False
+    columns: ClassVar[bool] = False
+    """whether several starts are solved together as more columns"""
+    has_objective: ClassVar[bool] = False
+    """whether `Prepared.objective` gives values: needed for n_init > 1 and pooling"""
+    monotone: ClassVar[bool] = False
+    """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
+
+    @property
+    @abstractmethod
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Spaces it works on."""
+
+    @final
+    def path(self, space: type[Space]) -> Path | None:
+        """The path for a type of space, or None."""
+        for kind in space.__mro__:
+            if kind in self.paths:
+                return self.paths[kind]
+        return None
+
+    @final
+    def prepare(self, space: Space, task: Task, rng: Rng) -> Prepared:
+        """Do all that does not depend on targets."""
+        path = self.path(type(space))
+        if path is None:
+            raise TypeError(f"solver '{self.name}' has no path for a {type(space).__name__}")
+        return path.prepare(self, space, task, rng)
+
+
+@attrs.frozen(eq=False)
+class Labeling:
+    """What a labeler read from an outcome.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    predict : callable or None
+        Raw rows to labels; None where the method is transductive.
+    costs : ndarray of shape (n, k) or None
+        Price of giving a sample a label, for balancers; only differences within a row have a meaning.
+    exact : bool
+        Whether `predict` on the training rows gives `labels`.
+    """
+
+    labels: Labels
+    predict: Callable[[Array], Labels] | None
+    costs: Array | None = None
+    exact: bool = True
+
+
+class Labeler(Stage):
+    """Reads labels from an outcome."""
+
+    kind: ClassVar[str] = "labeler"
+    consumes: ClassVar[type[Outcome]]
+    finds_k: ClassVar[bool] = False
+    min_clusters: ClassVar[int] = 1
+    max_clusters: ClassVar[int | None] = None
+    inductive: ClassVar[bool] = True
+
+    @abstractmethod
+    def label(self, outcome: Any, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the samples, and how to label new ones."""
+
+
+@attrs.frozen
+class Codec(Labeler):
+    """A labeler of scores: labels to targets and scores to costs; everything between solver and labels is a cost table."""
+
+    consumes: ClassVar[type[Outcome]] = Scores
+    coding: ClassVar[Coding]
+
+    @abstractmethod
+    def codebook(self, k: int) -> Array:
+        """Targets of the labels, (k, q)."""
+
+    @abstractmethod
+    def costs(self, rows: Array, k: int) -> Array:
+        """Price of each label for each row of scores, (n, k); the label is the cheapest, ties the lowest."""
+
+    @abstractmethod
+    def calibrate(self, rows: Array, task: Task) -> Codec:
+        """This codec fitted to the scores (a bias, for example); a new object, or itself."""
+
+    @final
+    def encode(self, labels: Labels, k: int) -> Coded:
+        """Labels (n,) or (R, n) in coded form."""
+        return Coded(np.atleast_2d(labels), self.coding, k, self.codebook(k))
+
+    @final
+    def decode(self, rows: Array, k: int) -> Labels:
+        """Labels of rows of scores."""
+        return np.argmin(self.costs(rows, k), axis=1)
+
+    @final
+    def label(self, outcome: Scores, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Cheapest label for each sample."""
+        codec = self.calibrate(outcome.rows, task)
+        rows = outcome.rows if outcome.scale is None else outcome.rows * outcome.scale
+        costs = codec.costs(rows, task.k)
+        predict = None
+        if outcome.extend is not None:
+            predict = Decoder(codec, outcome.extend, outcome.scale, task.k)
+        exact = outcome.status is None or bool(outcome.status.facts.get("exact_on_training", True))
+        return Labeling(np.argmin(costs, axis=1), predict, costs, exact)
+
+
+@final
+@attrs.frozen(eq=False)
+class Decoder:
+    """Predicts by scores and a codec; a frozen callable, so that a fit pickles."""
+
+    codec: Codec
+    extend: Callable[[Array], Array]
+    scale: Array | None
+    k: int
+    offsets: Array | None = None
+
+    def __call__(self, Y: Array) -> Labels:
+        """Labels of raw rows."""
+        rows = self.extend(Y)
+        costs = self.codec.costs(rows if self.scale is None else rows * self.scale, self.k)
+        return np.argmin(costs if self.offsets is None else costs + self.offsets, axis=1)
+
+
+@attrs.frozen(eq=False)
+class Assignment:
+    """Balanced labels.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    offsets : ndarray of shape (k,) or None
+        Added to the costs they make new samples follow the same balance.
+    exact : bool
+        Whether predicting the training rows gives `labels`.
+    """
+
+    labels: Labels
+    offsets: Array | None
+    exact: bool
+
+
+class Balancer(Stage):
+    """Keeps cluster sizes within bounds."""
+
+    kind: ClassVar[str] = "balancer"
+    codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
+
+    @abstractmethod
+    def bounds(self, n: int, k: int) -> tuple[Array, Array]:
+        """Necessary cluster sizes, lowest and highest, arrays of shape (k,); raises `Infeasible`."""
+
+    @abstractmethod
+    def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
+        """Feasible labels near the given ones, at little extra cost."""
+
+    @abstractmethod
+    def resolved(self, n: int, k: int) -> Mapping[str, Any]:
+        """Parameters changed to make the sizes possible, for `resolved_`."""
+
+
+class Partitioner(Stage):
+    """Splits samples into k parts: initial labels, or the modules of a classifier."""
+
+    kind: ClassVar[str] = "partitioner"
+    sees: ClassVar[Literal["input", "space"]] = "space"
+    spaces: ClassVar[tuple[type[Space], ...]] = (Space,)
+    """types of space it works on"""
+    varies: ClassVar[bool] = True
+    """whether another random stream may give another partition; if not, several starts are one"""
+
+    @abstractmethod
+    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+        """Labels 0..k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""
+
+
+class Tuner(Stage):
+    """Turns parameters left at None into values, without labels, before the fit."""
+
+    kind: ClassVar[str] = "tuner"
+
+    @abstractmethod
+    def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Mapping[str, Stage]:
+        """The stages by slot with every tunable None replaced."""
+
+
+def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:
+    """What labeler="auto" means for a type of outcome."""
+    if issubclass(gives, Scores) and codings:
+        two = k is None or k <= 2
+        return "threshold" if (two and Coding.SIGNED in codings) else "argmax"
+    if issubclass(gives, Embedding):
+        return "rows_kmeans"
+    assert issubclass(gives, Domain)
+    return "complete_graph"

@@ -1,0 +1,83 @@
+"""Fitted row maps in sequence: what a predictor keeps of a space, without the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+
+__all__ = ["Keep", "RowMap", "Transform", "block_plan"]
+
+BLOCK_BYTES = 8 * 1024**2
+
+
+def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+    """Row slices of about 8 MiB each; they depend on (n, width, dtype) only, so every space adds in one order."""
+    rows = max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64)
+    for start in range(0, n, rows):
+        yield slice(start, min(n, start + rows))
+
+
+class RowMap(Protocol):
+    """A fitted feature map: every row of the result depends on its own row of the input alone."""
+
+    @property
+    def width(self) -> int:
+        """Number of features produced."""
+
+    def __call__(self, Y: Array) -> Array:
+        """Map rows, (m, d) to (m, width), keeping float32 or float64."""
+
+
+@final
+@attrs.frozen
+class Keep:
+    """The identity row map."""
+
+    width: int
+
+    def __call__(self, Y: Array) -> Array:
+        """Y itself."""
+        return Y
+
+
+@final
+@attrs.frozen(eq=False)
+class Transform:
+    """Row maps applied one after the other.
+
+    Parameters
+    ----------
+    steps : tuple of RowMap
+        The first sees the raw data.
+    dtype : numpy dtype
+        Type of the training data; new rows are converted to it, so that they meet the same arithmetic.
+    """
+
+    steps: tuple[RowMap, ...]
+    dtype: np.dtype
+
+    def __call__(self, Y: Array) -> Array:
+        """Features of the rows of Y, (m, d) to (m, L)."""
+        H = np.ascontiguousarray(Y, dtype=self.dtype)
+        for step in self.steps:
+            H = step(H)
+        return H
+
+    def blocks(self, Y: Array) -> Iterator[tuple[slice, Array]]:
+        """Row slices of Y with their features."""
+        width = self.steps[-1].width if self.steps else Y.shape[1]
+        for rows in block_plan(len(Y), width, self.dtype):
+            yield rows, self(Y[rows])
+
+    def apply(self, Y: Array, B: Array) -> Array:
+        """Features times B, (m, q), never holding more than a block of features."""
+        B = B.astype(self.dtype, copy=False)
+        F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
+        for rows, H in self.blocks(Y):
+            np.matmul(H, B, out=F[rows])
+        return F
