@@ -1,1 +1,56 @@
-"""clusterkit."""
+"""clusterkit: clustering algorithms as compositions of typed, pluggable stages.
+
+>>> import clusterkit
+>>> sorted(clusterkit.stages("solver"))[:2]
+['centroids', 'nmf']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public names load on first use, so that importing clusterkit costs next to nothing.
+_HOME = {
+    "API_VERSION": "clusterkit.core.hookspecs",
+    "ClusterkitWarning": "clusterkit.core.errors",
+    "Pipeline": "clusterkit.estimators.pipeline",
+    "Pooled": "clusterkit.estimators.pooled",
+    "Recipe": "clusterkit.core.recipe",
+    "compositions": "clusterkit.catalogue",
+    "hookimpl": "clusterkit.core.hookspecs",
+    "plugins": "clusterkit.catalogue",
+    "recipe": "clusterkit.estimators.build",
+    "recipes": "clusterkit.estimators.build",
+    "register": "clusterkit.catalogue",
+    "stages": "clusterkit.catalogue",
+}
+_MODULES = ("core", "datasets", "metrics", "papers", "plots", "testing")
+
+__all__ = [*sorted(_HOME), *_MODULES]
+
+if TYPE_CHECKING:
+    from clusterkit import core, datasets, metrics, papers, plots, testing
+    from clusterkit.catalogue import compositions, plugins, register, stages
+    from clusterkit.core.errors import ClusterkitWarning
+    from clusterkit.core.hookspecs import API_VERSION, hookimpl
+    from clusterkit.core.recipe import Recipe
+    from clusterkit.estimators.build import recipe, recipes
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.estimators.pooled import Pooled
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"clusterkit.{name}")
+    raise AttributeError(f"module 'clusterkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

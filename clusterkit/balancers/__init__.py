@@ -1,0 +1,1 @@
+"""Balancers: costs to labels of allowed cluster sizes."""

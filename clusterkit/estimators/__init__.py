@@ -1,0 +1,1 @@
+"""Estimators with scikit-learn's interface; the only place that imports it at module level."""

@@ -1,0 +1,1 @@
+"""Feature maps: data to a space."""

@@ -1,0 +1,1 @@
+"""Labelers: outcomes of solvers to labels."""

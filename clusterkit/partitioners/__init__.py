@@ -1,0 +1,1 @@
+"""Partitioners: initial labels, or the modules of a classifier."""

@@ -1,0 +1,1 @@
+"""Published algorithms as data: stages, parameters, citation. The function `clusterkit.recipe` builds them."""

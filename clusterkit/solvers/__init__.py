@@ -1,0 +1,1 @@
+"""Solvers: spaces to scores, embeddings or domains."""

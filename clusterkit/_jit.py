@@ -1,0 +1,32 @@
+"""The compiler of the loops: numba's ``njit`` with one cache switch for the whole package.
+
+Only modules whose name starts with an underscore or ends in ``_jit`` import this one, and stages import those inside
+their functions: listing stages must not cost the import of numba.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+__all__ = ["CACHE", "njit"]
+
+CACHE = os.environ.get("CLUSTERKIT_JIT_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
+"""Whether compiled code is kept on disk: yes, unless the variable CLUSTERKIT_JIT_CACHE is 0 at import."""
+
+
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function of plain arrays; it releases the interpreter lock while it runs.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Left out when options are given: ``@njit(inline="always")``.
+    **options
+        Passed on to `numba.njit`.
+    """
+    compiler = numba.njit(**{"cache": CACHE, "nogil": True, **options})
+    return compiler if function is None else compiler(function)

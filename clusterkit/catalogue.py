@@ -1,0 +1,63 @@
+"""What there is: stages, plugins, legal compositions; and how to add to it in a running session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clusterkit.core.compat import Composition, legal_compositions
+from clusterkit.core.registry import Plugin, registry
+
+__all__ = ["compositions", "plugins", "register", "stages"]
+
+
+def stages(kind: str | None = None) -> dict[str, Any]:
+    """Stage classes by name, of one kind, or of all kinds as a dict of dicts; broken plugins are left out.
+
+    Parameters
+    ----------
+    kind : {"featuremap", "solver", "labeler", "balancer", "partitioner", "tuner"}, optional
+
+    Examples
+    --------
+    >>> sorted(stages("featuremap"))[:3]
+    ['elm', 'identity', 'minmax']
+    """
+    from clusterkit.core.errors import UnknownName, nearest_names
+    from clusterkit.core.registry import ABSTRACT
+
+    if kind is None:
+        return {each: registry.available(each) for each in ABSTRACT}
+    if kind not in ABSTRACT:
+        raise UnknownName(f"no kind of stage named {kind!r}. {nearest_names(kind, ABSTRACT)}")
+    return registry.available(kind)
+
+
+def plugins() -> list[Plugin]:
+    """Installed plugins; the unusable ones say why."""
+    return registry.plugins()
+
+
+def compositions() -> Iterator[Composition]:
+    """Every legal mix of registered stages with default parameters."""
+    return legal_compositions()
+
+
+def register(thing: Any = None, *, name: str | None = None, replace: bool = False) -> Any:
+    """Make a stage class, a `Recipe` or a plugin module known to this session; also a decorator.
+
+    Parameters
+    ----------
+    thing : stage class, Recipe or module
+    name : str, optional
+        Another name than its own.
+    replace : bool, default False
+        Whether it may take the place of one with the same name.
+
+    Returns
+    -------
+    The thing.
+    """
+    if thing is None:
+        return lambda each: registry.register(each, name=name, replace=replace)
+    return registry.register(thing, name=name, replace=replace)

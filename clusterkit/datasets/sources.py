@@ -1,0 +1,139 @@
+"""Places a data set can come from: a folder, scikit-learn, a mirror of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Protocol
+
+import attrs
+import numpy as np
+
+from clusterkit.datasets.dataset import Dataset
+from clusterkit.datasets.errors import DatasetCorrupt
+from clusterkit.datasets.manifest import MANIFEST, Entry, read_manifest, verify
+from clusterkit.datasets.readers import SUFFIXES, read_bytes
+
+
+class Source(Protocol):
+    """One place to look for data sets."""
+
+    @property
+    def where(self) -> str:
+        """Short name of the place."""
+
+    def names(self) -> Collection[str]:
+        """Names of the data sets it has."""
+
+    def load(self, name: str) -> Dataset:
+        """Load one of them."""
+
+
+def read_verified(content: bytes, filename: str, entry: Entry, where: str) -> Dataset:
+    """Check a file against its manifest, then read it.
+
+    Parameters
+    ----------
+    content : bytes
+        The file; hashed and parsed from the same bytes, so that it cannot change in between.
+    filename : str
+        Its name.
+    entry : Entry
+        Its line of the manifest.
+    where : str
+        Full path or address, for errors.
+
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Raises
+    ------
+    DatasetCorrupt
+        If the checksum is wrong.
+    ValueError
+        If the file cannot be read.
+    """
+    verify(content, entry, where)
+    known = [
+        f"{title}: {text}." for title, text in (("Origin", entry.source), ("Licence", entry.licence)) if text
+    ]
+    return read_bytes(content, filename, name=entry.name, description=" ".join(known) or filename)
+
+
+@attrs.frozen
+class Folder:
+    """A data folder with a manifest.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    path: Path
+
+    where = "folder"
+
+    def entries(self) -> dict[str, Entry]:
+        """The manifest.
+
+        Returns
+        -------
+        dict
+            Entries by name.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder has no manifest. A wrong path is an error even if another source could help:
+            it was given on purpose.
+        """
+        manifest = self.path / MANIFEST
+        if not manifest.is_file():
+            raise FileNotFoundError(f"{self.path} is no data folder: it has no {MANIFEST}")
+        return read_manifest(manifest.read_text(encoding="utf-8"), str(manifest))
+
+    def names(self) -> Collection[str]:
+        """Names in the manifest."""
+        return self.entries().keys()
+
+    def load(self, name: str) -> Dataset:
+        """Read a file, after its checksum was found right."""
+        entry = self.entries()[name]
+        for path in (self.path / f"{name}{suffix}" for suffix in SUFFIXES):
+            if path.is_file():
+                return read_verified(path.read_bytes(), path.name, entry, str(path))
+        files = " nor ".join(f"{name}{suffix}" for suffix in SUFFIXES)
+        raise DatasetCorrupt(f"{self.path / MANIFEST} lists {name!r}, but there is neither {files} beside it")
+
+
+@attrs.frozen
+class Bundled:
+    """The data sets scikit-learn ships."""
+
+    where = "scikit-learn"
+
+    def names(self) -> Collection[str]:
+        """Names known to this package."""
+        return ("digits", "iris", "wdbc", "wine")
+
+    def load(self, name: str) -> Dataset:
+        """Take a data set out of scikit-learn."""
+        from sklearn import datasets
+
+        loaders = {
+            "digits": datasets.load_digits,
+            "iris": datasets.load_iris,
+            "wdbc": datasets.load_breast_cancer,
+            "wine": datasets.load_wine,
+        }
+        bunch = loaders[name]()
+        return Dataset(
+            name=name,
+            data=np.asarray(bunch.data, dtype=np.float64),
+            target=np.asarray(bunch.target, dtype=np.int64),
+            description=bunch.DESCR,
+            feature_names=tuple(str(feature) for feature in bunch.feature_names),
+        )

@@ -1,0 +1,253 @@
+"""The estimator: stages by name, composed, fitted, and inspected the scikit-learn way."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, Self
+
+import attrs
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.compat import Composition, check
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
+from clusterkit.core.registry import registry
+from clusterkit.core.run import Run, fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Stage
+from clusterkit.estimators import bars, slots, threads
+from clusterkit.estimators.inductive import inductive
+
+__all__ = ["Pipeline"]
+
+
+class Pipeline(ClusterMixin, BaseEstimator):
+    """A clustering algorithm composed of stages.
+
+    Each slot takes a name (``"elm"``), a dict (``{"name": "elm", "n_hidden": 300}``) or a stage object; `featuremap`
+    also a list of maps applied one after the other. Parameters of stages are reached as ``slot__parameter`` by
+    `set_params` and in grids. The defaults are extreme maximum margin clustering.
+
+    Parameters
+    ----------
+    featuremap : str, dict, list or FeatureMap, default "elm"
+        What turns the data into features or a kernel.
+    solver : str, dict or Solver, default "ridge"
+        What is optimised there.
+    labeler : str, dict or Labeler, default "auto"
+        What reads labels from the solution; "auto" follows from the solver and the number of clusters.
+    balancer : str, dict, Balancer or None, default "auto"
+        What keeps cluster sizes within bounds; "auto" is the solver's own default, None is none.
+    init : str, dict or Partitioner, default "kmeans"
+        What labels the loop starts from, where the solver learns from labels: a partitioner or any recipe by name.
+    tuner : str, dict, Tuner or None, default None
+        What replaces parameters left at None by values found without labels.
+    n_clusters : int, optional
+        Number of clusters. Left out where the labeler finds it or has only one (threshold: two).
+    n_init : int, default 1
+        Starts; the one with the lowest objective is kept.
+    max_iter : int, default 100
+        Most turns of the loop.
+    random_state : int, Generator, RandomState or None, default None
+        One seed, from which every slot has a stream of its own.
+    verbose : bool, default False
+        A progress bar, if standard error is a terminal.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each sample; -1 is noise.
+    n_iter_ : int
+        Turns (or iterations of a solver that makes one turn only).
+    converged_ : bool
+    stop_reason_ : str
+    history_ : ndarray
+        Objective turn by turn.
+    objective_ : float
+        Objective of `labels_`; nan if the solver has none.
+    space_ : Space or None
+        The fitted feature map: it maps new samples.
+    outcome_ : Outcome or None
+        The solution: scores, an embedding or a domain.
+    resolved_ : dict
+        Parameters that the fit decided, by slot.
+    exact_on_training_ : bool
+        Whether ``predict`` on the training rows gives `labels_`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had string column names.
+
+    Raises
+    ------
+    UnknownName, InvalidParameter, IncompatibleStages, InvalidData, Infeasible, NeedsMemory
+        All are ValueErrors, raised by `fit` before work; parameters are checked there too, as scikit-learn does.
+
+    Examples
+    --------
+    >>> from clusterkit import Pipeline
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs([40, 40], random_state=0, cluster_std=0.5)
+    >>> labels = Pipeline(featuremap="elm", solver="ridge", labeler="threshold", random_state=0).fit_predict(X)
+    >>> sorted(map(int, set(labels)))
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        featuremap: Any = "elm",
+        solver: Any = "ridge",
+        labeler: Any = "auto",
+        balancer: Any = "auto",
+        init: Any = "kmeans",
+        tuner: Any = None,
+        n_clusters: int | None = None,
+        n_init: int = 1,
+        max_iter: int = 100,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.featuremap = featuremap
+        self.solver = solver
+        self.labeler = labeler
+        self.balancer = balancer
+        self.init = init
+        self.tuner = tuner
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of X (n, d); `y` is ignored."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        seeds = Seeds.of(self.random_state)
+        composition = self.composition(X, seeds)
+        # width is unknown before the map is fitted; d and n bound what matters here
+        with threads.suited(len(X) * min(len(X), 1000)), bars.shown(self.verbose), bars.hooks():
+            run = fit(composition, X, seeds)
+        return self._keep(run, composition)
+
+    @inductive
+    def predict(self, X: Any) -> Labels:
+        """Clusters of new samples X (m, d)."""
+        check_is_fitted(self, "labels_")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        predictor = self.predictor_
+        labels: Labels = predictor(X)
+        return labels
+
+    def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
+        """The stages, resolved and checked; with data and seeds also tuned."""
+        k = _count("n_clusters", self.n_clusters, optional=True)
+        solver: Any = self._stage("solver")
+        featuremap: Any = self._stage("featuremap")
+        labeler: Any = slots.resolve_labeler(self.labeler, featuremap, solver, k)
+        balancer: Any = slots.resolve_balancer(self.balancer, solver)
+        init: Any = self._stage("init") if solver.targets != "never" else None
+        tuner: Any = slots.resolve("tuner", self.tuner)
+        if tuner is not None and X is not None and seeds is not None:
+            stages = {"featuremap": featuremap, "solver": solver, "labeler": labeler}
+            tuned: Mapping[str, Any] = tuner.tune(stages, X, seeds.stream("tuner"))
+            featuremap, solver, labeler = tuned["featuremap"], tuned["solver"], tuned["labeler"]
+        if k is None and not labeler.finds_k:
+            k = labeler.max_clusters
+            if k is None:
+                raise InvalidParameter(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
+        n_init = _count("n_init", self.n_init)
+        max_iter = _count("max_iter", self.max_iter)
+        c = Composition(featuremap, solver, labeler, balancer, init, k, n_init, max_iter)
+        check(c)
+        return c
+
+    def why_not_inductive(self) -> str | None:
+        """Why there is no `predict`, with what would give one; None if there is."""
+        try:
+            c = self.composition()
+        except ValueError:
+            return None  # fit tells what is wrong
+        if c.inductive:
+            return None
+        who = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
+        return f"{who} labels the fitted samples only (transductive). {_inductive_instead(c)}"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` those of the stages as ``slot__parameter``."""
+        params: dict[str, Any] = {name: getattr(self, name) for name in self._get_param_names()}
+        if deep:
+            for slot in slots.KINDS:
+                try:
+                    params.update(slots.deep_parameters(slot, self._stage(slot)))
+                except ValueError:  # a wrong name is reported by fit
+                    continue
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``slot__parameter`` replaces the stage of a slot by one with that parameter changed."""
+        own = set(self._get_param_names())
+        for name in params:
+            slot = name.partition("__")[0]
+            if name not in own and not (slot in slots.KINDS and "__" in name):
+                raise UnknownName(f"Pipeline has no parameter {name!r}. {nearest_names(name, own)}")
+        for name in sorted(params, key=lambda name: "__" in name):  # whole slots before parts of them
+            slot, _, key = name.partition("__")
+            if not key:
+                setattr(self, name, params[name])
+                continue
+            stage = self._stage(slot)
+            if stage is None:
+                raise InvalidParameter(f"{name} cannot be set: {slot} is {getattr(self, slot)!r}")
+            setattr(self, slot, slots.with_parameter(slot, stage, key, params[name]))
+        return self
+
+    def _stage(self, slot: str) -> Stage | None:
+        """The stage of a slot; "auto" where it does not depend on data, else None."""
+        value = getattr(self, slot)
+        if isinstance(value, str) and value == slots.AUTO:
+            if slot != "balancer":
+                return None
+            solver: Any = slots.resolve("solver", self.solver)
+            return slots.resolve_balancer(value, solver)
+        return slots.resolve(slot, value)
+
+    def _keep(self, run: Run, composition: Composition) -> Self:
+        self.labels_ = run.labels
+        self.n_iter_ = run.n_iter
+        self.converged_ = run.converged
+        self.stop_reason_ = run.reason
+        self.history_ = np.asarray(run.history, dtype=np.float64)
+        self.objective_ = run.objective
+        self.space_ = run.space
+        self.outcome_ = run.outcome
+        self.resolved_ = {slot: dict(facts) for slot, facts in run.resolved.items()}
+        if self.labeler == slots.AUTO:
+            self.resolved_["labeler"] = {"name": composition.labeler.name}
+        self.exact_on_training_ = run.exact
+        self.predictor_ = run.predict
+        return self
+
+
+def _count(name: str, value: Any, *, optional: bool = False) -> Any:
+    if optional and value is None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise InvalidParameter(f"{name} must be an integer >= 1{' or None' if optional else ''}, got {value!r}")
+    return int(value)
+
+
+def _inductive_instead(c: Composition) -> str:
+    """Solvers and labelers that would predict."""
+    fits = []
+    for slot in ("solver", "labeler"):
+        for name, stage in registry.available(slot).items():
+            other = attrs.evolve(c, **{slot: stage()})
+            try:
+                check(other)
+            except IncompatibleStages:
+                continue
+            if other.inductive:
+                fits.append(f"{slot} '{name}'")
+    return f"These predict: {', '.join(fits)}." if fits else "Use a recipe whose page says it predicts."

@@ -1,0 +1,27 @@
+"""One BLAS thread where matrices are thin: starting a second one costs more than it gives."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+__all__ = ["THIN", "suited"]
+
+THIN = 400_000
+"""Elements of the feature or kernel matrix below which one thread is faster (measured, see tests/benchmarks)."""
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def suited(elements: int) -> AbstractContextManager[Any]:
+    """Context with as many BLAS threads as matrices of so many elements are worth."""
+    if elements >= THIN:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit

@@ -1,0 +1,50 @@
+"""A fitted scaling of each attribute: ``(x - shift) * factor + offset``."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+
+__all__ = ["Affine"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Affine:
+    """Row map that moves and stretches each attribute.
+
+    Parameters
+    ----------
+    shift, factor : ndarray of shape (d,)
+    offset : ndarray of shape (d,)
+    """
+
+    shift: Array
+    factor: Array
+    offset: Array
+
+    @property
+    def width(self) -> int:
+        """Number of attributes."""
+        return len(self.shift)
+
+    def __call__(self, Y: Array) -> Array:
+        """Scaled rows in the type of Y."""
+        scaled = np.subtract(Y, self.shift, dtype=np.float64)
+        scaled *= self.factor
+        scaled += self.offset
+        return scaled.astype(Y.dtype, copy=False)
+
+
+def to_range(X: Array, low: float, high: float) -> Affine:
+    """Attributes of X to [low, high]; a constant one goes to the middle, or to `low` if that is 0 (spec of NMF)."""
+    smallest, largest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    spread = largest - smallest
+    constant = spread == 0
+    factor = np.where(constant, 0.0, (high - low) / np.where(constant, 1.0, spread))
+    middle = low if low == 0 else (low + high) / 2
+    return Affine(smallest, factor, np.where(constant, middle, low))

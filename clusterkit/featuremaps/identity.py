@@ -1,0 +1,26 @@
+"""The data as they are."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.spaces import DenseSpace, build_space
+from clusterkit.core.stages import FeatureMap
+from clusterkit.core.transform import Keep
+
+__all__ = ["Identity"]
+
+
+@final
+@attrs.frozen
+class Identity(FeatureMap):
+    """The data as they are; plain k-means and NMF work on it. Costs nothing and copies nothing."""
+
+    name: ClassVar[str] = "identity"
+
+    def fit(self, X: Array, rng: Rng) -> DenseSpace:
+        """The space of the rows of X (n, d)."""
+        return build_space(X, Keep(X.shape[1]), storage="dense")  # type: ignore[return-value]

@@ -1,0 +1,42 @@
+"""Each attribute stretched to a range."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import params
+from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.stages import FeatureMap
+from clusterkit.featuremaps._affine import to_range
+
+__all__ = ["MinMax"]
+
+
+@final
+@attrs.frozen
+class MinMax(FeatureMap):
+    """Each attribute stretched to a range, fitted on the clustered data.
+
+    For attributes in different units, before any method that measures distances; [0, 1] before NMF. New data are not
+    clipped. O(n d).
+
+    Parameters
+    ----------
+    limits : (float, float), default (0, 1)
+        The new minimum and maximum. A constant attribute goes to 0 for (0, 1) and to the middle otherwise.
+
+    References
+    ----------
+    He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing, eq. (9).
+    """
+
+    name: ClassVar[str] = "minmax"
+    limits: tuple[float, float] = params.interval((0.0, 1.0))
+
+    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+        """The space of the scaled rows of X (n, d)."""
+        low, high = self.limits
+        return build_space(X, to_range(X, low, high), storage="dense")

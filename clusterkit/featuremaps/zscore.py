@@ -1,0 +1,36 @@
+"""Each attribute with mean 0 and standard deviation 1."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.stages import FeatureMap
+from clusterkit.featuremaps._affine import Affine
+
+__all__ = ["ZScore"]
+
+
+@final
+@attrs.frozen
+class ZScore(FeatureMap):
+    """Each attribute with mean 0 and standard deviation 1 (over n, not n - 1); a constant one becomes 0.
+
+    For attributes in different units without hard limits. Near-constant attributes (border pixels of images) are
+    blown up: prefer `minmax` or the raw data there. O(n d).
+    """
+
+    name: ClassVar[str] = "zscore"
+
+    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+        """The space of the scaled rows of X (n, d)."""
+        mean = X.mean(axis=0, dtype=np.float64)
+        deviation = X.std(axis=0, dtype=np.float64)
+        # a constant column of large values has a standard deviation of rounding noise, not 0
+        constant = (X == X[0]).all(axis=0) | (deviation == 0)
+        factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+        return build_space(X, Affine(mean, factor, np.zeros_like(mean)), storage="dense")

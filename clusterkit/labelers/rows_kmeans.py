@@ -1,0 +1,85 @@
+"""k-means on the rows of an embedding."""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.outcomes import Embedding, Extension, Outcome
+from clusterkit.core.params import integer
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import Labeler, Labeling, Task
+
+__all__ = ["RowsKMeans"]
+
+
+@final
+@attrs.frozen
+class RowsKMeans(Labeler):
+    """Clusters the rows of an embedding by k-means.
+
+    Choose it where the columns of an embedding are not one per cluster: NMF factors of data with a large common
+    part, spectral coordinates. O(n_init · iterations · n k r) for r columns.
+
+    Parameters
+    ----------
+    n_init : int, default 10
+        k-means++ starts; the one of lowest within-cluster sum of squares is kept.
+    max_iter : int, default 300
+        Most Lloyd iterations of a start.
+
+    Notes
+    -----
+    Clusters are numbered by first appearance. With fewer distinct rows than clusters the labels use fewer numbers
+    and a `ClusterkitWarning` says so. New samples get the nearest centre of their embedded row; where the
+    embedding does not extend, there is no prediction.
+
+    Source: He, Jin, Du, Zhuang & Shi 2014, algorithm 2, last step; Lloyd 1982.
+    """
+
+    name: ClassVar[str] = "rows_kmeans"
+    consumes: ClassVar[type[Outcome]] = Embedding
+
+    n_init: int = integer(10, at_least=1)
+    max_iter: int = integer(300, at_least=1)
+
+    def label(self, outcome: Embedding, space: Space, task: Task, rng: Rng) -> Labeling:
+        """k-means on `outcome.rows`, (n, r)."""
+        from clusterkit.kernels.lloyd import kmeans
+
+        labels, centres, distinct = kmeans(
+            outcome.rows,
+            task.k,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            seed=int(rng.integers(2**31 - 1)),
+        )
+        if distinct < task.k:
+            warnings.warn(
+                f"labeler 'rows_kmeans': the embedding has fewer distinct rows than n_clusters={task.k}, "
+                f"so only {distinct} labels are used",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
+        predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
+        exact = outcome.status is None or bool(outcome.status.facts.get("exact_on_training", True))
+        return Labeling(labels, predict, exact=exact)
+
+
+@final
+@attrs.frozen(eq=False)
+class NearestCentre:
+    """Labels raw rows by the nearest centre of their embedded rows."""
+
+    extend: Extension
+    centres: Array
+
+    def __call__(self, Y: Array) -> Labels:
+        """Labels of raw rows, (m, d) to (m,)."""
+        from clusterkit.kernels.lloyd import nearest
+
+        return nearest(self.extend(Y), self.centres)

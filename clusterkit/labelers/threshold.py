@@ -1,0 +1,41 @@
+"""The sign of a score."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.coding import Coding
+from clusterkit.core.stages import Codec, Task
+
+__all__ = ["Threshold"]
+
+
+@final
+@attrs.frozen
+class Threshold(Codec):
+    """Two clusters by the sign of one score: label 1 if it is positive, else 0. O(n).
+
+    References
+    ----------
+    Zhang, Xia, Liu, Zhang (2013), Extreme maximum margin clustering, IEICE Trans., section 3 (two classes).
+    """
+
+    name: ClassVar[str] = "threshold"
+    coding: ClassVar[Coding] = Coding.SIGNED
+    max_clusters: ClassVar[int | None] = 2
+
+    def codebook(self, k: int) -> Array:
+        """-1 and +1."""
+        return np.array([[-1.0], [1.0]])[:k]
+
+    def costs(self, rows: Array, k: int) -> Array:
+        """(f, -f): half the difference of the squared errors, so a score of 0 is a tie and goes to label 0."""
+        return np.concatenate([rows, -rows], axis=1)[:, :k]
+
+    def calibrate(self, rows: Array, task: Task) -> Self:
+        """Nothing to fit."""
+        return self

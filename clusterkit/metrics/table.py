@@ -1,0 +1,157 @@
+"""The contingency table of two labellings: all that every metric here needs to know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clusterkit.metrics._labels import check_pair
+
+#: Tables with more cells than this are never laid out densely.
+MAX_DENSE_CELLS = 10_000_000
+
+Counts = NDArray[np.int64]
+
+
+@attrs.frozen(eq=False)
+class Contingency:
+    """Non-zero cells of the k x J table ``T[i, j] = |class i ∩ cluster j|``.
+
+    There are at most n of them, whatever k and J are, so a table of many small classes against many
+    small clusters takes no more memory than the labels.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (k,)
+        Distinct true labels, sorted.
+    clusters : ndarray of shape (J,)
+        Distinct predicted labels, sorted.
+    rows, columns, counts : ndarray of int64
+        Place and value of each non-zero cell, ordered by row, then by column.
+
+    Examples
+    --------
+    >>> table = contingency(["a", "a", "b"], [0, 1, 1])
+    >>> table.classes.tolist(), table.clusters.tolist(), table.n_samples
+    (['a', 'b'], [0, 1], 3)
+    >>> table.class_sizes.tolist(), table.cluster_sizes.tolist()
+    ([2, 1], [1, 2])
+    """
+
+    classes: NDArray[Any]
+    clusters: NDArray[Any]
+    rows: Counts
+    columns: Counts
+    counts: Counts
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of classes and number of clusters."""
+        return self.classes.size, self.clusters.size
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, the sum of all cells."""
+        return int(self.counts.sum())
+
+    @property
+    def class_sizes(self) -> Counts:
+        """Row sums."""
+        return _sum_by(self.rows, self.counts, self.classes.size)
+
+    @property
+    def cluster_sizes(self) -> Counts:
+        """Column sums."""
+        return _sum_by(self.columns, self.counts, self.clusters.size)
+
+    @property
+    def is_bijection(self) -> bool:
+        """Whether both labellings are the same partition under different names."""
+        return self.counts.size == self.classes.size == self.clusters.size
+
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether the table is small enough to be laid out densely."""
+        return self.classes.size * self.clusters.size <= MAX_DENSE_CELLS
+
+    def to_array(self) -> Counts:
+        """The dense k x J table.
+
+        Returns
+        -------
+        ndarray of shape (k, J), int64
+            The counts.
+
+        Raises
+        ------
+        ValueError
+            If the table has more than ``MAX_DENSE_CELLS`` cells.
+        """
+        if not self.fits_in_memory:
+            raise ValueError(
+                f"a table of shape {self.shape} has too many cells; use rows, columns and counts"
+            )
+        table = np.zeros(self.shape, dtype=np.int64)
+        table[self.rows, self.columns] = self.counts
+        return table
+
+
+def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
+    """Count how many samples each class shares with each cluster.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n,)
+        Class of each sample: ints, strings or bools. -1 (noise in some methods) is a label like any other.
+    labels_pred : array-like of shape (n,)
+        Cluster of each sample, likewise.
+
+    Returns
+    -------
+    Contingency
+        The table; its dense form is ``contingency(...).to_array()``.
+
+    Raises
+    ------
+    ValueError
+        If a vector is empty or not 1-D, holds a missing value, or the lengths differ.
+
+    Notes
+    -----
+    O(n log n) time for sorting the labels, O(n + min(kJ, 10⁷)) memory.
+
+    Examples
+    --------
+    >>> contingency([0, 0, 1, 1], ["x", "y", "y", "y"]).to_array()
+    array([[1, 1],
+           [0, 2]])
+    """
+    true, pred = check_pair(labels_true, labels_pred)
+    classes, row = np.unique(true, return_inverse=True)
+    clusters, column = np.unique(pred, return_inverse=True)
+    n_clusters = clusters.size
+    cell = row.astype(np.int64) * n_clusters + column
+    if classes.size * n_clusters <= MAX_DENSE_CELLS:
+        dense = np.bincount(cell, minlength=classes.size * n_clusters)
+        occupied = np.flatnonzero(dense)
+        counts = dense[occupied]
+    else:
+        occupied, counts = np.unique(cell, return_counts=True)
+    rows, columns = np.divmod(occupied, n_clusters)
+    return Contingency(
+        classes=classes,
+        clusters=clusters,
+        rows=rows.astype(np.int64),
+        columns=columns.astype(np.int64),
+        counts=counts.astype(np.int64),
+    )
+
+
+def _sum_by(index: Counts, values: Counts, size: int) -> Counts:
+    # bincount with weights would sum in float64 and round counts above 2**53.
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, index, values)
+    return sums

@@ -1,0 +1,48 @@
+"""k-means in the mapped space as a start."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Labels, Rng
+from clusterkit.core.params import integer
+from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.stages import Partitioner
+
+__all__ = ["KMeansMapped"]
+
+
+@final
+@attrs.frozen
+class KMeansMapped(Partitioner):
+    """Labels of k-means on the features H (n, L).
+
+    The start of the published EMMC. O(n_init · iterations · n k L) time; it holds all of H, so it raises
+    `NeedsMemory` where H exceeds the memory cap.
+
+    Parameters
+    ----------
+    n_init : int, default 10
+        k-means++ starts; the one of lowest within-cluster sum of squares is kept.
+    max_iter : int, default 300
+        Most Lloyd iterations of a start.
+
+    Notes
+    -----
+    With fewer distinct rows than k some parts stay empty. Source: Zhang, Xia, Liu & Zhang 2013; Lloyd 1982.
+    """
+
+    name: ClassVar[str] = "kmeans_mapped"
+    spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
+
+    n_init: int = integer(10, at_least=1)
+    max_iter: int = integer(300, at_least=1)
+
+    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+        """Labels of the samples of a `FeatureSpace`."""
+        from clusterkit.kernels.lloyd import kmeans
+
+        seed = int(rng.integers(2**31 - 1))
+        return kmeans(samples.rows(), k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]

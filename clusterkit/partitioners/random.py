@@ -1,0 +1,42 @@
+"""Balanced random labels."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Labels, Rng
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import Partitioner
+
+__all__ = ["Random"]
+
+
+@final
+@attrs.frozen
+class Random(Partitioner):
+    """A random partition whose parts differ in size by at most one.
+
+    The start of multistart methods, and the baseline of the min-max modular SVM. Poor as the only start: it knows
+    nothing of the data. O(n).
+
+    Notes
+    -----
+    Source: Zhang, Xia, Liu & Zhang 2013, section on initialisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.bincount(Random().partition(np.zeros((8, 2)), 3, np.random.default_rng(0)))
+    array([3, 3, 2])
+    """
+
+    name: ClassVar[str] = "random"
+    sees: ClassVar[Literal["input", "space"]] = "input"
+
+    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+        """Shuffled labels; of the samples, raw rows or a space, only the number matters."""
+        n = samples.n if isinstance(samples, Space) else len(samples)
+        return rng.permutation(np.arange(n) % k)

@@ -1,0 +1,38 @@
+"""k-means in the input space, in random features and in kernel space."""
+
+from __future__ import annotations
+
+from clusterkit.core.recipe import Recipe
+
+__all__ = ["ELM_KMEANS", "KERNEL_KMEANS", "KMEANS"]
+
+LLOYD = {"solver": "centroids", "labeler": "argmax", "init": "seeds", "n_init": 10, "max_iter": 300}
+
+KMEANS = Recipe(
+    name="kmeans",
+    title="k-means",
+    citation="Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2)",
+    parameters={"featuremap": "identity", **LLOYD},
+    use_when="Compact clusters in comparable units; the baseline of everything else.",
+)
+KERNEL_KMEANS = Recipe(
+    name="kernel-kmeans",
+    title="k-means in the feature space of a kernel",
+    citation="Schölkopf, Smola, Müller (1998), Nonlinear component analysis as a kernel eigenvalue problem, Neural "
+    "Computation 10(5); Dhillon, Guan, Kulis (2004), Kernel k-means, spectral clustering and normalized cuts, KDD",
+    parameters={"featuremap": "rbf", **LLOYD},
+    use_when="Clusters that are not convex, a few thousand rows (it keeps the n x n kernel matrix).",
+)
+ELM_KMEANS = Recipe(
+    name="elm-kmeans",
+    title="k-means in the feature space of an extreme learning machine",
+    citation="He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128",
+    parameters={
+        "featuremap": "elm",
+        "featuremap__n_hidden": 1000,
+        "featuremap__centers": "uniform",
+        "featuremap__width": 1.0,
+        **LLOYD,
+    },
+    use_when="Like kernel k-means at a cost linear in n.",
+)

@@ -1,0 +1,126 @@
+"""One factorisation of ``M + I/C``, with C given or found from the degrees of freedom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.spaces import DenseSpace, FeatureSpace
+
+__all__ = ["Factor", "complexity", "factorise"]
+
+TINY_C = 1e-8
+BISECTIONS = 200
+
+
+@final
+@attrs.frozen(eq=False)
+class Factor:
+    """Solves ``(M + I/C) x = b``.
+
+    Parameters
+    ----------
+    C : float
+    matrix : ndarray
+        Lower Cholesky factor of ``scale M + (scale / C) I``, or the eigenvectors of M.
+    weights : ndarray or None
+        ``1 / (w + 1/C)`` for the eigenvectors; None for Cholesky.
+    scale : float
+        What the system was multiplied by.
+    resolved : mapping
+    """
+
+    C: float
+    matrix: Array
+    weights: Array | None
+    scale: float
+    resolved: Mapping[str, Any]
+
+    def solve(self, b: Array) -> Array:
+        """x for right-hand sides b (m, q)."""
+        from scipy.linalg import cho_solve
+
+        if self.weights is not None:
+            return self.matrix @ (self.weights[:, None] * (self.matrix.T @ b))
+        return np.asarray(cho_solve((self.matrix, True), self.scale * b, check_finite=False))
+
+
+def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
+    """C that gives `df` effective degrees of freedom, and the df used.
+
+    A df above half the numerical rank is lowered to it: C would run off to infinity.
+
+    Examples
+    --------
+    >>> C, used = complexity(np.array([1.0, 1.0, 1.0, 1.0]), 2.0)
+    >>> round(C, 6), used
+    (1.0, 2.0)
+    """
+    w = np.maximum(eigenvalues, 0.0)
+    largest = float(w.max(initial=0.0))
+    rank = int(np.sum(w > len(w) * np.finfo(np.float64).eps * largest)) if largest > 0 else 0
+    if rank == 0:
+        return 1.0, 0.0
+    used = min(df, rank / 2)
+    # df(C) = sum w / (w + 1/C) rises with C; bisect on log C between values that bracket it
+    low, high = np.log(used / (w.sum() + 1e-300)) - 1.0, np.log(1.0 / w[w > 0].min()) + 40.0
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if np.sum(w / (w + np.exp(-middle))) < used:
+            low = middle
+        else:
+            high = middle
+        if high - low < 1e-12:
+            break
+    return float(np.exp(0.5 * (low + high))), float(used)
+
+
+def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None = None) -> Factor:
+    """Cholesky of ``M + I/C``; eigenvectors where that fails.
+
+    Parameters
+    ----------
+    M : ndarray of shape (m, m)
+        Positive semidefinite.
+    C : float or None
+        None finds it from `df`, which costs the eigenvalues of M.
+    space : FeatureSpace, optional
+        If M is the Gram matrix of dense features: where to take singular values from in the fallback, because those
+        of H keep twice the digits that the eigenvalues of H'H have.
+    """
+    from scipy.linalg import LinAlgError, cholesky, eigvalsh
+
+    resolved: dict[str, Any] = {}
+    if C is None:
+        C, used = complexity(eigvalsh(M, check_finite=False), df)
+        resolved["C"] = C
+        if used < df:
+            resolved["df"] = used
+    C = float(C)
+    # keep the identity on the scale of the matrix when C is tiny
+    scale = C if TINY_C > C else 1.0
+    system = M * scale
+    system[np.diag_indices_from(system)] += scale / C
+    try:
+        # lower=True of the transpose: numpy is row-major, LAPACK column-major, and the matrix is symmetric
+        L = cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+        if not np.isfinite(L[-1, -1]):
+            raise LinAlgError("not finite")
+        return Factor(C, L, None, scale, resolved)
+    except LinAlgError:
+        w, V = _spectrum(M, space)
+        resolved["factorisation"] = "eigenvectors, because Cholesky failed"
+        return Factor(C, V, 1.0 / (w + 1.0 / C), 1.0, resolved)
+
+
+def _spectrum(M: Array, space: FeatureSpace | None) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors of M."""
+    if isinstance(space, DenseSpace):
+        _, s, Vt = np.linalg.svd(space.rows().astype(np.float64, copy=False), full_matrices=False)
+        return s**2, Vt.T
+    w, V = np.linalg.eigh(M)
+    return np.maximum(w, 0.0), V

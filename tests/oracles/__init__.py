@@ -1,0 +1,1 @@
+"""Slow, obviously right versions of what clusterkit computes; tests compare the two."""
