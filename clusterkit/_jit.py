@@ -1,7 +1,7 @@
 """The compiler of the loops: numba's ``njit`` with one cache switch for the whole package.
 
-Only modules whose name starts with an underscore or ends in ``_jit`` import this one, and stages import those inside
-their functions: listing stages must not cost the import of numba.
+Only modules whose name starts with an underscore or ends in ``_jit`` import this one, and stages import those
+inside their functions: listing stages must not cost the import of numba.
 """
 
 from __future__ import annotations

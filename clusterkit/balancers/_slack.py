@@ -11,7 +11,7 @@ __all__ = ["rows_of", "slack_problem"]
 def slack_problem(value: Any) -> str | None:
     """What a slack must be, or None if it is fine."""
     wanted = "a fraction of n (float >= 0) or a number of rows (integer >= 0)"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < float("inf"):
         return wanted
     return None
 

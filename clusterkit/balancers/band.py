@@ -76,10 +76,8 @@ class Band(Balancer):
                 return Assignment(labels, None, False)
             r = -((slack - gap) // 2)  # ceil((gap - slack) / 2)
             members = np.flatnonzero(labels == p)
-            if self.priority == "regret":
-                loss = costs[members, q] - costs[members, p]
-            else:
-                loss = -costs[members].min(axis=1)
+            regret = self.priority == "regret"
+            loss = costs[members, q] - costs[members, p] if regret else -costs[members].min(axis=1)
             labels[members[smallest(loss, r)]] = q
             sizes[p] -= r
             sizes[q] += r

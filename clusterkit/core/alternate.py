@@ -94,9 +94,7 @@ class _Start:
         self.done = Result(reading, self.turns, converged, reason, objective, tuple(self.history), self.index)
 
 
-def read(
-    outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
-) -> Reading:
+def read(outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng) -> Reading:
     """Labels of an outcome, balanced."""
     labeling: Labeling = labeler.label(outcome, space, task, rng)
     if balancer is None or labeling.costs is None:

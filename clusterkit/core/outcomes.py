@@ -101,7 +101,7 @@ class KernelRows:
 
 
 @attrs.frozen(eq=False)
-class Outcome(ABC):
+class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
     """What one turn of a solver produced."""
 
     status: Status | None = attrs.field(default=None, kw_only=True)

@@ -30,9 +30,7 @@ def _field(default: Any, check: Callable[[Any], str | None], bad: Sequence[Any],
         wanted = check(value)
         if wanted is not None:
             none = " or None" if optional else ""
-            raise InvalidParameter(
-                f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}"
-            )
+            raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}")
 
     return attrs.field(default=default, validator=validate, metadata={"invalid": tuple(bad)})
 

@@ -176,9 +176,7 @@ class Registry:
                 self._session[entry.kind, entry.name] = entry
             return thing
         else:
-            raise BrokenPlugin(
-                f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}"
-            )
+            raise BrokenPlugin(f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}")
         taken = self.find(entry.kind, entry.name)
         if taken is not None and taken.target is not thing and not replace:
             raise BrokenPlugin(
@@ -212,13 +210,11 @@ class Registry:
             if entry.distribution == BUILTIN:
                 raise
             raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: "
-                f"{type(error).__name__}: {error}"
+                f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
         if not (isinstance(target, type) and issubclass(target, ABSTRACT[entry.kind])):
             raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {ABSTRACT[entry.kind].__name__}: "
-                f"{target!r}"
+                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {ABSTRACT[entry.kind].__name__}: {target!r}"
             )
         return target
 

@@ -103,7 +103,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
     n = len(X)
     if c.n_clusters is not None and c.n_clusters > n:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
-    if n > 1 and np.all(X == X[0]):
+    if n > 1 and np.all(X[0] == X):
         warnings.warn(
             f"all {n} samples are equal: no labelling is better than another",
             ClusterkitWarning,
@@ -185,7 +185,8 @@ def starting_labels(bound: Bound) -> Labels:
         labels = np.asarray(c.init.partition(samples, k, rng))
         if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
             raise InvalidParameter(
-                f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype}"
+                f"init '{c.init.name}' must give {bound.task.n} integer labels, "
+                f"got shape {labels.shape} of {labels.dtype}"
             )
         if labels.min() < 0 or labels.max() >= k:
             wrong = labels.min() if labels.min() < 0 else labels.max()

@@ -234,9 +234,7 @@ def build_space(
         return StreamedSpace(points, mapping, before=before, resolved=facts)
     if identity:
         return DenseSpace(points, mapping, points, before=before, resolved=facts)
-    memory.require(
-        n_bytes, f"the {len(points)} x {mapping.width} feature matrix", "Use storage='streamed' on the map."
-    )
+    memory.require(n_bytes, f"the {len(points)} x {mapping.width} feature matrix", "Use storage='streamed' on the map.")
     H = np.empty((len(points), mapping.width), dtype=points.dtype)
     for rows in block_plan(len(points), mapping.width, points.dtype):
         H[rows] = mapping(points[rows])
@@ -336,7 +334,5 @@ def _squared(A: Array, B: Array) -> Array:
     return squared_distances(A, B)
 
 
-def _kernel_space(
-    points: Array, kernel: Kernel, before: tuple[RowMap, ...], resolved: dict[str, Any]
-) -> KernelSpace:
+def _kernel_space(points: Array, kernel: Kernel, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> KernelSpace:
     return KernelSpace(points, kernel, before=before, resolved=resolved)

@@ -56,9 +56,7 @@ class Stage(ABC):
         known = self.parameters()
         for name in changes:
             if name not in known:
-                raise UnknownName(
-                    f"{self.kind} '{self.name}' has no parameter {name!r}. {nearest_names(name, known)}"
-                )
+                raise UnknownName(f"{self.kind} '{self.name}' has no parameter {name!r}. {nearest_names(name, known)}")
         return attrs.evolve(self, **changes)
 
 
@@ -211,7 +209,7 @@ class Labeler(Stage):
 
 @attrs.frozen
 class Codec(Labeler):
-    """A labeler of scores: labels to targets and scores to costs; everything between solver and labels is a cost table."""
+    """A labeler of scores: labels to targets, scores to costs; between solver and labels stands a cost table."""
 
     consumes: ClassVar[type[Outcome]] = Scores
     coding: ClassVar[Coding]

@@ -49,9 +49,8 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
     elif chosen.driver == "Pipeline":
         estimator = Pipeline().set_params(**base)
     else:
-        raise UnknownName(
-            f"recipe {name!r} wants the driver {chosen.driver!r}. {nearest_names(chosen.driver, ['Pipeline', 'Pooled'])}"
-        )
+        known = nearest_names(chosen.driver, ["Pipeline", "Pooled"])
+        raise UnknownName(f"recipe {name!r} wants the driver {chosen.driver!r}. {known}")
     return estimator.set_params(**parameters)
 
 

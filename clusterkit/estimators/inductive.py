@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["inductive"]
 
 
-class inductive:  # noqa: N801 (a decorator)
+class inductive:
     """Decorate a method that needs ``self.why_not_inductive()`` to return None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the

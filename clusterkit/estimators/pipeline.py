@@ -136,9 +136,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
         """Clusters of new samples X (m, d)."""
         check_is_fitted(self, "labels_")
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        predictor = self.predictor_
-        labels: Labels = predictor(X)
-        return labels
+        assert self.predictor_ is not None  # `inductive` saw to it
+        return self.predictor_(X)
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data and seeds also tuned."""

@@ -170,9 +170,7 @@ class Pooled(ClusterMixin, BaseEstimator):
         if interrupted:
             import attrs
 
-            winner = attrs.evolve(
-                winner, converged=False, reason=f"interrupted: the best of {len(runs)} maps is kept"
-            )
+            winner = attrs.evolve(winner, converged=False, reason=f"interrupted: the best of {len(runs)} maps is kept")
         return winner
 
 

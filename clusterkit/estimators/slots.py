@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS
@@ -26,7 +26,7 @@ def resolve(slot: str, value: Any) -> Stage | None:
     """
     kind = KINDS[slot]
     if value is None or isinstance(value, ABSTRACT[kind]):
-        return value
+        return cast("Stage | None", value)
     if isinstance(value, str):
         if slot == "init":
             return _initialiser(value)
@@ -87,7 +87,7 @@ def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int |
                 f"n_clusters is needed: solver '{solver.name}' with labeler='auto' does not find the number of "
                 "clusters (labeler='threshold' always makes two)"
             )
-        return labeler  # type: ignore[no-any-return]
+        return labeler
     stage = resolve("labeler", value)
     if stage is None:
         raise InvalidParameter("labeler must not be None; 'auto' chooses one")

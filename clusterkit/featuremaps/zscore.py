@@ -31,6 +31,6 @@ class ZScore(FeatureMap):
         mean = X.mean(axis=0, dtype=np.float64)
         deviation = X.std(axis=0, dtype=np.float64)
         # a constant column of large values has a standard deviation of rounding noise, not 0
-        constant = (X == X[0]).all(axis=0) | (deviation == 0)
+        constant = (X[0] == X).all(axis=0) | (deviation == 0)
         factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
         return build_space(X, Affine(mean, factor, np.zeros_like(mean)), storage="dense")

@@ -13,9 +13,7 @@ from clusterkit.kernels.distances import squared_distances
 __all__ = ["kmeans", "nearest"]
 
 
-def kmeans(
-    X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int
-) -> tuple[NDArray[Any], NDArray[Any], int]:
+def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Labels and centres of the best of several k-means++ starts.
 
     Parameters
@@ -58,14 +56,12 @@ def kmeans(
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(X)
     centres = fitted.cluster_centers_
-    # Read again with the function that labels new rows, so that both agree to the last bit.
-    _, first = np.unique(nearest(X, centres), return_index=True)
-    used = nearest(X, centres)[np.sort(first)]
-    order = np.concatenate([used, np.setdiff1d(np.arange(k), used)])
-    centres = np.ascontiguousarray(centres[order])
-    number = np.empty(k, dtype=np.intp)
-    number[order] = np.arange(k)
-    return number[nearest(X, fitted.cluster_centers_)], centres, len(used)
+    # Labels are read by `nearest`, which labels new rows too, so that both agree to the last bit.
+    labels = nearest(X, centres)
+    present, first = np.unique(labels, return_index=True)
+    present = present[np.argsort(first)]
+    centres = centres[np.concatenate([present, np.setdiff1d(np.arange(k), present)])]
+    return nearest(X, centres), centres, len(present)
 
 
 def nearest(X: NDArray[Any], centres: NDArray[Any]) -> NDArray[Any]:

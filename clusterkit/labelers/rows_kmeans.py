@@ -38,7 +38,10 @@ class RowsKMeans(Labeler):
     and a `ClusterkitWarning` says so. New samples get the nearest centre of their embedded row; where the
     embedding does not extend, there is no prediction.
 
-    Source: He, Jin, Du, Zhuang & Shi 2014, algorithm 2, last step; Lloyd 1982.
+    References
+    ----------
+    He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128,
+    algorithm 2, last step. Lloyd (1982), Least squares quantization in PCM.
     """
 
     name: ClassVar[str] = "rows_kmeans"

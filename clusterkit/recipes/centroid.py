@@ -26,7 +26,8 @@ KERNEL_KMEANS = Recipe(
 ELM_KMEANS = Recipe(
     name="elm-kmeans",
     title="k-means in the feature space of an extreme learning machine",
-    citation="He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128",
+    citation="He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, "
+    "Neurocomputing 128",
     parameters={
         "featuremap": "elm",
         "featuremap__n_hidden": 1000,

@@ -18,7 +18,8 @@ NMF = Recipe(
 ELM_NMF = Recipe(
     name="elm-nmf",
     title="NMF in the feature space of an extreme learning machine",
-    citation="He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128",
+    citation="He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, "
+    "Neurocomputing 128",
     parameters={
         "featuremap": "elm",
         "featuremap__n_hidden": 1000,

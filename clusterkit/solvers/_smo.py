@@ -1,9 +1,9 @@
-"""Sequential minimal optimisation of a quadratic over the capped simplex, the dual of every one-class machine.
+"""Sequential minimal optimisation of a quadratic over the capped simplex, the dual of one-class machines.
 
     minimise  f(β) = β'Kβ - Σ K_ii β_i   subject to  Σ β_i = 1,  0 <= β_i <= bound_i
 
-Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). The numpy twin of the
-compiled loop is ``oracles.svdd.smo`` in the tests.
+Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). The numpy twin
+of the compiled loop is ``smo`` in ``tests/oracles/svdd.py``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array
 from clusterkit.core import memory
-from clusterkit.core.kernel import Kernel
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.spaces import FeatureSpace, KernelSpace
-from clusterkit.core.transform import block_plan
 
-__all__ = ["FeatureMatrix", "KernelMatrix", "Matrix", "Minimum", "minimise", "nearest_start"]
+__all__ = ["Matrix", "Minimum", "minimise", "nearest_start"]
 
+BETA_ZERO = 1e-12
 SMALLEST_CURVATURE = 1e-12
 CHUNK_ITERATIONS = 10_000
 CHUNK_WORK = 200_000_000
@@ -34,7 +32,9 @@ _MORE, _DONE, _MISSING, _STALLED = 0, 1, 2, 3
 class Matrix(Protocol):
     """A positive semidefinite matrix that gives its columns on demand, all in float64."""
 
-    diag: Array
+    @property
+    def diag(self) -> Array:
+        """K_ii, (n,)."""
 
     def whole(self) -> Array:
         """K, (n, n)."""
@@ -44,104 +44,6 @@ class Matrix(Protocol):
 
     def product(self, beta: Array) -> Array:
         """K β, (n,)."""
-
-
-@final
-@attrs.frozen(eq=False)
-class KernelMatrix:
-    """The kernel matrix of a space; float32 points are converted, because gradients add up thousands of columns."""
-
-    space: KernelSpace
-    diag: Array
-
-    @classmethod
-    def of(cls, space: KernelSpace) -> KernelMatrix:
-        """The matrix of a space."""
-        points = np.ascontiguousarray(space.points, dtype=np.float64)
-        if points.dtype != space.dtype:
-            space = KernelSpace(points, space.kernel)
-        return cls(space, space.diag())
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel."""
-        return self.space.kernel
-
-    def whole(self) -> Array:
-        """The matrix, which the space keeps for other solvers."""
-        return self.space.gram()
-
-    def column(self, i: int) -> Array:
-        """One column, O(n d)."""
-        return self.kernel(self.space.points, self.space.points[i : i + 1])[:, 0]
-
-    def product(self, beta: Array) -> Array:
-        """K β from the columns of the support, in blocks of rows."""
-        support = np.flatnonzero(beta)
-        centres, result = self.space.points[support], np.empty(len(beta))
-        for rows in block_plan(len(beta), len(support), np.float64):
-            result[rows] = self.kernel(self.space.points[rows], centres) @ beta[support]
-        return result
-
-
-@final
-@attrs.frozen(eq=False)
-class FeatureMatrix:
-    """Inner products of features after subtracting their mean, which changes no sphere but keeps digits.
-
-    Everything goes through the blocks of the space, so dense and streamed spaces give the same bits.
-    """
-
-    space: FeatureSpace
-    mean: Array
-    diag: Array
-
-    @classmethod
-    def of(cls, space: FeatureSpace) -> FeatureMatrix:
-        """The matrix of a space: two passes."""
-        mean = np.zeros(space.width)
-        for _, H in space.blocks():
-            mean += H.sum(axis=0, dtype=np.float64)
-        mean /= space.n
-        diag = np.empty(space.n)
-        for rows, H in space.blocks():
-            H = H - mean
-            diag[rows] = np.einsum("ij,ij->i", H, H)
-        return cls(space, mean, diag)
-
-    def whole(self) -> Array:
-        """The matrix from all pairs of blocks."""
-        K = np.empty((self.space.n, self.space.n))
-        for rows, H in self.space.blocks():
-            H = H - self.mean
-            for columns, other in self.space.blocks():
-                if columns.start > rows.start:
-                    break
-                K[rows, columns] = H @ (other - self.mean).T
-                K[columns, rows] = K[rows, columns].T
-        np.fill_diagonal(K, self.diag)
-        return K
-
-    def column(self, i: int) -> Array:
-        """One column: a pass over the features."""
-        h, result = self.space.rows(np.array([i]))[0] - self.mean, np.empty(self.space.n)
-        for rows, H in self.space.blocks():
-            result[rows] = (H - self.mean) @ h
-        return result
-
-    def combination(self, beta: Array) -> Array:
-        """``Σ β_i (h_i - mean)``, (L,)."""
-        total = np.zeros(self.space.width)
-        for rows, H in self.space.blocks():
-            total += beta[rows] @ (H - self.mean)
-        return total
-
-    def product(self, beta: Array) -> Array:
-        """K β through the combination: two passes."""
-        centre, result = self.combination(beta), np.empty(len(beta))
-        for rows, H in self.space.blocks():
-            result[rows] = (H - self.mean) @ centre
-        return result
 
 
 @final
@@ -161,6 +63,8 @@ class Minimum:
         Pairs moved.
     converged : bool
     reason : str
+    interrupted : bool
+        By Ctrl-C.
     """
 
     beta: Array
@@ -169,6 +73,7 @@ class Minimum:
     n_iter: int
     converged: bool
     reason: str
+    interrupted: bool = False
 
 
 def nearest_start(order: Array, bounds: Array) -> Array:
@@ -194,25 +99,26 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
     max_iter : int
         Most pairs moved.
     cache_bytes : int
-        For columns; the whole matrix is computed at once if it fits, else the least recently used columns make room.
+        For columns. The whole matrix is computed at once if it fits; else the columns used least recently make
+        room for new ones.
 
     Returns
     -------
     Minimum
-        After Ctrl-C, or where `max_iter` or rounding ends it before `tol`, the feasible point reached, not converged.
+        After Ctrl-C, or where `max_iter` or rounding ends it before `tol`, the feasible point reached, marked as
+        not converged.
 
     Notes
     -----
-    O(n) an iteration plus two columns where they are not cached; iterations between O(n) and O(n²) in practice.
+    O(n) an iteration, plus two columns where they are not cached. In practice O(n) to O(n²) iterations.
     """
     n, beta = len(beta), beta.copy()
     limit = min(cache_bytes, memory.cap())
-    cache = _Cache.whole(matrix) if 8 * n * n <= limit else _Cache.empty(matrix, max(2, min(n, limit // (8 * n))))
-    smallest = SMALLEST_CURVATURE * max(float(matrix.diag.max()), np.finfo(np.float64).tiny)
+    cache = _Cache.whole(matrix) if 8 * n * n <= limit else _Cache.empty(matrix, max(2, limit // (8 * n)))
+    smallest = max(SMALLEST_CURVATURE * float(matrix.diag.max()), np.finfo(np.float64).tiny)
     chunk = max(100, min(CHUNK_ITERATIONS, CHUNK_WORK // n))
     G = 2.0 * matrix.product(beta) - matrix.diag
-    done, clock, refreshes, code = 0, 0, 0, _MORE
-    reason = f"max_iter = {max_iter} reached"
+    done, clock, refreshes, interrupted = 0, 0, 0, False
     try:
         while True:
             code, wanted, moved = _move(
@@ -232,14 +138,28 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
             if code != _DONE or refreshes == REFRESHES or _gap(beta, G, bounds) <= tol:
                 break
     except KeyboardInterrupt:
-        reason = "interrupted"
-        G = 2.0 * matrix.product(beta) - matrix.diag
+        interrupted = True
+    beta = _without_dust(beta, bounds)
+    G = 2.0 * matrix.product(beta) - matrix.diag
     gap = max(0.0, float(_gap(beta, G, bounds)))
     if gap <= tol:
         return Minimum(beta, G, gap, done, True, f"gap {gap:.2g} within tolerance {tol:.2g}")
-    if reason != "interrupted" and done < max_iter:
-        reason = "rounding allows no further progress"
-    return Minimum(beta, G, gap, done, False, f"{reason}, with gap {gap:.2g} above tolerance {tol:.2g}")
+    if interrupted:
+        why = "interrupted"
+    else:
+        why = f"max_iter = {max_iter} reached" if done >= max_iter else "rounding allows no further progress"
+    return Minimum(beta, G, gap, done, False, f"{why}, gap {gap:.2g} above tolerance {tol:.2g}", interrupted)
+
+
+def _without_dust(beta: Array, bounds: Array) -> Array:
+    """Zeros for values that are nothing but rounding; the freest variable takes what the sum lacks."""
+    kept = np.where(beta < BETA_ZERO, 0.0, beta)
+    freest = int(np.argmax(np.minimum(kept, bounds - kept)))
+    value = kept[freest] + (1.0 - kept.sum())
+    if not 0.0 < value <= bounds[freest]:
+        return beta
+    kept[freest] = value
+    return kept
 
 
 @attrs.define(eq=False)
@@ -255,15 +175,16 @@ class _Cache:
     @classmethod
     def whole(cls, matrix: Matrix) -> _Cache:
         n = len(matrix.diag)
-        every = np.arange(n)
+        every = np.arange(n, dtype=np.int64)
         return cls(matrix, np.ascontiguousarray(matrix.whole()), every, np.zeros(n, np.int64), every)
 
     @classmethod
     def empty(cls, matrix: Matrix, slots: int) -> _Cache:
         n = len(matrix.diag)
         nowhere = np.full(n, -1, dtype=np.int64)
-        # A stamp of -1 - s fills the slots in order before anything is thrown out.
-        return cls(matrix, np.empty((slots, n)), nowhere, -1 - np.arange(slots), np.full(slots, -1, dtype=np.int64))
+        # Negative stamps: empty slots are filled before anything is thrown out.
+        stamp = np.arange(-slots, 0, dtype=np.int64)
+        return cls(matrix, np.empty((slots, n)), nowhere, stamp, np.full(slots, -1, dtype=np.int64))
 
     def fetch(self, i: int, clock: int) -> None:
         # At least two slots: the other column of the current pair is the last one used, so it stays.

@@ -1,0 +1,133 @@
+"""Nearest of k samples drawn at random: what Lloyd's k-means starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.params import choice
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
+from clusterkit.core.stages import Partitioner
+
+__all__ = ["Seeded"]
+
+# Squared distances below this many eps times what they are computed from are rounding errors.
+MARGIN = 16.0
+
+
+@final
+@attrs.frozen
+class Seeded(Partitioner):
+    """Labels by the nearest of k samples, the seeds, drawn from the space.
+
+    The start of k-means and kernel k-means. Uniform seeds cost O(n k L) on features and O(n k) kernel values;
+    k-means++ the same, in k passes instead of two.
+
+    Parameters
+    ----------
+    weighting : {"uniform", "kmeans++"}, default "uniform"
+        Every sample alike, or by the squared distance to the nearest seed so far.
+
+    Notes
+    -----
+    The seeds differ in value from each other as long as the samples do, and each keeps its own label, so no part is
+    empty. Ties go to the seed drawn first. With fewer distinct samples than k, the other seeds are duplicates.
+
+    References
+    ----------
+    Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2).
+    Arthur, Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
+    """
+
+    name: ClassVar[str] = "seeds"
+    spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace, KernelSpace)
+
+    weighting: str = choice("uniform", ("uniform", "kmeans++"))
+
+    def partition(self, samples: Space, k: int, rng: Rng) -> Labels:
+        """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
+        assert isinstance(samples, FeatureSpace | KernelSpace)
+        draw = _uniform if self.weighting == "uniform" else _by_distance
+        labels, seeds = draw(samples, k, rng)
+        spare = np.setdiff1d(np.arange(samples.n), seeds)[: k - len(seeds)]
+        seeds = np.concatenate([seeds, spare])
+        labels[seeds] = np.arange(k)
+        return labels
+
+
+def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Array]:
+    """Nearest of up to k samples distinct in value, the first of a random order."""
+    seeds = np.empty(0, dtype=np.intp)
+    for candidates in _growing(rng.permutation(space.n), k):
+        pool = np.concatenate([seeds, candidates])
+        distinct = _first_of_equals(space.points[pool])
+        if isinstance(space, FeatureSpace):  # different points may have the same features
+            distinct = np.intersect1d(distinct, _first_of_equals(space.rows(pool)))
+        seeds = pool[distinct[:k]]
+        if len(seeds) == k:
+            break
+    return np.argmin(_relative_distances(space, seeds), axis=1), seeds
+
+
+def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Array]:
+    """k-means++: each seed drawn by its squared distance to the nearest seed before it."""
+    seeds = [int(rng.integers(space.n))]
+    labels = np.zeros(space.n, dtype=np.intp)
+    first, noise = _distances_to(space, seeds[0])
+    best = first.copy()
+    while len(seeds) < k:
+        cumulated = np.cumsum(np.where(best > noise, best, 0.0))
+        if cumulated[-1] == 0.0:
+            break
+        # side="right" never lands on a sample of weight 0
+        drawn = np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right")
+        distances = np.maximum(first + _relative_distances(space, np.array([seeds[0], drawn]))[:, 1], 0.0)
+        labels[distances < best] = len(seeds)
+        best = np.minimum(best, distances)
+        seeds.append(int(drawn))
+        best[seeds] = 0.0
+    return labels, np.array(seeds)
+
+
+def _growing(order: Array, k: int) -> Iterator[Array]:
+    """The order in pieces, each twice as long: one is enough unless there are many duplicates."""
+    start, size = 0, k
+    while start < len(order):
+        yield order[start : start + size]
+        start, size = start + size, 2 * size
+
+
+def _first_of_equals(rows: Array) -> Array:
+    """Indices, ascending, of the rows that equal no row before them."""
+    return np.sort(np.unique(rows, axis=0, return_index=True)[1])
+
+
+def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Array) -> Array:
+    """Squared distances to the seeds minus that to the first of them, (n, b): differences of large norms cancel."""
+    if isinstance(space, KernelSpace):
+        distances = space.diag()[seeds] - 2.0 * space.columns(seeds)
+        return distances - distances[:, :1]
+    rows = space.rows(seeds).astype(np.float64, copy=False)
+    origin = rows[0]
+    C = (rows - origin).T.astype(space.dtype, copy=False).astype(np.float64, copy=False)
+    return np.einsum("ij,ij->j", C, C) + 2.0 * (origin @ C) - 2.0 * space.apply(C)
+
+
+def _distances_to(space: FeatureSpace | KernelSpace, seed: int) -> tuple[Array, float]:
+    """Squared distances to one sample, (n,), and the size of rounding errors of such distances."""
+    eps = MARGIN * float(np.finfo(space.dtype).eps)
+    if isinstance(space, KernelSpace):
+        diagonal = space.diag().astype(np.float64, copy=False)
+        distances = diagonal + diagonal[seed] - 2.0 * space.columns(np.array([seed]))[:, 0]
+        return np.maximum(distances, 0.0), eps * float(np.abs(diagonal).max())
+    origin = space.rows(np.array([seed]))[0].astype(np.float64, copy=False)
+    distances = np.empty(space.n)
+    for rows, H in space.blocks():
+        difference = H - origin
+        distances[rows] = np.einsum("ij,ij->i", difference, difference)
+    radius = float(np.sqrt(distances.max()))
+    return distances, eps * radius * (radius + float(np.linalg.norm(origin)))

@@ -1,0 +1,113 @@
+"""The matrix of inner products as the dual solvers of one-class machines see it: columns on demand, in float64."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.kernel import Kernel
+from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.core.transform import block_plan
+
+__all__ = ["FeatureMatrix", "KernelMatrix"]
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelMatrix:
+    """The kernel matrix of a space; float32 points are converted, as gradients add up thousands of columns."""
+
+    space: KernelSpace
+    diag: Array
+
+    @classmethod
+    def of(cls, space: KernelSpace) -> KernelMatrix:
+        """The matrix of a space."""
+        points = np.ascontiguousarray(space.points, dtype=np.float64)
+        if points.dtype != space.dtype:
+            space = KernelSpace(points, space.kernel)
+        return cls(space, space.diag())
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self.space.kernel
+
+    def whole(self) -> Array:
+        """The matrix, which the space keeps for other solvers."""
+        return self.space.gram()
+
+    def column(self, i: int) -> Array:
+        """One column, O(n d)."""
+        return self.kernel(self.space.points, self.space.points[i : i + 1])[:, 0]
+
+    def product(self, beta: Array) -> Array:
+        """K β from the columns of the support, in blocks of rows."""
+        support = np.flatnonzero(beta)
+        centres, result = self.space.points[support], np.empty(len(beta))
+        for rows in block_plan(len(beta), len(support), np.float64):
+            result[rows] = self.kernel(self.space.points[rows], centres) @ beta[support]
+        return result
+
+
+@final
+@attrs.frozen(eq=False)
+class FeatureMatrix:
+    """Inner products of features after subtracting their mean, which changes no sphere but keeps digits.
+
+    Everything goes through the blocks of the space, so dense and streamed spaces give the same bits.
+    """
+
+    space: FeatureSpace
+    mean: Array
+    diag: Array
+
+    @classmethod
+    def of(cls, space: FeatureSpace) -> FeatureMatrix:
+        """The matrix of a space: two passes."""
+        mean = np.zeros(space.width)
+        for _, H in space.blocks():
+            mean += H.sum(axis=0, dtype=np.float64)
+        mean /= space.n
+        diag = np.empty(space.n)
+        for rows, H in space.blocks():
+            H = H - mean
+            diag[rows] = np.einsum("ij,ij->i", H, H)
+        return cls(space, mean, diag)
+
+    def whole(self) -> Array:
+        """The matrix from all pairs of blocks."""
+        K = np.empty((self.space.n, self.space.n))
+        for rows, H in self.space.blocks():
+            H = H - self.mean
+            for columns, other in self.space.blocks():
+                if columns.start > rows.start:
+                    break
+                K[rows, columns] = H @ (other - self.mean).T
+                K[columns, rows] = K[rows, columns].T
+        np.fill_diagonal(K, self.diag)
+        return K
+
+    def column(self, i: int) -> Array:
+        """One column: a pass over the features."""
+        h, result = self.space.rows(np.array([i]))[0] - self.mean, np.empty(self.space.n)
+        for rows, H in self.space.blocks():
+            result[rows] = (H - self.mean) @ h
+        return result
+
+    def combination(self, beta: Array) -> Array:
+        """``Σ β_i (h_i - mean)``, (L,)."""
+        total = np.zeros(self.space.width)
+        for rows, H in self.space.blocks():
+            total += beta[rows] @ (H - self.mean)
+        return total
+
+    def product(self, beta: Array) -> Array:
+        """K β through the combination: two passes."""
+        centre, result = self.combination(beta), np.empty(len(beta))
+        for rows, H in self.space.blocks():
+            result[rows] = (H - self.mean) @ centre
+        return result

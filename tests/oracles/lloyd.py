@@ -1,0 +1,68 @@
+"""Lloyd's iteration in plain loops, with explicit distances, on rows or on a kernel matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def relocate(distances_of, own, empty):
+    """Samples that become the centres of empty classes: farthest first, lowest index on ties, each once."""
+    order = sorted(range(len(own)), key=lambda i: (-own[i], i))
+    return {j: distances_of(i) for j, i in zip(empty, order, strict=False)}
+
+
+def distances(X, labels, k):
+    """Squared distances of rows to the class means, empty classes relocated, (n, k)."""
+    n = len(X)
+    D = np.full((n, k), np.nan)
+    for j in range(k):
+        if np.any(labels == j):
+            D[:, j] = np.sum((X - X[labels == j].mean(axis=0)) ** 2, axis=1)
+    empty = [j for j in range(k) if not np.any(labels == j)]
+    own = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), own, empty).items():
+        D[:, j] = column
+    return D
+
+
+def kernel_distances(K, labels, k):
+    """The same from a kernel matrix, summed pair by pair over the members of a class."""
+    n = len(K)
+    D = np.full((n, k), np.nan)
+    for j in range(k):
+        members = np.flatnonzero(labels == j)
+        if len(members):
+            within = np.mean(K[np.ix_(members, members)])
+            D[:, j] = np.diag(K) - 2.0 * K[:, members].mean(axis=1) + within
+    empty = [j for j in range(k) if not np.any(labels == j)]
+    own = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], own, empty).items():
+        D[:, j] = column
+    return D
+
+
+def kernel_objective(K, labels):
+    """``trace(K) - sum_j (1/N_j) sum_{p,q in j} K_pq``."""
+    total = np.trace(K)
+    for j in np.unique(labels):
+        members = labels == j
+        total -= K[np.ix_(members, members)].sum() / members.sum()
+    return total
+
+
+def objective(X, labels):
+    """Within-cluster sum of squares."""
+    return sum(np.sum((X[labels == j] - X[labels == j].mean(axis=0)) ** 2) for j in np.unique(labels))
+
+
+def lloyd(X, labels, k, max_iter=300):
+    """Iterate to a fixed point; labels and the objective of the labels entering each turn."""
+    history = []
+    for _ in range(max_iter):
+        D = distances(X, labels, k)
+        history.append(D[np.arange(len(X)), labels].sum())
+        new = np.argmin(D, axis=1)
+        if np.array_equal(new, labels):
+            break
+        labels = new
+    return labels, history
