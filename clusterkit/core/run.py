@@ -103,7 +103,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
     n = len(X)
     if c.n_clusters is not None and c.n_clusters > n:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
-    if n > 1 and np.all(X[0] == X):
+    if n > 1 and _all_equal(X):
         warnings.warn(
             f"all {n} samples are equal: no labelling is better than another",
             ClusterkitWarning,
@@ -171,6 +171,12 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
             True,
         )
     return run(bind(c, X, seeds))
+
+
+def _all_equal(X: Array) -> bool:
+    """Whether all rows are the same; two looks settle it for nearly all data, without an n x d comparison."""
+    first = X[0]
+    return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 
 
 def starting_labels(bound: Bound) -> Labels:

@@ -175,7 +175,8 @@ def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
     n = len(X)
     rows = X if n <= MEDIAN_ROWS else X[np.sort(rng.choice(n, MEDIAN_ROWS, replace=False))]
     rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
-    D = squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
+    D = squared_distances(rows, rows)
+    D = np.concatenate([D[i, :i] for i in range(len(rows))])  # each pair once
     D = D[D > 0]
     return float(np.median(D)) if len(D) else 1.0
 

@@ -80,9 +80,7 @@ class _GaussianTest:
         block = max(1, BLOCK_WORK // max(1, n * self.centres.size))
         for first in range(0, n, block):
             last = min(n, first + block)
-            _join_rows(
-                points, first, last, parent, self.fractions, self.centres, self.weights, self.gamma, self.level
-            )
+            _join_rows(points, first, last, parent, self.fractions, self.centres, self.weights, self.gamma, self.level)
             tell(Report(stage, last, n))
         return _roots(parent)
 
@@ -126,7 +124,6 @@ class _AnyTest:
                 if hit.any():
                     part[np.isin(part, part[batch[hit]])] = i
                     todo = todo[part[todo] != i]
-                    part[i] = i
                 size = min(2 * size, LARGEST_BATCH)
             if i % report == 0 or i == n - 1:
                 tell(Report(stage, i + 1, n))

@@ -88,11 +88,11 @@ class FeatureMeans:
         C = centres.astype(np.float64, copy=False)
         # |c|² + 2 origin·c: the products are of h, not of h - origin, with the centres as rounded
         constants = np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C)
-        return _minus_distances(self.space.apply(centres), constants, self.radii), constants
+        return _minus_distances(self.space.apply(centres), constants, self.radii, self.noise), constants
 
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
         """The same for new samples."""
-        return NearestMeans(self.space.transform, self.origin, centres, constants)
+        return NearestMeans(self.space.transform, self.origin, centres, constants, self.noise)
 
 
 @final
@@ -150,12 +150,12 @@ class KernelMeans:
         for rows in block_plan(self.space.n, self.space.n, self.space.dtype):
             np.matmul(self.K[rows], centres, out=products[rows])
         norms = np.einsum("ij,ij->j", centres, products, dtype=np.float64)
-        return _minus_distances(products, norms, self.diagonal), norms
+        return _minus_distances(products, norms, self.diagonal, self.noise), norms
 
     def extension(self, centres: Array, norms: Array) -> NearestKernelMeans:
         """The same for new samples."""
         space = self.space
-        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms)
+        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms, self.noise)
 
 
 @final
@@ -171,19 +171,22 @@ class NearestMeans:
     centres : ndarray of shape (L, k)
     constants : ndarray of shape (k,)
         ``|c|² + 2 origin·c``.
+    noise : float
+        Squared distances below it count as 0.
     """
 
     transform: Transform
     origin: Array
     centres: Array
     constants: Array
+    noise: float
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, H in self.transform.blocks(Y):
             lengths = _squared_lengths(H, self.origin)
-            scores[rows] = _minus_distances(H @ self.centres, self.constants, lengths)
+            scores[rows] = _minus_distances(H @ self.centres, self.constants, lengths, self.noise)
         return scores
 
     def columns(self, index: slice) -> NearestMeans:
@@ -205,6 +208,8 @@ class NearestKernelMeans:
     centres : ndarray of shape (n, k)
     norms : ndarray of shape (k,)
         Squared norms of the centres.
+    noise : float
+        Squared distances below it count as 0.
     """
 
     coordinates: Transform
@@ -212,6 +217,7 @@ class NearestKernelMeans:
     kernel: Kernel
     centres: Array
     norms: Array
+    noise: float
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
@@ -219,7 +225,8 @@ class NearestKernelMeans:
         scores = np.empty((len(points), self.centres.shape[1]), dtype=self.points.dtype)
         for rows in block_plan(len(points), len(self.points), self.points.dtype):
             products = self.kernel(points[rows], self.points) @ self.centres
-            scores[rows] = _minus_distances(products, self.norms, self.kernel.diag(points[rows]))
+            diagonal = self.kernel.diag(points[rows])
+            scores[rows] = _minus_distances(products, self.norms, diagonal, self.noise)
         return scores
 
     def columns(self, index: slice) -> NearestKernelMeans:
@@ -227,10 +234,14 @@ class NearestKernelMeans:
         return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
 
 
-def _minus_distances(products: Array, constants: Array, lengths: Array) -> Array:
-    """``2 h·c - constant - |h|²``, not above 0; the large terms first, because they cancel."""
+def _minus_distances(products: Array, constants: Array, lengths: Array, noise: float) -> Array:
+    """``2 h·c - constant - |h|²``, the large terms first because they cancel; 0 where it is not below the noise.
+
+    Without the cut the rounding errors of distances that are 0 would tear duplicates apart.
+    """
     scores = 2.0 * products - constants - lengths[:, None]
-    return np.minimum(scores, 0.0).astype(products.dtype, copy=False)
+    scores[scores > -noise] = 0.0
+    return scores.astype(products.dtype, copy=False)
 
 
 def _squared_lengths(H: Array, origin: Array) -> Array:

@@ -30,9 +30,10 @@ class Centroids(Solver):
     Notes
     -----
     The centre of a class without samples becomes the sample farthest from its own centre, the lowest index on ties,
-    each sample used once; where that sample lies on its own centre up to rounding, the empty class gets the same
-    centre and, ties going to the lower number, no sample is torn from its duplicates. Where all samples are equal up
-    to rounding every class has the mean of all as its centre, so that all labels are 0.
+    each sample used once; where that sample lies on its own centre the empty class gets the same centre. Squared
+    distances within their rounding errors count as 0 (and as ties), so that duplicates stay together and the
+    iteration ends; where all samples are equal up to rounding every class has the mean of all as its centre, and
+    all labels are 0.
 
     References
     ----------
@@ -87,15 +88,12 @@ class _Distances(Prepared):
         empty = np.flatnonzero(sizes == 0)
         if len(empty):
             own = -rows[np.arange(len(labels)), labels]
-            farthest = np.argsort(-own, kind="stable")[: len(empty)]
+            farthest = _farthest(own, len(empty), geometry.noise)
             away = own[farthest] > geometry.noise
-            # those that are not away share the centre of their class
-            source = labels[farthest]
-            centres[:, empty], rows[:, empty] = centres[:, source], rows[:, source]
-            constants[empty] = constants[source]
-            moved = empty[away]
-            centres[:, moved] = alone = geometry.samples(farthest[away])
-            rows[:, moved], constants[moved] = geometry.scores(alone)
+            centres[:, empty] = centres[:, labels[farthest]]
+            centres[:, empty[away]] = geometry.samples(farthest[away])
+            # all columns again, by the product that predicts, so that a tie is the same tie
+            rows, constants = geometry.scores(centres)
         return Scores(rows, geometry.extension(centres, constants))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
@@ -104,3 +102,13 @@ class _Distances(Prepared):
         assert isinstance(outcome, Scores)
         own = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
         return np.array([max(0.0, -float(own.sum(dtype=np.float64)))])
+
+
+def _farthest(own: Array, count: int, noise: float) -> Array:
+    """Indices of the largest of `own`, each once, the lowest index of those equal up to `noise`."""
+    own = own.astype(np.float64)
+    found = np.empty(count, dtype=np.intp)
+    for position in range(count):
+        found[position] = np.argmax(own >= own.max() - noise)
+        own[found[position]] = -np.inf
+    return found

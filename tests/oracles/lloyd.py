@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 
-def relocate(distances_of, own, empty):
-    """Samples that become the centres of empty classes: farthest first, lowest index on ties, each once."""
-    order = sorted(range(len(own)), key=lambda i: (-own[i], i))
-    return {j: distances_of(i) for j, i in zip(empty, order, strict=False)}
+def relocate(distances_of, own, empty, noise):
+    """Samples that become the centres of empty classes: farthest first, lowest index on ties
+    (equal up to `noise`), each once."""
+    columns, free = {}, list(range(len(own)))
+    for j in empty:
+        farthest = max(own[i] for i in free)
+        i = next(i for i in free if own[i] >= farthest - noise)
+        columns[j] = distances_of(i)
+        free.remove(i)
+    return columns
 
 
-def distances(X, labels, k):
+def distances(X, labels, k, noise=0.0):
     """Squared distances of rows to the class means, empty classes relocated, (n, k)."""
     n = len(X)
     D = np.full((n, k), np.nan)
@@ -20,12 +26,12 @@ def distances(X, labels, k):
             D[:, j] = np.sum((X - X[labels == j].mean(axis=0)) ** 2, axis=1)
     empty = [j for j in range(k) if not np.any(labels == j)]
     own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), own, empty).items():
+    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), own, empty, noise).items():
         D[:, j] = column
     return D
 
 
-def kernel_distances(K, labels, k):
+def kernel_distances(K, labels, k, noise=0.0):
     """The same from a kernel matrix, summed pair by pair over the members of a class."""
     n = len(K)
     D = np.full((n, k), np.nan)
@@ -36,7 +42,7 @@ def kernel_distances(K, labels, k):
             D[:, j] = np.diag(K) - 2.0 * K[:, members].mean(axis=1) + within
     empty = [j for j in range(k) if not np.any(labels == j)]
     own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], own, empty).items():
+    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], own, empty, noise).items():
         D[:, j] = column
     return D
 
@@ -55,11 +61,11 @@ def objective(X, labels):
     return sum(np.sum((X[labels == j] - X[labels == j].mean(axis=0)) ** 2) for j in np.unique(labels))
 
 
-def lloyd(X, labels, k, max_iter=300):
+def lloyd(X, labels, k, noise=0.0, max_iter=300):
     """Iterate to a fixed point; labels and the objective of the labels entering each turn."""
     history = []
     for _ in range(max_iter):
-        D = distances(X, labels, k)
+        D = distances(X, labels, k, noise)
         history.append(D[np.arange(len(X)), labels].sum())
         new = np.argmin(D, axis=1)
         if np.array_equal(new, labels):
