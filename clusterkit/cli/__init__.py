@@ -1,0 +1,38 @@
+"""The command line: `clusterkit`.
+
+Nothing heavy is imported before a command runs, so that ``clusterkit --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from clusterkit.cli.app import App
+
+__all__ = ["app", "main"]
+
+app = App(
+    name="clusterkit",
+    commands={
+        "demo": "clusterkit.cli.demo:demo",
+        "fit": "clusterkit.cli.fit:fit",
+        "predict": "clusterkit.cli.predict:predict",
+        "stages": "clusterkit.cli.listings:stages",
+        "recipes": "clusterkit.cli.listings:recipes",
+        "compositions": "clusterkit.cli.compositions:compositions",
+        "plugins": "clusterkit.cli.listings:plugins",
+        "reproduce": "clusterkit.cli.reproduce:reproduce",
+    },
+    help="""Cluster tables of numbers with published algorithms, composed of stages.
+
+    \b
+    clusterkit demo                          see it work, with a picture
+    clusterkit fit data.csv -k 3 -o out.csv  cluster your own rows
+    clusterkit recipes                       what else there is
+
+    Exit codes: 0 fine, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.
+    """,
+)
+
+
+def main() -> None:
+    """Entry point of the script."""
+    app()

@@ -54,7 +54,7 @@ def clusterkit_tuners() -> dict[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def clusterkit_recipes() -> dict[str, dict[str, Any]]:  # type: ignore[empty-body]
-    """Recipes by name, each the keyword arguments of `clusterkit.recipes.Recipe`."""
+    """Recipes by name, each the keyword arguments of `clusterkit.Recipe`."""
 
 
 @hookspec

@@ -141,11 +141,12 @@ class Pipeline(ClusterMixin, BaseEstimator):
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data and seeds also tuned."""
-        k = _count("n_clusters", self.n_clusters, optional=True)
+        # a subclass for a method that finds the number of clusters may drop the parameter
+        k = _count("n_clusters", getattr(self, "n_clusters", None), optional=True)
         solver: Any = self._stage("solver")
         featuremap: Any = self._stage("featuremap")
         labeler: Any = slots.resolve_labeler(self.labeler, featuremap, solver, k)
-        balancer: Any = slots.resolve_balancer(self.balancer, solver)
+        balancer: Any = slots.resolve_balancer(self.balancer, solver, labeler)
         init: Any = self._stage("init") if solver.targets != "never" else None
         tuner: Any = slots.resolve("tuner", self.tuner)
         if tuner is not None and X is not None and seeds is not None:

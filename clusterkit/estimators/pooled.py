@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -151,16 +152,15 @@ class Pooled(ClusterMixin, BaseEstimator):
             try:
                 bound = bind(composition, X, seeds.child("map", index))
                 found = run(bound)
+                bounds.append(bound)
+                runs.append(found)
+                interrupted = found.reason.startswith("interrupted")
+                tell(Report("maps", index + 1, n_maps, found.objective))
             except KeyboardInterrupt:
                 if not runs:
                     raise
                 interrupted = True
-                break
-            bounds.append(bound)
-            runs.append(found)
-            tell(Report("maps", index + 1, n_maps, found.objective))
-            if found.reason.startswith("interrupted"):
-                interrupted = True
+            if interrupted:
                 break
         pooled = np.array([math.fsum(b.objective(r.labels) for b in bounds) for r in runs])
         self.pooled_ = pooled
@@ -168,8 +168,6 @@ class Pooled(ClusterMixin, BaseEstimator):
         self.agreement_ = _agreement([r.labels for r in runs])
         winner = runs[self.winner_]
         if interrupted:
-            import attrs
-
             winner = attrs.evolve(winner, converged=False, reason=f"interrupted: the best of {len(runs)} maps is kept")
         return winner
 

@@ -9,7 +9,7 @@ from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS
 from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
-from clusterkit.core.stages import FeatureMap, Solver, Stage, outcome_labeler
+from clusterkit.core.stages import Codec, FeatureMap, Solver, Stage, outcome_labeler
 
 __all__ = ["AUTO", "deep_parameters", "resolve", "resolve_balancer", "resolve_labeler", "with_parameter"]
 
@@ -66,9 +66,12 @@ def _initialiser(name: str) -> Stage:
         raise UnknownName(f"{error} A recipe can start too: {recipes}.") from None
 
 
-def resolve_balancer(value: Any, solver: Solver) -> Stage | None:
-    """The balancer, "auto" being the solver's own default."""
-    return resolve("balancer", solver.default_balancer if value == AUTO else value)
+def resolve_balancer(value: Any, solver: Solver, labeler: Stage | None = None) -> Stage | None:
+    """The balancer, "auto" being the solver's own default, and none for a labeler without costs."""
+    if value == AUTO:
+        costless = labeler is not None and not isinstance(labeler, Codec)
+        value = None if costless else solver.default_balancer
+    return resolve("balancer", value)
 
 
 def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int | None) -> Stage:

@@ -24,7 +24,7 @@ BETA_ZERO = 1e-12
 SMALLEST_CURVATURE = 1e-12
 CHUNK_ITERATIONS = 10_000
 CHUNK_WORK = 200_000_000
-REFRESHES = 10
+REFUTED = 10
 
 _MORE, _DONE, _MISSING, _STALLED = 0, 1, 2, 3
 
@@ -118,7 +118,7 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
     smallest = max(SMALLEST_CURVATURE * float(matrix.diag.max()), np.finfo(np.float64).tiny)
     chunk = max(100, min(CHUNK_ITERATIONS, CHUNK_WORK // n))
     G = 2.0 * matrix.product(beta) - matrix.diag
-    done, clock, refreshes, interrupted = 0, 0, 0, False
+    done, clock, refuted, interrupted = 0, 0, 0, False
     try:
         while True:
             code, wanted, moved = _move(
@@ -130,16 +130,16 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
                 cache.fetch(wanted, clock)
                 continue
             tell(Report("smo", done, max_iter))
-            if code == _MORE and done < max_iter:
-                continue
-            # The running gradient carries the rounding of all updates: only a fresh one may end the search.
+            # The running gradient collects the rounding of every update: only a fresh one may end the search.
             G = 2.0 * matrix.product(beta) - matrix.diag
-            refreshes += 1
-            if code != _DONE or refreshes == REFRESHES or _gap(beta, G, bounds) <= tol:
+            refuted += code == _DONE
+            if code == _STALLED or done >= max_iter or refuted == REFUTED or _gap(beta, G, bounds) <= tol:
                 break
     except KeyboardInterrupt:
         interrupted = True
-    beta = _without_dust(beta, bounds)
+    # Where tol is tiny, what counts as dust must not be able to open the gap again.
+    dust = min(BETA_ZERO, 1e-3 * tol / max(float(matrix.diag.max()), np.finfo(np.float64).tiny))
+    beta = _without_dust(beta, bounds, dust)
     G = 2.0 * matrix.product(beta) - matrix.diag
     gap = max(0.0, float(_gap(beta, G, bounds)))
     if gap <= tol:
@@ -151,14 +151,15 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
     return Minimum(beta, G, gap, done, False, f"{why}, gap {gap:.2g} above tolerance {tol:.2g}", interrupted)
 
 
-def _without_dust(beta: Array, bounds: Array) -> Array:
-    """Zeros for values that are nothing but rounding; the freest variable takes what the sum lacks."""
-    kept = np.where(beta < BETA_ZERO, 0.0, beta)
-    freest = int(np.argmax(np.minimum(kept, bounds - kept)))
-    value = kept[freest] + (1.0 - kept.sum())
-    if not 0.0 < value <= bounds[freest]:
-        return beta
-    kept[freest] = value
+def _without_dust(beta: Array, bounds: Array, dust: float) -> Array:
+    """Exact bounds where only rounding is missing; the freest variable takes what the sum lacks then."""
+    kept = np.where(beta < dust, 0.0, np.where(bounds - beta < dust, bounds, beta))
+    room = np.minimum(kept, bounds - kept)
+    freest = int(np.argmax(room))
+    missing = 1.0 - float(kept.sum())
+    # With no free variable the sum stays off by some dust: a nudge off a bound would undo the optimum.
+    if abs(missing) < room[freest]:
+        kept[freest] += missing
     return kept
 
 

@@ -1,0 +1,31 @@
+"""The conformance kit: what every stage must hold to, as checks that plugin authors run too.
+
+`check_stage` runs every law that applies to a stage, `parametrize_with_laws` makes one pytest case of each law, and
+`check_composition` puts a whole pipeline through its paces. Needs the extra ``testing`` (hypothesis, pytest).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["check_composition", "check_stage", "laws_of", "pairwise_cover", "parametrize_with_laws"]
+
+# Lazily, because every pytest run of a user loads `clusterkit.testing.pytest_plugin`.
+_HOME = {
+    "check_composition": "clusterkit.testing.compositions",
+    "check_stage": "clusterkit.testing.conformance",
+    "laws_of": "clusterkit.testing.conformance",
+    "pairwise_cover": "clusterkit.testing.compositions",
+    "parametrize_with_laws": "clusterkit.testing.conformance",
+}
+
+if TYPE_CHECKING:
+    from clusterkit.testing.compositions import check_composition, pairwise_cover
+    from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'clusterkit.testing' has no attribute {name!r}")

@@ -118,17 +118,15 @@ def test_value_of_a_general_solver(problem):
     assert dual_value(K, found.beta) == pytest.approx(quadratic_program(K, bounds), abs=2e-7)
 
 
-@given(problems())
-def test_the_compiled_loop_is_the_plain_loop(problem):
-    X, gamma, C = problem
-    prepared = prepare(X, gamma, C=C, tol=1e-6)
-    K = prepared.matrix.whole()
-    beta, n_iter = smo(K, prepared.bounds, prepared._start(), 1e-6)
+@pytest.mark.parametrize("C", [0.03, 0.2, 1.0])
+@pytest.mark.parametrize("gamma", [0.1, 2.0, 30.0])
+def test_the_compiled_loop_is_the_plain_loop(C, gamma):
+    # the first pairs only: later on rounding may choose between nearly equal ones
+    prepared = prepare(np.random.default_rng(8).normal(size=(60, 3)), gamma, C=C, max_iter=25)
+    beta, n_iter = smo(prepared.matrix.whole(), prepared.bounds, prepared._start(), TOL, max_iter=25)
     found = prepared.minimise()
-    assert dual_value(K, found.beta) == pytest.approx(dual_value(K, beta), abs=1e-6)
-    assert K @ found.beta == pytest.approx(K @ beta, abs=1e-2)
-    if n_iter < 20:  # later on rounding may choose another pair
-        assert found.beta == pytest.approx(beta, abs=1e-9)
+    assert found.n_iter == n_iter
+    assert found.beta == pytest.approx(beta, abs=1e-10)
 
 
 @given(problems(), st.integers(0, 2**32 - 1))
@@ -402,7 +400,7 @@ class TestEnding:
         prepared = prepare(self.X, 1.0, tol=1e-300, max_iter=20_000)
         with pytest.warns(ClusterkitWarning, match="above tolerance"):
             outcome = prepared.solve(None, None, np.random.default_rng(0))
-        assert outcome.status.facts["gap"] < 1e-12
+        assert outcome.status.facts["gap"] < 1e-10
 
     def test_objective_is_the_squared_length_of_the_centre(self):
         prepared = prepare(self.X, 2.0)

@@ -1,0 +1,7 @@
+"""``python -m clusterkit.cli``."""
+
+from __future__ import annotations
+
+from clusterkit.cli import main
+
+main()

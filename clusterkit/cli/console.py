@@ -1,0 +1,121 @@
+"""What commands print: tables and facts, with rich on a terminal and as plain aligned text in a pipe; or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["as_json", "facts", "heading", "number", "table", "text"]
+
+_NUMERIC = re.compile(r"[-+−]?\d[\d.,e+-]*( ?%| s)?( ± [\d.]+)?|–|")
+
+
+def _rich(err: bool) -> Any:
+    """A rich console if the stream is a terminal, else None."""
+    stream = sys.stderr if err else sys.stdout
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        return None
+    from rich.console import Console
+
+    return Console(stderr=err, highlight=False)
+
+
+def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
+    """A line."""
+    console = _rich(err)
+    if console is None:
+        click.echo(line, err=err)
+    else:
+        console.print(line, style="dim" if dim else None, markup=False)
+
+
+def heading(line: str, *, err: bool = False) -> None:
+    """A line that stands out, where that is possible."""
+    console = _rich(err)
+    if console is None:
+        click.echo(line, err=err)
+    else:
+        console.print(line, style="bold cyan", markup=False)
+
+
+def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
+    """Names and values below each other; empty values are left out."""
+    kept = {name: value for name, value in pairs.items() if value}
+    width = max(map(len, kept), default=0)
+    console = _rich(err)
+    if console is None:
+        for name, value in kept.items():
+            click.echo(f"{name:<{width}}  {value}", err=err)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in kept.items():
+        grid.add_row(name, Text(value))
+    console.print(grid)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = False, title: str = "") -> None:
+    """Rows under column names; columns of numbers are set to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    right = [all(_NUMERIC.fullmatch(row[j]) for row in cells) for j in range(len(columns))]
+    console = _rich(err)
+    if console is None:
+        if title:
+            click.echo(title, err=err)
+        widths = [max(len(row[j]) for row in [list(columns), *cells]) for j in range(len(columns))]
+        for row in [list(columns), *cells]:
+            parts = [
+                f"{cell:>{width}}" if flush else f"{cell:<{width}}"
+                for cell, width, flush in zip(row, widths, right, strict=True)
+            ]
+            click.echo("  ".join(parts).rstrip(), err=err)
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(
+        box=box.SIMPLE_HEAD, title=title or None, title_justify="left", header_style="bold cyan", pad_edge=False
+    )
+    for j, name in enumerate(columns):
+        grid.add_column(
+            name, justify="right" if right[j] else "left", style="bold" if j == 0 else None, overflow="fold"
+        )
+    for row in cells:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
+
+
+def as_json(value: Any, *, err: bool = False) -> None:
+    """Indented JSON; nan and infinity become null, arrays lists."""
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False), err=err)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    if hasattr(value, "tolist"):  # numpy, which need not be imported for this
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def number(value: Any) -> str:
+    """A value for people: floats with four digits."""
+    if isinstance(value, float) or (hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0):
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return str(value)

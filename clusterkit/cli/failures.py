@@ -1,0 +1,90 @@
+"""From exceptions and warnings to one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "UNEXPECTED", "USAGE", "BadInput", "guarded"]
+
+UNEXPECTED, USAGE, INTERRUPTED = 1, 2, 130
+BROKEN_PIPE = 141
+"""What a shell reports of a program that SIGPIPE ended, as in ``clusterkit stages | head -1``."""
+
+
+class BadInput(click.ClickException):
+    """What the user gave cannot be used; the message says why."""
+
+    exit_code = USAGE
+
+
+def guarded(run: Callable[[], Any], debug: bool) -> int:
+    """Run and return the exit code; whatever is raised is reported first."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        # one line without the place in the code, once
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            _line("warning", "yellow", text)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show  # type: ignore[assignment]
+            code = run()
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BaseException as error:  # the last line of defence: nothing may end in a traceback
+        if _pipe_closed(error):
+            # Python would flush again at exit, and complain
+            if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return BROKEN_PIPE
+        if debug:
+            traceback.print_exc()
+        code, message = _explained(error, debug)
+        _line("error", "red", message)
+        return code
+
+
+def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
+    if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
+        return INTERRUPTED, "interrupted: nothing was found yet"
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "clusterkit"
+        return USAGE, f"{error.format_message()} (see {path} --help)"
+    if isinstance(error, click.ClickException):
+        return USAGE, error.format_message()
+    if isinstance(error, OSError) and error.filename is not None:
+        return USAGE, f"{error.filename}: {error.strerror}"
+    if _ours(error):
+        return USAGE, str(error)
+    if isinstance(error, MemoryError):
+        return UNEXPECTED, f"not enough memory: {error}"
+    hint = "" if debug else " (--debug shows where)"
+    return UNEXPECTED, f"unexpected {type(error).__name__}: {error}{hint}"
+
+
+def _ours(error: BaseException) -> bool:
+    """Whether it was raised on purpose: an error of clusterkit, or scikit-learn's refusal of the data."""
+    if type(error).__module__.startswith("clusterkit."):
+        return True
+    place = traceback.extract_tb(error.__traceback__)
+    checked = bool(place) and "sklearn" in place[-1].filename and "validation" in place[-1].filename
+    return isinstance(error, ValueError) and checked
+
+
+def _pipe_closed(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _line(word: str, color: str, message: str) -> None:
+    click.echo(f"{click.style(word + ':', fg=color, bold=True)} {message}", err=True)

@@ -1,0 +1,59 @@
+"""Labels to a file or to standard output."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clusterkit.cli.failures import BadInput
+
+__all__ = ["STDOUT", "check", "write"]
+
+STDOUT = "-"
+
+
+def check(path: str | None, *, with_data: bool = False) -> None:
+    """Refuse now what could not be written after a long fit."""
+    if path is None:
+        if with_data:
+            raise BadInput("--with-data needs -o FILE, or -o - for standard output")
+        return
+    if path == STDOUT:
+        return
+    if with_data and path.lower().endswith(".npy"):
+        raise BadInput(f"{path}: --with-data writes text, so the file cannot be .npy")
+    if Path(path).is_dir():
+        raise BadInput(f"{path} cannot be written: it is a folder")
+    if not Path(path).resolve().parent.is_dir():
+        raise BadInput(f"{path} cannot be written: there is no such folder")
+
+
+def write(path: str, labels: Any, table: Any = None) -> None:
+    """One label a row under the header ``label``, after the cells of the row if a table is given.
+
+    The ending decides: ``.tsv`` tabs, ``.npy`` an array, ``.gz`` packed, else commas.
+    """
+    if path.lower().endswith(".npy"):
+        import numpy as np
+
+        np.save(path, labels, allow_pickle=False)
+        return
+    endings = {suffix.lower() for suffix in Path(path).suffixes}
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter="\t" if ".tsv" in endings else ",", lineterminator="\n")
+    head, rows = ([], [[]] * len(labels)) if table is None else (list(table.row_names), table.rows)
+    name = "label"
+    while name in head:  # the data may have come out of this command
+        name += "_"
+    writer.writerow([*head, name])
+    writer.writerows([*row, label] for row, label in zip(rows, labels.tolist(), strict=True))
+    if path == STDOUT:
+        click.echo(buffer.getvalue(), nl=False)
+        return
+    content = buffer.getvalue().encode()
+    Path(path).write_bytes(gzip.compress(content) if ".gz" in endings else content)

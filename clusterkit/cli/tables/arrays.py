@@ -1,0 +1,81 @@
+"""Columns that are arrays already: NPY, Parquet, and data sets in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.cli.tables.opened import MISSING, Opened, TableError, is_number, numbered, refuse, unique
+
+__all__ = ["Arrays", "npy", "parquet"]
+
+
+class Arrays(Opened):
+    """Columns that are arrays already."""
+
+    def __init__(self, title: str, arrays: Sequence[NDArray[Any]], names: Sequence[str] = ()) -> None:
+        self.title, self.arrays = title, arrays
+        self.named = bool(names)
+        self.names = unique(names) if names else numbered(len(arrays))
+
+    def cells(self) -> list[list[str]]:
+        """All columns of all rows as text."""
+        return [[str(value) for value in row] for row in zip(*self.arrays, strict=True)]
+
+    def numbers(self, chosen: list[int]) -> NDArray[Any]:
+        """The chosen columns; float32 stays only if all of them are."""
+        if not len(self.arrays[0]):
+            raise TableError(f"{self.title} has no row of data")
+        words: dict[int, str] = {}
+        gaps: dict[int, str] = {}
+        narrow = all(self.arrays[j].dtype == np.float32 for j in chosen)
+        data = np.empty((len(self.arrays[0]), len(chosen)), dtype=np.float32 if narrow else np.float64)
+        for position, j in enumerate(chosen):
+            values = self.arrays[j]
+            if values.dtype.kind in "iufb":
+                data[:, position] = values
+                bad = np.flatnonzero(~np.isfinite(data[:, position]))
+            else:  # objects: text, decimals, or numbers with gaps
+                bad = np.flatnonzero([not is_number(str(value)) for value in values])
+                if not len(bad):
+                    data[:, position] = [float(value) for value in values]
+            # a word is worth more than a gap: it says the column has no numbers
+            for row in bad:
+                gap = values[row] is None or str(values[row]).strip().lower() in MISSING
+                where = f"column {self.names[j]!r}, row {row + 1}: {str(values[row])!r}"
+                (gaps if gap else words).setdefault(j, where)
+        refuse(self.title, self.names, words, gaps)
+        return data
+
+
+def npy(title: str) -> list[NDArray[Any]]:
+    """Columns of an NPY file; pickled objects are refused, since reading them runs code."""
+    try:
+        array = np.load(title, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise TableError(f"{title} is no NPY file of numbers: {error}") from None
+    if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
+        raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")
+    return list(array.T)
+
+
+def parquet(title: str) -> tuple[list[NDArray[Any]], list[str]]:
+    """Columns of a Parquet file and their names."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError(
+            f"{title}: Parquet needs pyarrow, the extra 'parquet': pip install 'clusterkit-toolkit[parquet]'"
+        ) from None
+    with open(title, "rb") as file:
+        try:
+            table = pyarrow.parquet.read_table(file)
+        except pyarrow.ArrowInvalid as error:
+            raise TableError(f"{title} is no Parquet file: {error}") from None
+    if not table.num_columns:
+        raise TableError(f"{title} has no column")
+    return [column.to_numpy() for column in table.columns], table.column_names

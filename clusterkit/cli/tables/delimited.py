@@ -1,0 +1,122 @@
+"""Text with a delimiter: CSV, TSV, and numbers between spaces."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.cli.tables.opened import MISSING, NAMES_SHOWN, Opened, TableError, is_number, numbered, refuse, unique
+
+__all__ = ["Text", "decoded"]
+
+PREVIEW = 50
+"""Rows looked at to find the delimiter and the header."""
+
+
+class Text(Opened):
+    """Delimited text whose delimiter and header are settled."""
+
+    def __init__(self, text: str, title: str, delimiter: str | None, header: bool | None) -> None:
+        self.text, self.title = text, title
+        self.delimiter = delimiter or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
+        preview = [row for _, row in _rows(text, self.delimiter, PREVIEW + 1)]
+        if not preview:
+            raise TableError(f"{title} is empty")
+        self.named = _looks_like_names(preview) if header is None else header
+        self.names = unique(preview[0]) if self.named else numbered(len(preview[0]))
+        if self.named and len(preview) == 1:
+            raise TableError(f"{title} has no row of data, only the names {', '.join(self.names[:NAMES_SHOWN])}")
+
+    def cells(self) -> list[list[str]]:
+        """All columns of all rows as text."""
+        return [row for _, row in self.body()]
+
+    def body(self) -> Iterator[tuple[int, list[str]]]:
+        """Line number and cells of the rows of data."""
+        rows = _rows(self.text, self.delimiter)
+        if self.named:
+            next(rows)
+        return rows
+
+    def numbers(self, chosen: list[int]) -> NDArray[np.float64]:
+        """Numbers of the chosen columns, at numpy's C speed; only if that fails rows are looked at one by one."""
+        blank = None if self.delimiter == " " else self.delimiter
+        lines = io.StringIO(self.text)
+        try:
+            skip = next(_rows(self.text, self.delimiter))[0] if self.named else 0
+            some = None if len(chosen) == len(self.names) else chosen
+            data = np.loadtxt(
+                lines, delimiter=blank, quotechar='"', comments=None, skiprows=skip, usecols=some, ndmin=2
+            )
+        except ValueError as error:
+            self._explain(chosen)
+            raise TableError(f"{self.title}: {error}") from None
+        if data.shape[1] != len(chosen) or not np.isfinite(data).all():
+            self._explain(chosen)
+        return data if some is not None else data[:, chosen]
+
+    def _explain(self, chosen: list[int]) -> None:
+        """Raise the error that names what is wrong where."""
+        words: dict[int, str] = {}
+        gaps: dict[int, str] = {}
+        for number, (line, cells) in enumerate(self.body(), 1):
+            where = f"row {number} (line {line})"
+            if len(cells) != len(self.names):
+                raise TableError(f"{self.title}: {where} has {len(cells)} cells instead of {len(self.names)}")
+            for j in chosen:
+                if cells[j].strip().lower() in MISSING:
+                    gaps.setdefault(j, f"column {self.names[j]!r}, {where}: {cells[j].strip()!r}")
+                elif not is_number(cells[j]):
+                    words.setdefault(j, f"column {self.names[j]!r}, {where}: {cells[j].strip()!r}")
+        refuse(self.title, self.names, words, gaps)
+
+
+def _rows(text: str, delimiter: str, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells of the rows that are not blank."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+    for row in reader:
+        if row and (len(row) > 1 or row[0].strip()):
+            yield reader.line_num, [cell for cell in row if cell] if delimiter == " " else row
+            most = None if most is None else most - 1
+            if most == 0:
+                return
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that cuts the first rows into the same number of cells, most cells first."""
+    best, most = ",", 1
+    for mark in ",;\t| ":
+        widths = {len(row) for _, row in _rows(text, mark, PREVIEW)}
+        if len(widths) == 1 and (width := widths.pop()) > most:
+            best, most = mark, width
+    return best
+
+
+def _looks_like_names(preview: list[list[str]]) -> bool:
+    """Whether no cell of the first row is a number, or one is a word above numbers."""
+    words = [cell.strip().lower() not in MISSING and not is_number(cell) for cell in preview[0]]
+    if all(words):
+        return True
+    below = [row for row in preview[1:] if len(row) == len(words)]
+    return bool(below) and any(word and all(is_number(row[j]) for row in below) for j, word in enumerate(words))
+
+
+def decoded(source: str | Path | BinaryIO, title: str) -> str:
+    """The text of a file or stream, unpacked if it is gzipped."""
+    content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
+    try:
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TableError(f"{title} is not UTF-8 text. Formats: CSV, TSV (also .gz), Parquet, NPY") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise TableError(f"{title} cannot be unpacked: {error}") from None

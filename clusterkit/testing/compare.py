@@ -1,0 +1,53 @@
+"""Comparisons the laws share: equal bits, equal up to rounding, equal outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core import transform
+from clusterkit.core.outcomes import Domain, Embedding, Outcome
+from clusterkit.core.spaces import Space
+
+__all__ = ["close", "numbers", "same_bits", "small_blocks"]
+
+
+def same_bits(one: Array, other: Array, what: str) -> None:
+    """Equal shape, type and values, nan included."""
+    assert one.dtype == other.dtype, f"{what}: {one.dtype} against {other.dtype}"
+    np.testing.assert_array_equal(one, other, err_msg=what, strict=True)
+
+
+def close(one: Array, other: Array, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
+    """Equal up to rounding: of the larger of the two, of `scale`, with so many digits lost on the way."""
+    assert one.shape == other.shape, f"{what}: shape {one.shape} against {other.shape}"
+    if not one.size:
+        return
+    narrow = any(a.dtype == np.float32 for a in (one, other))
+    eps = float(np.finfo(np.float32 if narrow else np.float64).eps)
+    largest = max(float(np.abs(one).max()), float(np.abs(other).max()), scale)
+    np.testing.assert_allclose(
+        one.astype(np.float64), other.astype(np.float64), rtol=0, atol=1e3 * 10**digits * eps * largest, err_msg=what
+    )
+
+
+def numbers(outcome: Outcome, space: Space) -> Array:
+    """Everything an outcome says about the samples, as one array."""
+    if isinstance(outcome, Embedding):
+        return outcome.rows
+    assert isinstance(outcome, Domain), f"an outcome is an Embedding or a Domain, got {type(outcome).__name__}"
+    return np.append(outcome.value(space.points), outcome.level)
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Blocks of 64 rows, so that a few hundred samples already take several."""
+    usual = transform.BLOCK_BYTES
+    transform.BLOCK_BYTES = 0
+    try:
+        yield
+    finally:
+        transform.BLOCK_BYTES = usual

@@ -1,0 +1,161 @@
+"""Whole pipelines: a legal composition fitted, repeated, predicted with, pickled; and which ones to try first."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.compat import SLOTS, Composition
+from clusterkit.core.errors import InvalidData
+from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.testing.compare import same_bits
+from clusterkit.testing.strategies import Case
+
+__all__ = ["check_composition", "describe", "estimator", "pairwise_cover", "samples"]
+
+MAX_ITER = 12
+
+
+def describe(c: Composition) -> str:
+    """The names of the stages in a row; what pytest shows.
+
+    Examples
+    --------
+    >>> from clusterkit import compositions
+    >>> describe(next(iter(compositions())))
+    'elm-centroids-argmax-None-kmeans-2'
+    """
+    return "-".join(value for _, value in _slots(c))
+
+
+def samples(dtype: str = "float64") -> Array:
+    """Three blobs in [0, 1]², 27 rows."""
+    X = Case("blobs", 27, 2, 3, "float64", seed=5).X
+    scaled: Array = ((X - X.min(axis=0)) / np.ptp(X, axis=0)).astype(dtype)
+    return scaled
+
+
+def estimator(c: Composition, seed: int = 0) -> Pipeline:
+    """A pipeline of the stages, with few turns."""
+    return Pipeline(
+        c.featuremap, c.solver, c.labeler, c.balancer, "random" if c.init is None else c.init,
+        n_clusters=c.n_clusters, n_init=c.n_init, max_iter=min(c.max_iter, MAX_ITER), random_state=seed,
+    )  # fmt: skip
+
+
+def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) -> bool:
+    """Fit a legal composition and hold it to what `Pipeline` promises.
+
+    Parameters
+    ----------
+    c : Composition
+    X : ndarray of shape (n, d), optional
+        Default `samples()`.
+    seed : int
+
+    Returns
+    -------
+    bool
+        False if a stage refused the data by name (negative features for NMF), which is an answer too.
+
+    Raises
+    ------
+    AssertionError
+        Saying which promise was broken.
+    """
+    X = samples() if X is None else X
+    try:
+        model = estimator(c, seed).fit(X)
+    except InvalidData as refused:
+        refusal = str(refused)
+        named = [stage.name for stage in (c.featuremap, c.solver, c.labeler) if f"'{stage.name}'" in refusal]
+        assert named, f"the refusal names no stage: {refusal}"
+        return False
+    _check_results(c, model, X)
+    again = estimator(c, seed).fit(X)
+    same_bits(again.labels_, model.labels_, "labels of two fits with one seed")
+    same_bits(again.history_, model.history_, "objectives of two fits with one seed")
+    _check_predictions(c, model, X)
+    return True
+
+
+def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
+    labels, n = model.labels_, len(X)
+    assert labels.shape == (n,)
+    assert labels.dtype == np.intp
+    if c.n_clusters is None:
+        found = np.unique(labels[labels >= 0])
+        assert labels.min() >= -1
+        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+    else:
+        assert labels.min() >= 0
+        assert labels.max() < c.n_clusters
+        if c.balancer is not None:
+            low, high = c.balancer.bounds(n, c.n_clusters)
+            sizes = np.bincount(labels, minlength=c.n_clusters)
+            assert (sizes >= low).all(), f"sizes {sizes}, at least {low}"
+            assert (sizes <= high).all(), f"sizes {sizes}, at most {high}"
+    assert model.n_iter_ >= 1
+    assert isinstance(model.converged_, bool)
+    assert model.stop_reason_, "no reason why it stopped"
+    assert model.history_.ndim == 1
+    if c.solver.targets == "every_turn":
+        assert len(model.history_) == model.n_iter_ <= MAX_ITER
+    if c.solver.has_objective:
+        assert np.isfinite(model.history_).all()
+        assert np.isfinite(model.objective_)
+    assert model.n_features_in_ == X.shape[1]
+    assert model.space_ is not None
+    assert model.space_.n == n
+    assert model.outcome_ is not None
+
+
+def _check_predictions(c: Composition, model: Pipeline, X: Array) -> None:
+    fresh = estimator(c)
+    assert hasattr(fresh, "predict") == hasattr(model, "predict") == c.inductive
+    again: Pipeline = pickle.loads(pickle.dumps(model))
+    same_bits(again.labels_, model.labels_, "labels after pickling")
+    if not c.inductive:
+        assert not model.exact_on_training_
+        assert "transductive" in str(fresh.why_not_inductive())
+        return
+    new = (X[::-1] * 0.9 + 0.03).astype(X.dtype)
+    predicted = model.predict(new)
+    assert predicted.shape == (len(new),)
+    assert set(predicted.tolist()) <= {-1, *range(c.n_clusters or int(model.labels_.max()) + 1)}
+    same_bits(again.predict(new), predicted, "predictions after pickling")
+    if model.exact_on_training_:
+        np.testing.assert_array_equal(model.predict(X), model.labels_, err_msg="exact_on_training_ is True")
+
+
+def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
+    """Few compositions that together hold every pair of slot values which occurs in any of them; greedy.
+
+    Parameters
+    ----------
+    compositions : iterable of Composition
+
+    Returns
+    -------
+    list of Composition
+        The same for the same input: ties go to the first.
+    """
+    pairs = [(c, set(combinations(_slots(c), 2))) for c in compositions]
+    missing = set().union(*(found for _, found in pairs)) if pairs else set()
+    cover = []
+    while missing:
+        best, found = max(pairs, key=lambda entry: len(entry[1] & missing))
+        cover.append(best)
+        missing -= found
+    return cover
+
+
+def _slots(c: Composition) -> list[tuple[str, str]]:
+    """Slot and value, in order."""
+    stages = {slot: getattr(c, slot) for slot in SLOTS}
+    named = [(slot, "None" if stage is None else str(stage.name)) for slot, stage in stages.items()]
+    return [*named, ("n_clusters", str(c.n_clusters))]

@@ -1,0 +1,184 @@
+"""Every law that applies to a stage: run at once, or as one pytest case each."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, final
+
+import attrs
+
+from clusterkit.core.errors import UnknownName
+from clusterkit.core.registry import ABSTRACT, Entry, registry
+from clusterkit.core.stages import Codec, Stage
+from clusterkit.testing.contract import LAWS as CONTRACT
+from clusterkit.testing.law import Law
+from clusterkit.testing.laws import CODEC_LAWS, LAWS
+
+__all__ = ["check_stage", "laws_of", "parametrize_with_laws", "variants"]
+
+
+def check_stage(stage: Any) -> None:
+    """Run every law that applies to a stage.
+
+    Parameters
+    ----------
+    stage : Stage, type or str
+        A stage, its class, or its registered name (``"ridge"``, or ``"solver:ridge"`` if several kinds have it).
+
+    Raises
+    ------
+    AssertionError
+        At the first law that is broken; the message names it, what it says and the smallest example found.
+    """
+    for _, check in laws_of(stage):
+        check()
+
+
+def laws_of(stage: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Name and check of each law that applies to a stage.
+
+    Parameters
+    ----------
+    stage : Stage, type or str
+        As for `check_stage`.
+    """
+    made = _made(stage)
+    for each in _applicable(made):
+        yield each.name, functools.partial(_check, each, made)
+
+
+def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
+    """The stage with its defaults, then with each word of its parameters that take one of a few words.
+
+    The words come from the fields' metadata ("options"), so no list is kept by hand.
+    """
+    yield "", stage
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(type(stage))
+    for field in fields:
+        for value in field.metadata.get("options", ()):
+            if value != getattr(stage, field.name):
+                yield f"[{field.name}={value}]", stage.with_parameters(**{field.name: value})
+
+
+def parametrize_with_laws(
+    kind: str | None = None, names: Iterable[str] | None = None, distribution: str | None = None
+) -> Any:
+    """Pytest decorator: one case for each law of each registered stage.
+
+    Parameters
+    ----------
+    kind : str, optional
+        Only this kind.
+    names : iterable of str, optional
+        Only stages of these names.
+    distribution : str, optional
+        Only stages that this installed distribution provides: what a plugin's own tests ask for.
+
+    Returns
+    -------
+    A decorator for a test function with one argument ``law``, which it calls.
+
+    Raises
+    ------
+    UnknownName
+        If no registered stage is meant: a plugin that is not installed must not pass for want of tests.
+
+    Examples
+    --------
+    >>> @parametrize_with_laws(kind="balancer", names=["band"])
+    ... def test_laws(law):
+    ...     law()
+    """
+    import pytest
+
+    wanted = None if names is None else set(names)
+    entries = [
+        entry
+        for each in (ABSTRACT if kind is None else [kind])
+        for entry in registry.entries(each)
+        if (wanted is None or entry.name in wanted) and distribution in (None, entry.distribution)
+    ]
+    if not entries:
+        said = {"kind": kind, "names": None if wanted is None else sorted(wanted), "distribution": distribution}
+        asked = ", ".join(f"{key}={value!r}" for key, value in said.items() if value is not None)
+        seen = "; ".join(
+            f"{p.name} of {p.distribution}" + (f" (not used: {p.problem})" if p.problem else "")
+            for p in registry.plugins()
+        )
+        raise UnknownName(f"no registered stage has {asked}. Installed plugins: {seen or 'none'}.")
+    cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry)]
+    return pytest.mark.parametrize("law", cases)
+
+
+@final
+@attrs.frozen(eq=False)
+class Case:
+    """One law of one stage, to be called.
+
+    Parameters
+    ----------
+    label : str
+        What pytest shows.
+    run : callable
+    """
+
+    label: str
+    run: Callable[[], None]
+
+    def __call__(self) -> None:
+        """Check it."""
+        self.run()
+
+
+def _cases(entry: Entry) -> Iterator[Case]:
+    """A case a law; a stage that does not load or construct is one case that fails."""
+    where = f"{entry.kind}-{entry.name}"
+    try:
+        made: Stage = registry.get(entry.kind, entry.name)()
+    except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
+        yield Case(f"{where}-loads", functools.partial(_fail, problem))
+        return
+    for suffix, stage in variants(made):
+        for each in _applicable(stage):
+            if not suffix or each not in CONTRACT:  # the contract is about the class
+                yield Case(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage))
+
+
+def _fail(problem: Exception) -> None:
+    raise problem
+
+
+def _applicable(stage: Stage) -> list[Law]:
+    laws = [*CONTRACT, *LAWS[stage.kind], *(CODEC_LAWS if isinstance(stage, Codec) else [])]
+    return [each for each in laws if each.applies(stage)]
+
+
+def _check(law: Law, stage: Stage) -> None:
+    try:
+        law(stage)
+    except Exception as error:  # an accident inside the stage breaks the law as well
+        notes = "\n".join(getattr(error, "__notes__", ()))
+        raise AssertionError(
+            f"{stage.kind} '{stage.name}' breaks the law {law.name}: {law.statement}\n"
+            f"{type(error).__name__}: {error}\n{notes}"
+        ) from error
+
+
+def _made(stage: Any) -> Stage:
+    if isinstance(stage, Stage):
+        return stage
+    if isinstance(stage, type) and issubclass(stage, Stage):
+        return stage()
+    if not isinstance(stage, str):
+        raise TypeError(f"check_stage takes a stage, its class or its name, got {stage!r}")
+    kind, _, name = stage.rpartition(":")
+    if kind in ABSTRACT:
+        found: Any = registry.get(kind, name)
+        return _made(found)
+    kinds = [each for each in ABSTRACT if registry.find(each, stage) is not None]
+    if len(kinds) != 1:
+        what = "no kind of stage has" if not kinds else f"{' and '.join(kinds)} have"
+        raise UnknownName(f"{what} a stage named {stage!r}; write 'kind:name' or pass the class")
+    found = registry.get(kinds[0], stage)
+    return _made(found)

@@ -1,0 +1,142 @@
+"""The contract: what every stage class must be, whatever its kind."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import pickle
+import re
+import subprocess
+import sys
+from typing import Any
+
+import attrs
+
+from clusterkit.core.errors import UnknownName
+from clusterkit.core.registry import ABSTRACT
+from clusterkit.core.stages import Stage
+from clusterkit.testing.law import Law, law
+
+__all__ = ["HEAVY", "LAWS"]
+
+LAWS: list[Law] = []
+
+HEAVY = ("sklearn", "scipy", "numba", "cvxpy", "matplotlib", "pandas", "torch")
+"""Packages that the module of a stage must not import at its top: listing stages would pay for them."""
+
+
+@law(LAWS)
+def is_final_and_frozen(stage: Stage) -> None:
+    """The class is decorated with typing.final and attrs.frozen, and says which abstract stage it is."""
+    cls: Any = type(stage)
+    assert getattr(cls, "__final__", False), f"decorate {cls.__name__} with typing.final"
+    assert attrs.has(cls), f"decorate {cls.__name__} with attrs.frozen"
+    abstract = ABSTRACT[stage.kind]
+    assert isinstance(stage, abstract), f"kind {stage.kind!r}, but it is no {abstract.__name__}"
+    for name in stage.parameters():
+        try:
+            setattr(stage, name, None)
+        except attrs.exceptions.FrozenInstanceError:
+            continue
+        raise AssertionError(f"parameter {name} can be assigned to: use attrs.frozen")
+
+
+@law(LAWS)
+def has_a_plain_name(stage: Stage) -> None:
+    """`kind` is one of the kinds, `name` is lower_snake."""
+    cls = type(stage)
+    assert cls.kind in ABSTRACT, f"kind {cls.kind!r}, which is none of {sorted(ABSTRACT)}"
+    name = getattr(cls, "name", None)
+    assert isinstance(name, str), "the class attribute `name` is missing"
+    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name), f"name {name!r} is not lower_snake"
+
+
+@law(LAWS)
+def constructs_without_arguments(stage: Stage) -> None:
+    """Every parameter has a default, so that the class can be tried where its name is offered."""
+    cls: Any = type(stage)
+    assert cls() == cls()
+
+
+@law(LAWS)
+def equal_objects_hash_alike(stage: Stage) -> None:
+    """Stages compare by their parameters; equal ones have one hash."""
+    twin = stage.with_parameters(**stage.parameters())
+    assert twin == stage
+    assert twin is not stage
+    assert hash(twin) == hash(stage), "equal stages hash differently"
+
+
+@law(LAWS)
+def survives_pickle_and_copy(stage: Stage) -> None:
+    """A pickled, copied or deep-copied stage equals it."""
+    assert pickle.loads(pickle.dumps(stage)) == stage
+    assert copy.copy(stage) == stage
+    assert copy.deepcopy(stage) == stage
+
+
+@law(LAWS)
+def documents_itself(stage: Stage) -> None:
+    """The class has a docstring, whose Parameters section names every parameter."""
+    text = type(stage).__doc__ or ""
+    assert text.strip(), "no docstring"
+    for name in stage.parameters():
+        # numpydoc: "name : type", or several names before one colon
+        assert re.search(rf"^\s*(\w+, )*{name}(, \w+)* :", text, re.MULTILINE), f"the docstring lacks '{name} :'"
+
+
+@law(LAWS)
+def refuses_values_out_of_range(stage: Stage) -> None:
+    """Every value its fields call invalid is refused, naming stage, parameter and value."""
+    cls: Any = type(stage)
+    for field in attrs.fields(cls):
+        for value in field.metadata.get("invalid", ()):
+            try:
+                cls(**{field.name: value})
+            except ValueError as error:
+                message = str(error)
+            else:
+                raise AssertionError(f"{field.name} = {value!r} was accepted")
+            for part in (f"{cls.kind} '{cls.name}'", field.name, repr(value)):
+                assert part in message, f"{part} is not in the message: {message}"
+
+
+@law(LAWS)
+def offers_the_nearest_parameter(stage: Stage) -> None:
+    """A parameter that does not exist is refused with the names that do."""
+    for wrong in [name + "x" for name in stage.parameters()] or ["alpha"]:
+        try:
+            stage.with_parameters(**{wrong: 1})
+        except UnknownName as error:
+            message = str(error)
+        else:
+            raise AssertionError(f"with_parameters({wrong}=1) was accepted")
+        assert f"{stage.kind} '{stage.name}' has no parameter {wrong!r}" in message
+        assert wrong[:-1] in message or not stage.parameters()
+
+
+@law(LAWS)
+def tunes_what_it_has(stage: Stage) -> None:
+    """`tunable` lists parameters that may be None."""
+    cls: Any = type(stage)
+    for name in stage.tunable:
+        assert name in stage.parameters(), f"tunable names {name!r}, which is no parameter"
+        assert cls(**{name: None}).parameters()[name] is None
+
+
+@law(LAWS, applies=lambda stage: type(stage).__module__ != "__main__")
+def imports_nothing_heavy(stage: Stage) -> None:
+    """Importing its module loads none of the packages in `HEAVY`; import them inside the methods."""
+    loaded = _loaded_by(type(stage).__module__)
+    assert not loaded, f"importing {type(stage).__module__} also imports {', '.join(loaded)}"
+
+
+@functools.cache
+def _loaded_by(module: str) -> tuple[str, ...]:
+    """Heavy packages in a fresh interpreter after importing a module."""
+    script = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, f"{module} cannot be imported on its own:\n{done.stderr}"
+    return tuple(done.stdout.split())

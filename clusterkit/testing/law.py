@@ -1,0 +1,85 @@
+"""A law: a statement about every stage of a kind, checked on drawn examples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, final
+
+import attrs
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.stages import Stage
+
+__all__ = ["Law", "Source", "law"]
+
+Source: TypeAlias = SearchStrategy[Any] | Callable[[Any], SearchStrategy[Any]]
+"""Where the examples of an argument come from: a strategy, or one made for the stage."""
+
+
+def _always(stage: Any) -> bool:
+    return True
+
+
+@final
+@attrs.frozen(eq=False)
+class Law:
+    """A statement about stages.
+
+    Parameters
+    ----------
+    name : str
+        The function's name, which reads as the statement.
+    statement : str
+        First line of its docstring.
+    check : callable
+        ``check(stage, **drawn)``; raises AssertionError.
+    sources : mapping
+        What is drawn for each argument; none means that the law is checked once.
+    applies : callable
+        Whether the law speaks about a stage.
+    """
+
+    name: str
+    statement: str
+    check: Callable[..., None]
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
+    applies: Callable[[Any], bool] = _always
+
+    def __call__(self, stage: Stage) -> None:
+        """Check the law on as many examples as the hypothesis profile says."""
+
+        def example(**drawn: Any) -> None:
+            with warnings.catch_warnings():
+                # Documented answers to odd data warn; a RuntimeWarning of numpy is an accident.
+                warnings.simplefilter("ignore", ClusterkitWarning)
+                warnings.simplefilter("error", RuntimeWarning)
+                self.check(stage, **drawn)
+
+        if not self.sources:
+            return example()
+        drawn = {name: _made(source, stage) for name, source in self.sources.items()}
+        example.__name__ = self.name  # the seed of the derandomised profile derives from it
+        configured = settings(deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
+        configured(given(**drawn)(example))()
+        return None
+
+
+def _made(source: Source, stage: Stage) -> SearchStrategy[Any]:
+    return source if isinstance(source, SearchStrategy) else source(stage)
+
+
+def law(
+    laws: list[Law], *, applies: Callable[[Any], bool] = _always, **sources: Source
+) -> Callable[[Callable[..., None]], Law]:
+    """Decorator that adds a check to the laws of its kind."""
+
+    def add(check: Callable[..., None]) -> Law:
+        assert check.__doc__, "a law states itself in its docstring"
+        made = Law(check.__name__, check.__doc__.partition("\n")[0], check, sources, applies)
+        laws.append(made)
+        return made
+
+    return add

@@ -1,0 +1,23 @@
+"""The laws, one module a kind of stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterkit.testing.law import Law
+from clusterkit.testing.laws import balancer, codec, featuremap, labeler, partitioner, solver, tuner
+
+__all__ = ["CODEC_LAWS", "LAWS"]
+
+LAWS: Mapping[str, list[Law]] = {
+    "featuremap": featuremap.LAWS,
+    "solver": solver.LAWS,
+    "labeler": labeler.LAWS,
+    "balancer": balancer.LAWS,
+    "partitioner": partitioner.LAWS,
+    "tuner": tuner.LAWS,
+}
+"""The laws of each kind."""
+
+CODEC_LAWS = codec.LAWS
+"""What a labeler that is a codec must hold to besides."""

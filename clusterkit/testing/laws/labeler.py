@@ -1,0 +1,176 @@
+"""Laws of labelers: labels are numbers in order, equal samples are in one cluster, predictions repeat labels."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, final
+
+import attrs
+import numpy as np
+from hypothesis import strategies as st
+
+from clusterkit._typing import Array
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import Domain, Embedding, FunctionDomain, KernelDomain, Outcome, Scores, Status
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Codec, Labeler, Labeling, Task
+from clusterkit.testing.compare import same_bits
+from clusterkit.testing.law import Law, law
+from clusterkit.testing.strategies import Case, cases
+
+__all__ = ["LAWS"]
+
+LAWS: list[Law] = []
+
+
+@final
+@attrs.frozen(eq=False)
+class Projected:
+    """An embedding that extends: raw rows times a matrix, added up in one order for any number of rows."""
+
+    B: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """Rows of Y."""
+        return np.stack([sum(Y[:, i] * b for i, b in enumerate(column)) for column in self.B.T], axis=1)
+
+    def columns(self, index: slice) -> Projected:
+        """Some columns."""
+        return Projected(self.B[:, index])
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelSum:
+    """Values of a domain without a kernel of its own."""
+
+    domain: KernelDomain
+
+    def __call__(self, Y: Array) -> Array:
+        """The kernel sum."""
+        return self.domain.value(Y)
+
+
+@attrs.frozen(eq=False)
+class _Bench:
+    """An outcome for a labeler to read."""
+
+    stage: Any
+    outcome: Outcome
+    space: KernelSpace
+    task: Task
+    case: Case
+
+    @classmethod
+    def of(cls, stage: Labeler, case: Case, share: float = 1.0) -> _Bench:
+        X = case.X
+        k = max(stage.min_clusters, min(case.k, stage.max_clusters or case.k))
+        spread = float(X.var(dtype=np.float64)) or 1.0
+        space = KernelSpace(X, Gaussian(2.0 / spread))
+        task = Task(case.n, None if stage.finds_k else k)
+        return cls(stage, _outcome(stage, space, k, share, case), space, task, case)
+
+    def label(self) -> Labeling:
+        labeling: Labeling = self.stage.label(self.outcome, self.space, self.task, self.case.rng("labeler"))
+        return labeling
+
+
+def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Case) -> Outcome:
+    """The plainest outcome of the type the labeler reads; a domain holds `share` of the samples."""
+    wanted, X = stage.consumes, space.points
+    if issubclass(wanted, Embedding):
+        q = stage.codebook(k).shape[1] if isinstance(stage, Codec) else k
+        extend = Projected(case.rng("embedding").standard_normal((case.d, q)).astype(X.dtype))
+        return (Scores if issubclass(wanted, Scores) else Embedding)(extend(X), extend)
+    assert issubclass(wanted, Domain), f"consumes {wanted.__name__}, which no solver gives"
+    centres = X.astype(np.float64)
+    status = Status(1, True, "made for the laws")
+    domain = KernelDomain(centres, np.full(case.n, 1.0 / case.n), space.kernel, level=0.0, status=status)
+    values = np.sort(domain.value(X))
+    level = float(values[min(case.n - 1, int((1.0 - share) * case.n))])
+    # a hair below, so that rounding puts no sample outside the contour it defines
+    domain = attrs.evolve(domain, level=level - 1e-6 * abs(level))
+    if issubclass(KernelDomain, wanted):
+        return domain
+    return FunctionDomain(KernelSum(domain), level=domain.level, status=status)
+
+
+SHARES = st.sampled_from([1.0, 0.7])
+
+
+@law(LAWS, case=cases(), share=SHARES)
+def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> None:
+    """One integer a sample: 0..k-1, or from 0 without gaps and -1 for noise where the number is found."""
+    bench = _Bench.of(stage, case, share)
+    labeling = bench.label()
+    labels = labeling.labels
+    assert labels.shape == (case.n,)
+    assert labels.dtype.kind in "iu", f"labels of type {labels.dtype}"
+    if bench.task.n_clusters is not None:
+        assert labels.min() >= 0
+        assert labels.max() < bench.task.k
+        if labeling.costs is not None:
+            assert labeling.costs.shape == (case.n, bench.task.k)
+            assert np.isfinite(labeling.costs).all()
+    else:
+        found = np.unique(labels[labels >= 0])
+        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+        assert labels.min() >= -1
+
+
+@law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.finds_k)
+def numbers_follow_first_appearance(stage: Labeler, case: Case, share: float) -> None:
+    """Found clusters are numbered in the order of their first samples."""
+    labels = _Bench.of(stage, case, share).label().labels
+    first = [int(np.flatnonzero(labels == number)[0]) for number in range(labels.max() + 1)]
+    assert first == sorted(first), f"first samples of the clusters in order of number: {first}"
+
+
+@law(LAWS, case=cases(["duplicates", "grid", "equal_rows"]), share=SHARES)
+def equal_samples_share_a_label(stage: Labeler, case: Case, share: float) -> None:
+    """Duplicates are in one cluster."""
+    labels = _Bench.of(stage, case, share).label().labels
+    _, group = np.unique(case.X, axis=0, return_inverse=True)
+    for members in (labels[group.ravel() == g] for g in range(group.max() + 1)):
+        assert len(np.unique(members)) == 1, f"equal rows got the labels {sorted(set(members.tolist()))}"
+
+
+@law(LAWS, case=cases(), share=SHARES)
+def same_seed_same_labels(stage: Labeler, case: Case, share: float) -> None:
+    """Equal outcomes and equal streams give equal labels."""
+    one, other = (_Bench.of(stage, case, share).label() for _ in range(2))
+    same_bits(one.labels, other.labels, "two labelings")
+
+
+@law(LAWS, case=cases(), share=SHARES)
+def predicting_the_samples_repeats_their_labels(stage: Labeler, case: Case, share: float) -> None:
+    """`predict` of the samples gives `labels` where the labeling says it is exact."""
+    labeling = _Bench.of(stage, case, share).label()
+    assert (labeling.predict is not None) == stage.inductive, f"inductive = {stage.inductive}"
+    if labeling.predict is not None and labeling.exact:
+        np.testing.assert_array_equal(labeling.predict(case.X), labeling.labels)
+
+
+@law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.inductive)
+def predicts_any_rows_after_pickling(stage: Labeler, case: Case, share: float) -> None:
+    """New rows, far ones included, get labels that exist, the same from a pickled predictor."""
+    bench = _Bench.of(stage, case, share)
+    labeling = bench.label()
+    assert labeling.predict is not None
+    Y = np.concatenate([case.X + 0.01, case.X[:1] + 1e3, case.X[:1] - 1e3]).astype(case.dtype)
+    labels = labeling.predict(Y)
+    assert labels.shape == (len(Y),)
+    assert labels.min() >= -1
+    assert labels.max() <= (labeling.labels.max() if bench.task.n_clusters is None else bench.task.k - 1)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(labeling.predict))(Y), labels)
+
+
+@law(LAWS, case=cases(["blobs"]))
+def the_samples_are_left_alone(stage: Labeler, case: Case) -> None:
+    """Neither the outcome nor the points change."""
+    bench = _Bench.of(stage, case)
+    rows = bench.outcome.rows.copy() if isinstance(bench.outcome, Embedding) else None
+    bench.label()
+    same_bits(bench.space.points, case.X, "the points after labelling")
+    if rows is not None and isinstance(bench.outcome, Embedding):
+        same_bits(bench.outcome.rows, rows, "the rows after labelling")

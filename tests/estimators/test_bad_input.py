@@ -1,0 +1,186 @@
+"""One clear error for each mistake: it names the value, the reason and what would do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clusterkit
+from clusterkit import Pipeline, recipe
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory, UnknownName
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+RECIPES = sorted(clusterkit.recipes())
+
+
+def model(name):
+    return recipe(name) if clusterkit.recipes()[name].clusters == "found" else recipe(name, n_clusters=2)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.where(np.eye(20, 3) > 0, np.nan, X), "NaN"),
+        (np.where(np.eye(20, 3) > 0, np.inf, X), "infinity"),
+        (np.empty((0, 3)), "0 sample"),
+        (np.empty((5, 0)), "0 feature"),
+        (X[:, 0], "Expected 2D array, got 1D"),
+        (X[None], "dim 3"),
+        ([["a", "b"], ["c", "d"]], "could not convert string to float: 'a'"),
+    ],
+    ids=["nan", "inf", "empty", "no-features", "1-D", "3-D", "strings"],
+)
+def test_unusable_data(name, data, message):
+    with pytest.raises(ValueError, match=message):
+        model(name).fit(data)
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if clusterkit.recipes()[name].clusters == "given"])
+def test_fewer_samples_than_clusters(name):
+    with pytest.raises(InvalidData, match=r"n_samples=3 should be >= n_clusters=5"):
+        recipe(name, n_clusters=5).fit(X[:3])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"solver__C": 0}, r"solver 'ridge': C must be > 0 or None, got 0"),
+        ({"solver__C": -1.5}, r"solver 'ridge': C must be > 0 or None, got -1.5"),
+        ({"solver__df": 0}, r"solver 'ridge': df must be > 0 or None, got 0"),
+        ({"solver__C": float("nan")}, r"solver 'ridge': C must be a finite number > 0 or None, got nan"),
+        ({"featuremap__n_hidden": 0}, r"featuremap 'elm': n_hidden must be an integer >= 1 or None, got 0"),
+        ({"featuremap__activation": "relu"}, r"featuremap 'elm': activation must be one of 'gaussian', 'sigmoid', got"),
+        ({"balancer__slack": -1}, r"balancer 'band': slack must be a fraction of n .*, got -1"),
+        ({"n_clusters": 0}, r"n_clusters must be an integer >= 1 or None, got 0"),
+        ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1 or None, got 2.5"),
+        ({"n_init": 0}, r"n_init must be an integer >= 1, got 0"),
+        ({"max_iter": 0}, r"max_iter must be an integer >= 1, got 0"),
+        ({"random_state": "seed"}, r"random_state must be a non-negative integer.*got 'seed'"),
+        ({"random_state": -3}, r"random_state must be a non-negative integer.*got -3"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_values_out_of_range(change, message):
+    with pytest.raises(InvalidParameter, match=message):
+        recipe("emmc", **{"n_clusters": 2, **change}).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"solver": "rigde"}, r"no solver named 'rigde'. Did you mean 'ridge'\? Available: .*centroids"),
+        ({"featuremap": "emm"}, r"no featuremap named 'emm'. Did you mean 'elm'\?"),
+        ({"labeler": "treshold"}, r"no labeler named 'treshold'. Did you mean 'threshold'\?"),
+        ({"balancer": "bond"}, r"no balancer named 'bond'. Did you mean 'band'\?"),
+        ({"init": "kmean"}, r"no partitioner named 'kmean'. Did you mean 'kmeans'.*A recipe can start too: .*emmc"),
+        ({"solver__c": 1.0}, r"solver 'ridge' has no parameter 'c'. .*Available: C, df"),
+        ({"n_cluster": 2}, r"Pipeline has no parameter 'n_cluster'. Did you mean 'n_clusters'\?"),
+        ({"sover__C": 2}, r"Pipeline has no parameter 'sover__C'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_unknown_names_offer_the_nearest(change, message):
+    with pytest.raises(UnknownName, match=message):
+        recipe("emmc", **{"n_clusters": 2, **change}).fit(X)
+
+
+def test_unknown_recipe():
+    with pytest.raises(UnknownName, match=r"no recipe named 'emmc-mutli'. Did you mean 'emmc-multi'"):
+        recipe("emmc-mutli")
+
+
+def test_unknown_parameter_of_a_pooled_recipe():
+    with pytest.raises(UnknownName, match=r"Pooled has no parameter 'n_map'. Did you mean 'n_maps'"):
+        recipe("emmc-multistart", n_map=3)
+
+
+@pytest.mark.parametrize(
+    ("stages", "messages"),
+    [
+        (
+            {"featuremap": "elm", "solver": "ridge", "labeler": "complete_graph"},
+            ["labeler: 'complete_graph' reads Domain, but solver 'ridge' gives Scores", "solver: svdd", "threshold"],
+        ),
+        (
+            {"featuremap": "rbf", "solver": "nmf", "labeler": "rows_kmeans", "n_clusters": 2},
+            ["solver: 'nmf' works on FeatureSpace, but the feature map gives a KernelSpace", "featuremap: elm"],
+        ),
+        (
+            {"featuremap": "elm", "solver": "centroids", "labeler": "threshold"},
+            ["codes labels as signed, solver 'centroids' takes onehot", "labeler: argmax", "solver: ridge"],
+        ),
+        (
+            {"featuremap": ["rbf", "minmax"], "solver": "ridge", "labeler": "threshold"},
+            ["featuremap: 'rbf' gives a kernel, so it must be the last of the chain"],
+        ),
+        (
+            {"featuremap": "elm", "solver": "nmf", "labeler": "rows_kmeans", "balancer": "band", "n_clusters": 2},
+            ["balancer: 'band' needs the costs of a codec", "balancer: None", "labeler: argmax"],
+        ),
+        (
+            {"featuremap": "rbf", "solver": "ridge", "labeler": "threshold", "init": "kmeans_mapped"},
+            ["init: 'kmeans_mapped' works on FeatureSpace, not on a KernelSpace", "init: kmeans"],
+        ),
+        ({"labeler": "threshold", "n_clusters": 3}, ["n_clusters: labeler 'threshold' gives at most 2", "argmax"]),
+        (
+            {"featuremap": "rbf", "solver": "svdd", "labeler": "complete_graph", "n_clusters": 3},
+            ["n_clusters: labeler 'complete_graph' finds the number of clusters itself; leave n_clusters=3 out"],
+        ),
+    ],
+    ids=lambda value: "",
+)
+def test_illegal_compositions_name_slot_reason_and_what_fits(stages, messages):
+    with pytest.raises(IncompatibleStages) as error:
+        Pipeline(**stages).fit(X)
+    for message in messages:
+        assert message in str(error.value)
+
+
+def test_number_of_clusters_missing():
+    with pytest.raises(InvalidParameter, match="n_clusters is needed"):
+        recipe("emmc").fit(X)
+    with pytest.raises(InvalidParameter, match="n_clusters is needed"):
+        recipe("kmeans").fit(X)
+
+
+def test_a_class_instead_of_a_stage():
+    from clusterkit.solvers.ridge import Ridge
+
+    with pytest.raises(InvalidParameter, match=r"solver takes a stage, not its class: write Ridge\(\)"):
+        Pipeline(solver=Ridge).fit(X)
+
+
+def test_negative_data_for_nmf():
+    with pytest.raises(InvalidData, match=r"nmf.*nonnegative.*minmax"):
+        recipe("nmf", n_clusters=2, featuremap="identity").fit(X)
+
+
+def test_kernel_matrix_above_the_memory_cap(monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
+    with pytest.raises(NeedsMemory, match=r"20 x 20 kernel matrix needs 3,200 bytes \(3.1 KiB\).*cap of 1.0 KiB"):
+        recipe("kernel-kmeans", n_clusters=2).fit(X)
+    with pytest.raises(MemoryError):
+        recipe("kernel-kmeans", n_clusters=2).fit(X)
+
+
+def test_predict_with_other_columns():
+    fitted = recipe("kmeans", n_clusters=2).fit(X)
+    with pytest.raises(ValueError, match="2 features, but Pipeline is expecting 3"):
+        fitted.predict(X[:, :2])
+
+
+def test_init_with_labels_out_of_range():
+    from clusterkit.core.stages import Partitioner
+
+    import attrs
+
+    @attrs.frozen
+    class Wild(Partitioner):
+        name = "wild"
+
+        def partition(self, samples, k, rng):
+            return np.full(samples.n, 7)
+
+    with pytest.raises(InvalidParameter, match=r"init 'wild' gave the label 7, outside 0..1"):
+        recipe("emmc", n_clusters=2, init=Wild()).fit(X)

@@ -1,0 +1,140 @@
+"""Every recipe is a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import io
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import clusterkit
+from clusterkit import Pipeline, recipe
+
+FINDS_K = "the checks set n_clusters, which this recipe finds; the same checks run without that parameter below"
+TWO = "check_clustering sets three clusters, this recipe makes two"
+SETS_K = {
+    "check_dont_overwrite_parameters",
+    "check_clustering",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_fit2d_predict1d",
+}
+
+
+def estimators() -> list:
+    """One of each recipe, small enough for the checks."""
+    made = []
+    for name, each in clusterkit.recipes().items():
+        model = recipe(name) if each.clusters == "found" else recipe(name, n_clusters=2)
+        if each.driver == "Pooled":
+            model.set_params(n_maps=2, n_init=3)
+        made.append(model)
+    return made
+
+
+class FindsK(Pipeline):
+    """A pipeline without the parameter n_clusters, so that the checks cannot set it."""
+
+    def __init__(self, featuremap="rbf", solver="svdd", labeler="complete_graph", random_state=None):
+        super().__init__(featuremap, solver, labeler, random_state=random_state)
+        del self.n_clusters, self.balancer, self.init, self.tuner, self.n_init, self.max_iter, self.verbose
+
+    balancer = init = "auto"
+    tuner, n_init, max_iter, verbose = None, 1, 100, False
+
+
+def expected(estimator) -> dict[str, str]:
+    if isinstance(estimator, FindsK):
+        return {}
+    labeler = getattr(estimator, "labeler", "auto")
+    if labeler == "complete_graph":
+        return {check: FINDS_K for check in SETS_K}
+    return {"check_clustering": TWO} if labeler == "threshold" else {}
+
+
+@parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs([30, 30], n_features=3, random_state=1, cluster_std=0.6)
+
+
+@pytest.mark.parametrize("model", estimators(), ids=lambda model: repr(model)[:60])
+class TestEveryRecipe:
+    def test_clone_keeps_parameters(self, model):
+        assert repr(clone(model).get_params(deep=False)) == repr(model.get_params(deep=False))
+
+    def test_ends_a_pipeline_of_scikit_learn(self, model, blobs):
+        labels = make_pipeline(StandardScaler(), clone(model)).fit_predict(blobs[0])
+        assert labels.shape == (60,)
+
+    def test_dumped_and_loaded_it_predicts_the_same(self, model, blobs):
+        X, _ = blobs
+        fitted = clone(model).fit(X)
+        file = io.BytesIO()
+        joblib.dump(fitted, file)
+        file.seek(0)
+        loaded = joblib.load(file)
+        np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
+        np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
+        np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
+
+    def test_same_seed_same_labels(self, model, blobs):
+        first, second = (clone(model).set_params(random_state=7).fit(blobs[0]) for _ in range(2))
+        np.testing.assert_array_equal(first.labels_, second.labels_)
+        assert first.objective_ == second.objective_ or np.isnan(first.objective_)
+
+    def test_describes_its_fit(self, model, blobs):
+        fitted = clone(model).fit(blobs[0])
+        assert fitted.n_iter_ >= 1
+        assert fitted.converged_ in (True, False)
+        assert fitted.stop_reason_
+        assert fitted.history_.ndim == 1
+        assert fitted.n_features_in_ == 3
+        assert set(fitted.resolved_) <= {"featuremap", "solver", "labeler", "balancer"}
+
+
+def test_grid_search_over_stages_and_their_parameters(blobs):
+    X, y = blobs
+    grid = {"solver__C": [0.1, 10.0], "featuremap__n_hidden": [5, 20], "labeler": ["threshold", "argmax"]}
+    search = GridSearchCV(recipe("emmc", n_clusters=2, random_state=0), grid, scoring="adjusted_rand_score", cv=2)
+    search.fit(X, y)
+    assert search.best_score_ > 0.9
+    assert search.best_estimator_.solver.C in (0.1, 10.0)
+
+
+def test_grid_search_over_solvers(blobs):
+    X, y = blobs
+    grid = [{"solver": ["ridge", "centroids"], "labeler": ["argmax"]}]
+    search = GridSearchCV(Pipeline(n_clusters=2, random_state=0), grid, scoring="adjusted_rand_score", cv=2, n_jobs=2)
+    assert search.fit(X, y).best_score_ > 0.9
+
+
+def test_data_frames_give_feature_names():
+    pandas = pytest.importorskip("pandas")
+    X = make_blobs([20, 20], n_features=2, random_state=0)[0]
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    model = recipe("kmeans", n_clusters=2, random_state=0).fit(frame)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"a": "c"}))
+
+
+def test_float32_stays_float32(blobs):
+    X = blobs[0].astype(np.float32)
+    model = recipe("emmc", n_clusters=2, random_state=0).fit(X)
+    assert model.space_.dtype == np.float32
+    assert model.space_.at(X).dtype == np.float32
+    np.testing.assert_array_equal(model.labels_, recipe("emmc", n_clusters=2, random_state=0).fit(blobs[0]).labels_)
