@@ -7,6 +7,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 import pytest
+from hypothesis import Phase, settings
 
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
@@ -34,13 +35,25 @@ from clusterkit.testing.conformance import variants
 
 def broken_by(stage) -> set[str]:
     """Names of the laws a stage breaks."""
-    broken = set()
-    for name, check in laws_of(stage):
-        try:
-            check()
-        except AssertionError:
-            broken.add(name)
-    return broken
+    return {name for name, check in laws_of(stage) if is_broken(check)}
+
+
+def is_broken(check) -> bool:
+    try:
+        check()
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.fixture(autouse=True)
+def without_shrinking():
+    """That a law is broken is enough here; the smallest example is not looked for."""
+    usual = settings.get_current_profile_name()
+    settings.register_profile("found", parent=settings(), phases=[Phase.generate])
+    settings.load_profile("found")
+    yield
+    settings.load_profile(usual)
 
 
 # --- one broken stage a law; each class differs from a sound one in a single point ---
@@ -143,6 +156,8 @@ class FaultyPrepared(Prepared):
         B = self.space.adjoint(targets) / np.maximum(targets.sizes().ravel(), 1)  # (L, k)
         rows = self.space.apply(B)
         self.turns += 1
+        if self.fault == "stacks":
+            rows = rows * targets.starts
         if self.fault == "remembers":
             rows = rows + self.turns
         if self.fault == "unseeded":
@@ -392,7 +407,7 @@ BROKEN = [
     (solver("objective"), {"has_an_objective_if_it_says_so"}),
     (solver("", has_objective=True), {"has_an_objective_if_it_says_so"}),
     (solver("rises", has_objective=True, monotone=True), {"objective_never_rises"}),
-    (solver("", columns=True), {"stacked_starts_equal_single_ones"}),
+    (solver("stacks", columns=True), {"stacked_starts_equal_single_ones"}),
     (attrs.frozen(Silent)(), {"reports_itself"}),
     (attrs.frozen(Upside)(), {"decoding_inverts_encoding"}),
     (attrs.frozen(Ranked)(), {"costs_of_a_row_depend_on_it_alone"}),
@@ -414,7 +429,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("stage", "laws"), BROKEN, ids=lambda value: getattr(value, "name", None))
 def test_a_broken_stage_breaks_the_law_made_for_it(stage, laws):
-    assert laws <= broken_by(stage)
+    checks = dict(laws_of(stage))
+    assert laws == {name for name in laws if is_broken(checks[name])}
 
 
 @final

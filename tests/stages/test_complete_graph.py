@@ -251,4 +251,4 @@ def test_messages(parameters, words):
 
 def test_it_finds_the_number_of_clusters_itself():
     c = Composition(Rbf(), Svdd(), CompleteGraph(), n_clusters=2)
-    assert ["n_clusters"] == [problem.slot for problem in problems(c)]
+    assert [problem.slot for problem in problems(c)] == ["n_clusters"]

@@ -192,17 +192,16 @@ def test_falls_back_where_cholesky_fails(C):
     np.testing.assert_array_equal(outcome.extend(H), outcome.rows)
 
 
-@pytest.mark.parametrize(("shape", "C"), [((60, 20), 1e30), ((40, 60), 1e15), ((40, 60), 1e18)])
-def test_fallback_ignores_directions_without_data(shape, C):
-    # directions whose eigenvalue is rounding error must not be multiplied by C
+@pytest.mark.parametrize(("shape", "C"), [((60, 20), 1e30), ((40, 60), 1e12), ((40, 60), 1e18)])
+def test_large_C_ignores_directions_without_data(shape, C):
+    # directions whose eigenvalue is rounding error must not be multiplied by C, whichever factorisation is used
     rng = np.random.default_rng(0)
     H = rng.normal(size=(shape[0], 8)) @ rng.normal(size=(8, shape[1]))
     labels = rng.integers(2, size=shape[0])
     U = np.linalg.svd(H, full_matrices=False)[0][:, :8]
     T = Threshold().codebook(2)[labels]
     for space in (dense(H), KernelSpace(H, Linear())):
-        prepared, _, outcome = solved(space, labels, 2, Threshold(), C=C)
-        assert "factorisation" in prepared.resolved
+        _, _, outcome = solved(space, labels, 2, Threshold(), C=C)
         close(outcome.rows, U @ (U.T @ T), 1e-6)
 
 

@@ -69,7 +69,7 @@ def parquet(title: str) -> tuple[list[NDArray[Any]], list[str]]:
         import pyarrow.parquet
     except ImportError:
         raise TableError(
-            f"{title}: Parquet needs pyarrow, the extra 'parquet': pip install 'clusterkit-toolkit[parquet]'"
+            f"{title}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'parquet'"
         ) from None
     with open(title, "rb") as file:
         try:

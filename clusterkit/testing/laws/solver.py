@@ -213,7 +213,7 @@ def permuted_rows_give_permuted_scores(stage: Solver, case: Case, view: str, cod
     prepared = stage.prepare(moved, Task(case.n, bench.coded.k), case.rng("prepare"))
     coded = attrs.evolve(bench.coded, labels=bench.coded.labels[:, order])
     outcome = prepared.solve(coded, None, case.rng("solve"))
-    close(numbers(outcome, moved), numbers(bench.solve(), bench.space)[order], "permuted samples", digits=4, scale=1.0)
+    close(numbers(outcome, moved), numbers(bench.solve(), bench.space)[order], "permuted samples", digits=6, scale=1.0)
 
 
 @law(LAWS, applies=_stacks, case=cases(dtypes=["float64"]), view=_spaces, coding=_codings)
@@ -229,13 +229,13 @@ def stacked_starts_equal_single_ones(stage: Solver, case: Case, view: str, codin
         alone = bench.prepared.solve(coded, None, case.rng("solve"))
         assert isinstance(alone, Scores)
         part = together.start(start)
-        close(part.rows, alone.rows, f"start {start}", digits=4, scale=1.0)
+        close(part.rows, alone.rows, f"start {start}", digits=6, scale=1.0)
         if part.extend is not None and alone.extend is not None:
-            close(part.extend(case.X), alone.extend(case.X), f"start {start}, new rows", digits=4, scale=1.0)
+            close(part.extend(case.X), alone.extend(case.X), f"start {start}, new rows", digits=6, scale=1.0)
         if objective is not None:
             value = bench.prepared.objective(coded, alone)
             assert value is not None
-            close(objective[start : start + 1], value, f"objective of start {start}", digits=4, scale=float(case.n))
+            close(objective[start : start + 1], value, f"objective of start {start}", digits=6, scale=float(case.n))
 
 
 @law(LAWS, applies=_is_monotone, case=cases(dtypes=["float64"]), view=_spaces, coding=_codings)

@@ -1,0 +1,129 @@
+"""The picture of ``clusterkit demo``: a support vector contour, and digits found by maximum margins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["draw"]
+
+# Okabe and Ito's colours, which people with any colour vision tell apart
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+INK, FAINT = "#222222", "#777777"
+GRID = 240
+
+
+def draw(path: str, moons: Any, svc: Any, images: Any, emmc: Any, digits: Any, notes: dict[str, str]) -> None:
+    """Write the picture.
+
+    Parameters
+    ----------
+    path : str
+        The ending decides the format.
+    moons : ndarray of shape (n, 2)
+    svc : fitted estimator
+        Of `moons`, whose outcome is a kernel domain.
+    images : ndarray of shape (m, 64)
+        Rows are 8 x 8 pixels.
+    emmc : fitted estimator
+        Of `images`.
+    digits : ndarray of shape (m,)
+        What the images show; only for the captions.
+    notes : dict
+        One line below each title: "svc" and "emmc".
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.5, 5.9), dpi=130, facecolor="white")
+    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.08))
+    _titles(left, "Support vector clustering", notes["svc"])
+    axes = left.add_axes((0.03, 0.09, 0.94, 0.74))
+    _contour(axes, moons, svc)
+
+    _titles(right, "Extreme maximum margin clustering", notes["emmc"])
+    colors = _colors(emmc.labels_)
+    _scatter(right.add_axes((0.02, 0.09, 0.62, 0.74)), images, emmc.labels_, digits, colors)
+    k = len(colors)
+    height = 0.74 / k
+    for place, label in enumerate(colors):
+        bottom = 0.83 - (place + 1) * height
+        _mean_image(right, (0.67, bottom + 0.12 * height, 0.16, 0.80 * height), images, emmc.labels_, digits, label)
+    figure.savefig(path)
+
+
+def _titles(part: Any, title: str, note: str) -> None:
+    part.text(0.03, 0.945, title, fontsize=15, fontweight="bold", color=INK, va="center")
+    part.text(0.03, 0.885, note, fontsize=10, color=FAINT, va="center")
+
+
+def _colors(labels: NDArray[Any]) -> dict[int, str]:
+    found = [int(label) for label in np.unique(labels) if label >= 0]
+    return {label: COLORS[place % len(COLORS)] for place, label in enumerate(found)}
+
+
+def _bare(axes: Any) -> None:
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_color("#dddddd")
+
+
+def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
+    """The domain, its border, the clusters, and the samples that carry the border."""
+    domain, labels = svc.outcome_, svc.labels_
+    low, high = points.min(axis=0) - 0.28, points.max(axis=0) + 0.28
+    xs, ys = np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID)
+    plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    heights = domain.value(plane).reshape(GRID, GRID)
+    inside = np.linspace(domain.level, max(heights.max(), domain.level + 1e-9), 7)
+    axes.contourf(xs, ys, heights, levels=inside, cmap="Greys", alpha=0.35, vmin=inside[0] - np.ptp(inside))
+    axes.contour(xs, ys, heights, levels=[domain.level], colors=INK, linewidths=1.6)
+    for label, color in _colors(labels).items():
+        rows = labels == label
+        axes.scatter(*points[rows].T, s=22, color=color, edgecolor="white", linewidth=0.4, zorder=3,
+                     label=f"cluster {label} ({rows.sum()} points)")  # fmt: skip
+    noise = labels < 0
+    if noise.any():
+        axes.scatter(*points[noise].T, s=34, marker="x", color=INK, zorder=3, label=f"noise ({noise.sum()} points)")
+    axes.scatter(*domain.centres.T, s=62, facecolor="none", edgecolor="#D55E00", linewidth=1.2, zorder=4,
+                 label=f"support vectors ({len(domain.centres)})")  # fmt: skip
+    axes.plot([], [], color=INK, linewidth=1.6, label="border of the domain")
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    _bare(axes)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.015), ncols=4, fontsize=8.5, frameon=False,
+                columnspacing=1.2, handletextpad=0.4)  # fmt: skip
+
+
+def _scatter(axes: Any, images: Any, labels: Any, digits: Any, colors: dict[int, str]) -> None:
+    """Digits as glyphs in the plane of the two main directions, coloured by the cluster found."""
+    centred = images - images.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    plane = centred @ directions[:2].T
+    for label, color in colors.items():
+        for value in np.unique(digits):
+            rows = (labels == label) & (digits == value)
+            axes.scatter(*plane[rows].T, s=36, marker=f"${value}$", color=color, linewidth=0.3, alpha=0.85)
+    axes.margins(0.03)
+    _bare(axes)
+    axes.text(0.5, -0.045, "Colour: cluster found. Glyph: the digit, which the method never saw.", fontsize=8.5,
+              color=INK, ha="center", va="center", transform=axes.transAxes)  # fmt: skip
+
+
+def _mean_image(part: Any, place: tuple[float, ...], images: Any, labels: Any, digits: Any, label: int) -> None:
+    """The mean of a cluster, framed in its colour, with what it holds."""
+    rows = labels == label
+    values, counts = np.unique(digits[rows], return_counts=True)
+    most = int(np.argmax(counts))
+    color = _colors(labels)[label]
+    axes = part.add_axes(place)
+    axes.imshow(images[rows].mean(axis=0).reshape(8, 8), cmap="Greys", interpolation="nearest", aspect="equal")
+    _bare(axes)
+    for spine in axes.spines.values():
+        spine.set(color=color, linewidth=3)
+    axes.text(1.12, 0.68, f"cluster {label}", fontsize=10.5, fontweight="bold", color=color, transform=axes.transAxes)
+    axes.text(1.12, 0.44, f"{rows.sum()} images", fontsize=9, color=INK, transform=axes.transAxes)
+    share = 100 * counts[most] / rows.sum()
+    axes.text(1.12, 0.22, f"{share:.0f} % are {values[most]}", fontsize=9, color=INK, transform=axes.transAxes)
