@@ -19,7 +19,7 @@ def _option(slot: str) -> Any:
     return click.option(f"--{slot}", slot, multiple=True, metavar="NAME", help=f"Only with this {slot}.")
 
 
-@click.command()
+@click.command(short_help="List the legal mixes of stages.")
 @_option("featuremap")
 @_option("solver")
 @_option("labeler")

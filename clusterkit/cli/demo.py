@@ -17,7 +17,7 @@ DIGITS = (3, 5, 8, 9)
 FORMATS = (".pdf", ".png", ".svg")
 
 
-@click.command()
+@click.command(short_help="See it work on two small data sets, with a picture.")
 @click.option(
     "-o", "--output", "path", default="clusterkit-demo.png", show_default=True, metavar="FILE", help="The picture."
 )
@@ -60,8 +60,8 @@ def demo(path: str, seed: int) -> None:
     console.text("Accuracy compares with the known classes, which no recipe was shown.", dim=True)
     svc, emmc = results[1], results[3]
     notes = {
-        "svc": f"{svc['rows']} points, number of clusters not given: {svc['clusters']} found, {svc['accuracy']} right",
-        "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} right (k-means {results[2]['accuracy']})",
+        "svc": f"{svc['rows']} points, number of clusters not given: {svc['clusters']} found, {svc['accuracy']} correct",
+        "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} correct (k-means {results[2]['accuracy']})",
     }
     try:
         import matplotlib  # noqa: F401

@@ -22,7 +22,7 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(epilog=EPILOG, short_help="Cluster the rows of a table.")
 @click.argument("data")
 @click.option("-r", "--recipe", "name", default="emmc", show_default=True, help="See `clusterkit recipes`.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), help="How many, unless the recipe finds it.")

@@ -15,7 +15,7 @@ __all__ = ["plugins", "recipes", "stages"]
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.command()
+@click.command(short_help="List stages with their parameters.")
 @click.argument("kind", required=False)
 @AS_JSON
 def stages(kind: str | None, as_json: bool) -> None:
@@ -57,7 +57,7 @@ def stages(kind: str | None, as_json: bool) -> None:
     _mention_broken()
 
 
-@click.command()
+@click.command(short_help="List recipes; with a name all about one.")
 @click.argument("name", required=False)
 @AS_JSON
 def recipes(name: str | None, as_json: bool) -> None:
@@ -79,7 +79,7 @@ def recipes(name: str | None, as_json: bool) -> None:
     _mention_broken()
 
 
-@click.command()
+@click.command(short_help="List installed plugins and what they provide.")
 @AS_JSON
 def plugins(as_json: bool) -> None:
     """List installed plugins, what they provide, and why some are not used."""

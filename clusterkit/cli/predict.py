@@ -11,7 +11,7 @@ from clusterkit.cli.failures import BadInput
 __all__ = ["predict"]
 
 
-@click.command()
+@click.command(short_help="Label new rows by a saved model.")
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
 @click.option("-o", "--output", "path", metavar="FILE", default="-", help="As in `fit`.  [default: standard output]")

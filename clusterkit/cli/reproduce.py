@@ -12,7 +12,7 @@ from clusterkit.cli import console
 __all__ = ["reproduce"]
 
 
-@click.command()
+@click.command(short_help="Run a table of a paper, printed values beside ours.")
 @click.argument("table", required=False)
 @click.option("--quick", is_flag=True, help="A subset that takes a minute at most.")
 @click.option("--runs", type=click.IntRange(min=1), help="Seeds a cell.  [default: the table's own]")

@@ -146,7 +146,7 @@ def run(bound: Bound) -> Run:
         _reason(best, c),
         best.objective,
         best.history,
-        bound.space,
+        bound.space.lean(),
         reading.outcome,
         reading.predict,  # type: ignore[arg-type]
         reading.exact and reading.predict is not None,

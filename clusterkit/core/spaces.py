@@ -62,6 +62,10 @@ class Space(ABC):
     def take(self, index: Array) -> Space:
         """The space of some of its samples."""
 
+    @abstractmethod
+    def lean(self) -> Space:
+        """The space without n x n matrices kept for speed: what a fit leaves behind."""
+
 
 @attrs.frozen(eq=False)
 class FeatureSpace(Space):
@@ -74,6 +78,10 @@ class FeatureSpace(Space):
     """
 
     mapping: RowMap
+
+    def lean(self) -> FeatureSpace:
+        """Itself: it keeps none."""
+        return self
 
     @property
     def width(self) -> int:
@@ -323,6 +331,10 @@ class KernelSpace(Space):
     def take(self, index: Array) -> KernelSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index], memo={})
+
+    def lean(self) -> KernelSpace:
+        """Without the kernel and distance matrices."""
+        return attrs.evolve(self, memo={})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))

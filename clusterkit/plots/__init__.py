@@ -1,0 +1,1 @@
+"""Pictures; matplotlib (the extra ``plots``) is imported only when one is drawn."""

@@ -37,7 +37,8 @@ def draw(path: str, moons: Any, svc: Any, images: Any, emmc: Any, digits: Any, n
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12.5, 5.9), dpi=130, facecolor="white")
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.08))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1, 1.08))
+    left, right = parts
     _titles(left, "Support vector clustering", notes["svc"])
     axes = left.add_axes((0.03, 0.09, 0.94, 0.74))
     _contour(axes, moons, svc)
@@ -78,22 +79,30 @@ def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
     plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     heights = domain.value(plane).reshape(GRID, GRID)
     inside = np.linspace(domain.level, max(heights.max(), domain.level + 1e-9), 7)
-    axes.contourf(xs, ys, heights, levels=inside, cmap="Greys", alpha=0.35, vmin=inside[0] - np.ptp(inside))
+    axes.contourf(
+        xs,
+        ys,
+        heights,
+        levels=inside,
+        cmap="Greys",
+        vmin=inside[0] - 0.3 * np.ptp(inside),
+        vmax=inside[-1] + 2 * np.ptp(inside),
+    )
     axes.contour(xs, ys, heights, levels=[domain.level], colors=INK, linewidths=1.6)
     for label, color in _colors(labels).items():
         rows = labels == label
         axes.scatter(*points[rows].T, s=22, color=color, edgecolor="white", linewidth=0.4, zorder=3,
-                     label=f"cluster {label} ({rows.sum()} points)")  # fmt: skip
+                     label=f"cluster {label}: {rows.sum()}")  # fmt: skip
     noise = labels < 0
     if noise.any():
-        axes.scatter(*points[noise].T, s=34, marker="x", color=INK, zorder=3, label=f"noise ({noise.sum()} points)")
+        axes.scatter(*points[noise].T, s=34, marker="x", color=INK, zorder=3, label=f"noise: {noise.sum()}")
     axes.scatter(*domain.centres.T, s=62, facecolor="none", edgecolor="#D55E00", linewidth=1.2, zorder=4,
-                 label=f"support vectors ({len(domain.centres)})")  # fmt: skip
-    axes.plot([], [], color=INK, linewidth=1.6, label="border of the domain")
+                 label=f"support vectors: {len(domain.centres)}")  # fmt: skip
+    axes.plot([], [], color=INK, linewidth=1.6, label="border")
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     _bare(axes)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.015), ncols=4, fontsize=8.5, frameon=False,
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.015), ncols=5, fontsize=8.5, frameon=False,
                 columnspacing=1.2, handletextpad=0.4)  # fmt: skip
 
 

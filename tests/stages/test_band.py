@@ -58,6 +58,16 @@ def test_two_clusters_reach_the_brute_force_optimum(n, seed, coarse, slack):
     np.testing.assert_allclose(squared[np.arange(n), labels].sum(), oracle.optimum(squared, used), rtol=1e-12)
 
 
+@given(n=st.integers(1, 7), k=st.integers(3, 4), seed=seeds, slack=st.integers(0, 8))
+def test_more_clusters_never_beat_the_optimum_and_reach_it_where_nothing_moves(n, k, seed, slack):
+    costs = -scores(n, k, seed, False)
+    given = Band(slack=slack).assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    total, best = costs[np.arange(n), given.labels].sum(), oracle.optimum(costs, least(slack, n, k))
+    assert total >= best - 1e-12
+    if given.exact:
+        np.testing.assert_allclose(total, best)
+
+
 @given(n=st.integers(1, 60), seed=seeds, coarse=st.booleans(), slack=st.integers(0, 61))
 def test_two_clusters_are_the_literal_flips(n, seed, coarse, slack):
     f = scores(n, 1, seed, coarse)

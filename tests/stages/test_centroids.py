@@ -80,7 +80,7 @@ def test_distances_equal_the_oracle_with_empty_classes(given):
     np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
 
 
-@given(given=problem(), width=st.sampled_from([0.1, 1.0, 10.0]))
+@given(given=problem(), width=st.sampled_from([0.01, 0.1, 0.5]))  # narrower: all distances nearly tie
 def test_kernel_distances_equal_the_oracle_with_empty_classes(given, width):
     X, labels, k = given
     space = KernelSpace(X, Gaussian(width / X.var()))

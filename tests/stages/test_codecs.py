@@ -66,7 +66,9 @@ def test_the_cheapest_label_is_the_nearest_target(codec, data):
     np.testing.assert_allclose(factor * costs, distances - distances[:, :1], atol=1e-12 * k * k)
 
 
-@given(f=st.one_of(score, st.integers(-3, 12).map(float), st.integers(-6, 24).map(lambda i: i / 2)), k=st.integers(1, 9))
+@given(
+    f=st.one_of(score, st.integers(-3, 12).map(float), st.integers(-6, 24).map(lambda i: i / 2)), k=st.integers(1, 9)
+)
 def test_interval_rules_as_specified(f, k):
     F = np.array([[f]])
     paper = min(max(math.ceil(f), 1), k)  # i - 1 < f <= i; f <= 0 is the first, f > k the last
@@ -119,5 +121,7 @@ def test_labelling_reads_costs_and_predicts_by_the_extension(codec):
 
 
 def test_unknown_rule():
-    with pytest.raises(InvalidParameter, match="labeler 'interval': rule must be one of 'nearest', 'midpoint', 'paper'"):
+    with pytest.raises(
+        InvalidParameter, match="labeler 'interval': rule must be one of 'nearest', 'midpoint', 'paper'"
+    ):
         Interval(rule="floor")

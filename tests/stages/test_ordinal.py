@@ -56,7 +56,7 @@ def test_window_holds_the_mean_and_lies_in_the_band(n, k, slack):
 
 @given(given=single_output(most=40))
 def test_no_worse_than_the_pairwise_repair_of_the_same_window(given):
-    f, costs, slack = given
+    _, costs, slack = given
     n, k = costs.shape
     start = np.argmin(costs, axis=1)
     low, high = Ordinal(slack=slack).bounds(n, k)
@@ -70,7 +70,7 @@ def test_no_worse_than_the_pairwise_repair_of_the_same_window(given):
 
 @given(given=single_output(most=40), data=st.data())
 def test_idempotent_and_leaves_feasible_labels_alone(given, data):
-    f, costs, slack = given
+    _, costs, slack = given
     n, k = costs.shape
     ordinal, start = Ordinal(slack=slack), np.argmin(costs, axis=1)
     first = ordinal.assign(costs, start, Task(n, k))

@@ -60,7 +60,12 @@ def test_rows_on_their_own_new_rows_and_pickles(X, which, seed):
     space = fit(MAPS[which], X)
     index = np.random.default_rng(seed).integers(len(X), size=5)
     H = space.rows()
-    for rows in (space.at(X[index]), space.rows(index), space.take(index).rows(), pickle.loads(pickle.dumps(space)).rows()[index]):
+    for rows in (
+        space.at(X[index]),
+        space.rows(index),
+        space.take(index).rows(),
+        pickle.loads(pickle.dumps(space)).rows()[index],
+    ):
         np.testing.assert_array_equal(rows, H[index])
     assert np.all(np.isfinite(H))
     assert space.resolved == {}
@@ -86,7 +91,7 @@ def test_new_data_are_not_clipped():
     np.testing.assert_array_equal(space.at(np.array([[-2.0], [6.0]])), [[-1.0], [3.0]])
 
 
-@pytest.mark.parametrize("value", [0.1, 1e6 / 3, 1e300, -7.7])
+@pytest.mark.parametrize("value", [0.1, 1e6 / 3, 1e100, -7.7])
 @pytest.mark.parametrize("n", [7, 1000])
 def test_constants_that_do_not_average_exactly(value, n):
     X = np.full((n, 2), value)

@@ -1,0 +1,1 @@
+"""The smallest complete clusterkit plugin: one labeler."""

@@ -1,0 +1,63 @@
+"""Fits of a recipe to labelled data, measured."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from clusterkit.papers.jobs import Values
+
+__all__ = ["DEGREES", "averaged", "best_by_labels", "fit", "judge"]
+
+DEGREES = (8.0, 12.0, 18.0, 25.0, 35.0, 50.0, 100.0, 150.0)
+"""Degrees of freedom that labels may choose from, where a row says so."""
+
+
+def judge(y: np.ndarray, labels: np.ndarray) -> Values:
+    """Accuracy and error in percent, and the Rand index."""
+    from clusterkit.metrics import clustering_accuracy, rand_index
+
+    accuracy = 100.0 * clustering_accuracy(y, labels)
+    error = 100.0 - accuracy
+    return {"accuracy": accuracy, "error": error, "mean_error": error, "rand": rand_index(y, labels)}
+
+
+def fit(X: np.ndarray, y: np.ndarray, name: str, seed: int, **parameters: Any) -> Values:
+    """Fit a recipe to X; `y` only judges the labels found.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended the fit: a fit keeps its best labels and returns, but a table must not go on with them.
+    """
+    from clusterkit import recipe
+
+    model = recipe(name, n_clusters=len(np.unique(y)), random_state=seed, **parameters)
+    wall, cpu = time.perf_counter(), time.process_time()
+    model.fit(X)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    if model.stop_reason_.startswith("interrupted"):
+        raise KeyboardInterrupt
+    values = judge(y, model.labels_)
+    values |= {"seconds": wall, "cpu": cpu, "iterations": float(model.n_iter_)}
+    if hasattr(model, "agreement_"):
+        values["agreement"] = 100.0 * model.agreement_
+    return values
+
+
+def averaged(each: Iterable[Values]) -> Values:
+    """Mean of each measure."""
+    each = list(each)
+    return {measure: statistics.fmean(values[measure] for values in each) for measure in each[0]}
+
+
+def best_by_labels(
+    grid: Sequence[float], run: Callable[[float], Sequence[Values]]
+) -> tuple[float, Sequence[Values]]:
+    """The grid value with the highest mean accuracy, and its runs: a choice only known classes can make."""
+    tried = [(value, run(value)) for value in grid]
+    return max(tried, key=lambda pair: statistics.fmean(values["accuracy"] for values in pair[1]))

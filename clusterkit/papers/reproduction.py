@@ -1,0 +1,167 @@
+"""Runs the jobs of a table and puts the printed values beside theirs."""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
+from clusterkit.core.progress import Report, tell
+from clusterkit.datasets import DatasetNotFound
+from clusterkit.papers.jobs import Cell, Findings, Job, Plan
+from clusterkit.papers.printed_tables import Printed, catalogue, printed
+from clusterkit.papers.verdicts import LATER, verdict
+
+__all__ = ["reproduce", "run_jobs"]
+
+MISSING = {"slow": "the paper has a dash: too slow", "two-class": "the paper has a star: two clusters only"}
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> list[dict[str, Any]]:
+    """Rows of a table; see `clusterkit.papers.reproduce`."""
+    known = catalogue()
+    if name not in known:
+        raise UnknownName(f"no table named {name!r}. {nearest_names(name, known)}")
+    if runs is not None and runs < 1:
+        raise InvalidParameter(f"runs must be an integer >= 1 or None, got {runs!r}")
+    module, _, function = known[name].protocol.partition(":")
+    jobs: Sequence[Job] = getattr(importlib.import_module(module), function)(Plan(quick, runs, seed))
+    return run_jobs(name, jobs, quick=quick, progress=progress)
+
+
+def run_jobs(
+    table: str,
+    jobs: Sequence[Job],
+    *,
+    quick: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run jobs in turn; the rows follow the order of the printed table."""
+    total, done = sum(job.units for job in jobs), 0
+
+    def step(text: str) -> None:
+        nonlocal done
+        done += 1
+        tell(Report(table, done, total))
+        if progress is not None:
+            progress(done, total, text)
+
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for number, job in enumerate(jobs):
+        start = done
+        try:
+            rows += [(job.of, row) for row in _rows(table, job, job.run(step))]
+        except DatasetNotFound as error:
+            rows += [(job.of, row) for row in _without(table, job, error)]
+            done = start + job.units
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
+            )
+            break
+    # a printed cell that a planned job fills is not "later", even if an interrupt came first
+    planned = {(job.of, cell.column) for job in jobs for cell in job.cells}
+    rows += [(cell.row, row) for row, cell in _unplanned(table, planned, jobs, quick)]
+    order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
+    return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+
+
+def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
+    rows = []
+    for cell in job.cells:
+        beside = _beside(table, job, cell)
+        values = [run[cell.measure] for run in findings.runs]
+        ours = statistics.fmean(values)
+        said = verdict(cell.measure, beside, ours, findings.cap)
+        if not job.comparable and beside is not None and beside.value is not None:
+            said = "not comparable: quick takes a part"
+        rows.append(
+            _row(
+                table,
+                job.row,
+                cell.column,
+                beside,
+                said,
+                ours=ours,
+                sd=statistics.pstdev(values),
+                runs=len(values),
+                seconds=statistics.fmean(run["seconds"] for run in findings.runs),
+                uses_labels=job.uses_labels,
+                notes=(job.note, findings.note),
+            )
+        )
+    return rows
+
+
+def _without(table: str, job: Job, error: DatasetNotFound) -> list[dict[str, Any]]:
+    said = f"data set not found: {str(error).splitlines()[0]}"
+    return [
+        _row(
+            table,
+            job.row,
+            cell.column,
+            _beside(table, job, cell),
+            said,
+            uses_labels=job.uses_labels,
+            notes=(job.note,),
+        )
+        for cell in job.cells
+    ]
+
+
+def _unplanned(
+    table: str, planned: set[tuple[str, str]], jobs: Sequence[Job], quick: bool
+) -> list[tuple[dict[str, Any], Printed]]:
+    """Printed cells that no job fills."""
+    ours = {cell.column for job in jobs for cell in job.cells}
+    rows = []
+    for where, cell in printed(table).items():
+        if where in planned:
+            continue
+        said = "not run: quick leaves it out" if quick and cell.column in ours else LATER
+        rows.append((_row(table, cell.row, cell.column, cell, said, notes=(MISSING.get(cell.mark, ""),)), cell))
+    return rows
+
+
+def _beside(table: str, job: Job, cell: Cell) -> Printed | None:
+    return printed(table).get((job.of, cell.column))
+
+
+def _row(
+    table: str,
+    row: str,
+    column: str,
+    beside: Printed | None,
+    said: str,
+    *,
+    ours: float | None = None,
+    sd: float | None = None,
+    runs: int = 0,
+    seconds: float = 0.0,
+    uses_labels: bool = False,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "table": table,
+        "row": row,
+        "column": column,
+        "printed": None if beside is None else beside.value,
+        "ours": ours,
+        "sd": sd,
+        "runs": runs,
+        "seconds": seconds,
+        "uses_labels": uses_labels,
+        "verdict": said,
+    }
+    note = "; ".join(note for note in notes if note)
+    return {**found, "note": note} if note else found

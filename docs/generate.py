@@ -1,0 +1,158 @@
+"""Writes docs/reference/ from the code: `python docs/generate.py`, or with --check only say what is out of date."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+NOTE = "<!-- Written by docs/generate.py from the code; edits here are lost. -->\n\n"
+KINDS = {
+    "featuremap": "Feature maps turn the data into explicit features or into a kernel.",
+    "solver": "Solvers find scores, an embedding or a domain in that space.",
+    "labeler": "Labelers read labels from what the solver found.",
+    "balancer": "Balancers keep cluster sizes within bounds.",
+    "partitioner": "Partitioners (the slot `init`) give the labels that the loop starts from.",
+    "tuner": "Tuners replace parameters left at `None` by values found without labels.",
+}
+SPACES = {"FeatureSpace": "features", "KernelSpace": "a kernel"}
+
+
+def main() -> int:
+    os.environ["CLUSTERKIT_PLUGINS"] = ""  # built-in stages only, whatever is installed
+    pages = {"command-line.md": command_line(), "stages.md": stages()}
+    stale = []
+    for name, text in pages.items():
+        path = HERE / "reference" / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    if "--check" not in sys.argv:
+        print(f"written: {', '.join(stale) or 'nothing, all up to date'}")
+        return 0
+    if stale:
+        print(f"out of date: {', '.join(stale)}. Run: python docs/generate.py")
+    return 1 if stale else 0
+
+
+def command_line() -> str:
+    from clusterkit.cli import app
+
+    parts = [f"{NOTE}# The command line\n", *_help(app.help)]
+    parts.append("| command | what it does |\n|---|---|")
+    names = app.list_commands(None)  # type: ignore[arg-type]
+    commands: dict[str, Any] = {name: app.get_command(None, name) for name in names}  # type: ignore[arg-type]
+    for name, command in commands.items():
+        first = " ".join((command.help or "").split("\n\n")[0].split())
+        parts[-1] += f"\n| [`{name}`](#clusterkit-{name}) | {_cell(first)} |"
+    parts[-1] += "\n"
+    parts += ["Options of `clusterkit` itself:\n", _options(app.params)]
+    for name, command in commands.items():
+        words = [_metavar(p) for p in command.params if p.param_type_name == "argument"]
+        usage = " ".join([f"clusterkit {name}", "[OPTIONS]", *words])
+        parts += [f"## clusterkit {name}\n", f"```text\n{usage}\n```\n", *_help(command.help)]
+        parts.append(_options(command.params))
+        parts += _help(command.epilog)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _metavar(argument: Any) -> str:
+    word = argument.metavar or argument.name.upper()
+    return word if argument.required or argument.metavar else f"[{word}]"
+
+
+def _help(text: str | None) -> Iterator[str]:
+    """Paragraphs; those that click keeps as they are (marked by a backspace) become code."""
+    for part in inspect.cleandoc(text or "").split("\n\n"):
+        if part.startswith("\b"):
+            lines = part.removeprefix("\b").strip("\n").split("\n")
+            if lines[0].endswith(":"):
+                yield lines.pop(0) + "\n"
+            yield "```sh\n" + inspect.cleandoc("\n".join(["", *lines])) + "\n```\n"
+        elif part:
+            yield part.replace("[", "\\[") + "\n"
+
+
+def _options(params: list[Any]) -> str:
+    rows = []
+    for option in (p for p in params if p.param_type_name == "option"):
+        names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+        value = "" if option.is_flag else f"`{option.metavar or option.type.name.upper().replace(' RANGE', '')}`"
+        text = " ".join((option.help or "").split())
+        if option.show_default and option.default is not None:
+            text += f" Default: `{option.default}`."
+        rows.append(f"| {names} | {value} | {_cell(text)} |")
+    return "| option | value | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
+
+
+def stages() -> str:
+    import clusterkit
+
+    intro = (
+        "Every stage that ships with clusterkit, its parameters with their defaults, and what fits together. "
+        "`clusterkit stages` and `clusterkit compositions` print the same with installed plugins included; the "
+        "docstring of a stage (`help(clusterkit.stages('solver')['ridge'])`) says more.\n"
+    )
+    parts = [f"{NOTE}# Stages\n", intro]
+    for kind, text in KINDS.items():
+        found = clusterkit.stages(kind)
+        parts += [f"## {kind}\n", text + "\n"]
+        if not found:
+            parts.append("None yet.\n")
+            continue
+        rows = [
+            f"| `{name}` | {_cell(_first_line(stage))} | {_parameters(stage())} |"
+            for name, stage in sorted(found.items())
+        ]
+        parts.append("| name | what it is | parameters |\n|---|---|---|\n" + "\n".join(rows) + "\n")
+    parts += [_compositions()]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _first_line(stage: type) -> str:
+    return " ".join((inspect.getdoc(stage) or "").split("\n\n")[0].split())
+
+
+def _parameters(stage: Any) -> str:
+    return "<br>".join(f"`{name}={value!r}`" for name, value in stage.parameters().items()) or "none"
+
+
+def _compositions() -> str:
+    import clusterkit
+
+    rows: dict[tuple[str, str, str], dict[str, set[str]]] = {}
+    for c in clusterkit.compositions():
+        key = (SPACES[c.featuremap.gives.__name__], c.solver.name, c.labeler.name)
+        row = rows.setdefault(key, {"maps": set(), "balancers": set(), "clusters": set(), "predicts": set()})
+        row["maps"].add(f"`{c.featuremap.name}`")
+        row["balancers"].add(f"`{c.balancer.name}`" if c.balancer else "`None`")
+        row["clusters"].add("found" if c.n_clusters is None else "2" if c.n_clusters == 2 else "3 or more")
+        row["predicts"].add("yes" if c.inductive else "no")
+    lines = [
+        "## Feature map × solver × labeler\n",
+        "Each line stands for all mixes of its cells. Feature maps may also be chained (`['zscore', 'elm']`); the "
+        "last one counts. Anything else is refused before work, with the names that would fit.\n",
+        "| solver | labeler | feature maps, giving | balancers | clusters | predicts |\n|---|---|---|---|---|---|",
+    ]
+    for (space, solver, labeler), row in sorted(rows.items(), key=lambda item: (item[0][1], item[0][2], item[0][0])):
+        maps, balancers, clusters = (", ".join(sorted(row[name])) for name in ("maps", "balancers", "clusters"))
+        clusters = "any number" if clusters == "2, 3 or more" else clusters
+        predicts = ", ".join(row["predicts"])
+        cells = [f"`{solver}`", f"`{labeler}`", f"{maps}: {space}", balancers, clusters, predicts]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

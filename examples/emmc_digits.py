@@ -1,0 +1,35 @@
+"""EMMC on two handwritten digits that k-means confuses: the label-free default, and many random starts."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from _picture import COLORS, save
+
+from clusterkit import datasets, recipe
+from clusterkit.metrics import clustering_accuracy
+
+digits = datasets.load("digits-1-8")
+X, truth = digits.data / 16, digits.target
+
+models = {
+    "kmeans": recipe("kmeans", n_clusters=2, random_state=0),
+    "emmc": recipe("emmc", n_clusters=2, random_state=0),
+    "emmc-multistart": recipe("emmc-multistart", n_clusters=2, random_state=0),
+}
+for name, model in models.items():
+    model.fit(X)
+    print(f"{name:16} accuracy {100 * clustering_accuracy(truth, model.labels_):5.1f} %   {model.stop_reason_}")
+print(f"the five maps of emmc-multistart agree on {100 * models['emmc-multistart'].agreement_:.1f} % of the images")
+
+# The score is how far an image lies on either side of the margin: draw those nearest to it.
+model = models["emmc-multistart"]
+score = model.outcome_.rows[:, 0]
+nearest = np.argsort(np.abs(score))[:12]
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.1, 1), layout="constrained")
+for digit, color in zip(np.unique(truth), COLORS, strict=False):
+    left.hist(score[truth == digit], bins=30, range=(-1.5, 1.5), color=color, alpha=0.75, label=f"images of a {digit}")
+left.axvline(0, color="black", linewidth=1)
+left.set(title="Scores found without labels", xlabel="score", ylabel="images")
+left.legend(frameon=False)
+right.imshow(np.block([[X[i].reshape(8, 8) for i in row] for row in nearest.reshape(3, 4)]), cmap="gray_r")
+right.set(title="The twelve images nearest to the margin", xticks=[], yticks=[])
+save(figure)

@@ -1,0 +1,182 @@
+"""The documents hold what they say: their code runs, their links lead somewhere, every recipe has its page.
+
+Blocks of a page run in order in a temporary folder and share one namespace. ``python`` blocks run unless
+``<!-- skip -->`` stands before them; ``<!-- file: NAME -->`` writes the block to a file there instead; command lines of
+``sh``, ``console`` and ``text`` blocks run after ``<!-- run -->``.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(
+    r"^(?:<!--\s*(?P<mark>skip|run|file:\s*\S+)\s*-->\n\n?)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.M | re.S
+)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+MACHINE_PATH = re.compile(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mnt|Users)/|\b[A-Z]:\\")
+
+pytest.importorskip("matplotlib")
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _prose(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+def _anchors(text: str) -> set[str]:
+    """Anchors that GitHub gives to the headings."""
+    titles = re.findall(r"^#+ (.+?)\s*$", _prose(text), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _blocks(path: Path):
+    text = path.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        yield found["language"], found["mark"] or "", found["code"], text[: found.start("code")].count("\n")
+
+
+@pytest.fixture
+def few_examples():
+    """Pages show the conformance kit; its thoroughness is tested elsewhere."""
+    from hypothesis import settings
+
+    before = settings.get_current_profile_name()
+    settings.register_profile("documents", max_examples=5, deadline=None, database=None)
+    settings.load_profile("documents")
+    yield
+    settings.load_profile(before)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+@pytest.mark.usefixtures("few_examples")
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
+def test_code_runs(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    before = set(sys.modules)
+    page = types.ModuleType("a_page")
+    sys.modules["a_page"] = page
+    try:
+        for language, mark, code, line in _blocks(path):
+            if mark == "skip":
+                continue
+            if mark.startswith("file:"):
+                Path(mark.removeprefix("file:").strip()).write_text(code, encoding="utf-8")
+            elif mark == "run":
+                for command in _commands(code):
+                    _run_command(command, f"{_name(path)}:{line}")
+            elif language == "python":
+                exec(compile("\n" * line + code, str(path), "exec"), vars(page))
+    finally:
+        for name in [*(p.stem for p in tmp_path.glob("*.py")), "a_page"]:
+            if name not in before:
+                sys.modules.pop(name, None)
+
+
+def _commands(code: str):
+    for line in code.replace("\\\n", " ").splitlines():
+        found = re.match(r"(?:\$ )?(?:uv run )?clusterkit (.*)", line)
+        if found:
+            yield shlex.split(found[1], comments=True)
+
+
+def _run_command(words: list[str], where: str):
+    from click.testing import CliRunner
+
+    from clusterkit.cli import app
+
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, f"{where}: clusterkit {shlex.join(words)}\n{result.output}"
+
+
+def test_blocks_are_recognised():
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        opened = len(re.findall(r"^```\w+$", text, re.M))
+        assert opened == len(list(_blocks(path))), f"{_name(path)}: a code block is not closed or lacks its language"
+        marks = len(re.findall(r"^<!--\s*(skip|run|file:)", text, re.M))
+        assert marks == sum(bool(mark) for _, mark, _, _ in _blocks(path)), f"{_name(path)}: a mark stands before no block"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_links_resolve(path):
+    text = path.read_text(encoding="utf-8")
+    for groups in LINK.findall(_prose(text)):
+        link = groups[0] or groups[1]
+        if re.match(r"[a-z]+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (path.parent / target).resolve() if target else path
+        assert file.exists(), f"{_name(path)}: {link} leads nowhere"
+        if anchor:
+            assert anchor in _anchors(file.read_text(encoding="utf-8")), f"{_name(path)}: no heading for {link}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_names_and_paths(path):
+    text = path.read_text(encoding="utf-8")
+    for found in re.finditer(r"pip install (?:-\S+ )*[\"']?clusterkit(?!-toolkit)", text):
+        line = text[: found.start()].count("\n") + 1
+        raise AssertionError(f"{_name(path)}:{line}: that name on the public index belongs to a stranger")
+    found = MACHINE_PATH.search(text)
+    assert found is None, f"{_name(path)}: the path of a machine: {text[found.start() : found.start() + 40]!r}"
+
+
+def _builtin_recipes():
+    from clusterkit.builtins import TABLE
+
+    return sorted(TABLE["recipe"])
+
+
+@pytest.mark.parametrize("name", _builtin_recipes())
+def test_every_recipe_has_a_page_with_its_citation(name):
+    import clusterkit
+
+    page = (ROOT / "docs" / "recipes" / f"{name}.md").read_text(encoding="utf-8")
+    citation = clusterkit.recipes()[name].citation
+    author, year = re.match(r"([^\s,(]+)", citation)[1], re.search(r"\((\d{4})\)", citation)[1]
+    assert author in page, f"{name}: {author} is not named"
+    assert year in page, f"{name}: {year} is not named"
+    index = (ROOT / "docs" / "recipes" / "index.md").read_text(encoding="utf-8")
+    assert f"({name}.md)" in index
+
+
+def test_every_page_of_a_recipe_is_of_one():
+    pages = {path.stem for path in (ROOT / "docs" / "recipes").glob("*.md")} - {"index"}
+    assert pages == set(_builtin_recipes())
+
+
+def test_every_page_is_reached_from_the_map():
+    reached, new = set(), [ROOT / "docs" / "index.md"]
+    while new:
+        path = new.pop()
+        if path in reached or path.suffix != ".md":
+            continue
+        reached.add(path)
+        for groups in LINK.findall(_prose(path.read_text(encoding="utf-8"))):
+            target = (groups[0] or groups[1]).partition("#")[0]
+            file = (path.parent / target).resolve()
+            if target and not re.match(r"[a-z]+:", target) and file.is_file():
+                new.append(file)
+    missing = [_name(path) for path in DOCUMENTS[1:] if path not in reached]
+    assert not missing, f"no page links to {missing}"
+
+
+def test_reference_is_up_to_date():
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

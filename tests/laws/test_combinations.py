@@ -1,0 +1,123 @@
+"""Every legal composition runs and keeps its promises; every illegal one explains itself."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import attrs
+import numpy as np
+import pytest
+
+from clusterkit.core.compat import SLOTS, Composition, alternatives, check, legal_compositions, problems
+from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.registry import registry
+from clusterkit.testing import check_composition, pairwise_cover
+from clusterkit.testing.compositions import describe, samples
+from clusterkit.testing.pytest_plugin import deep
+
+REFUSED = {("zscore", "nmf")}
+"""Legal by type, but the map gives negative features whatever the data."""
+
+
+def _registered() -> dict[str, list]:
+    return {slot: [stage() for stage in registry.available(kind).values()] for slot, kind in SLOTS.items()}
+
+
+def _illegal() -> list[Composition]:
+    """Every mix of registered stages that the rules refuse, a partitioner given where one is needed."""
+    stages = _registered()
+    mixes = product(
+        stages["featuremap"], stages["solver"], stages["labeler"], [None, *stages["balancer"]], (None, 2, 3)
+    )
+    found = []
+    for featuremap, solver, labeler, balancer, k in mixes:
+        for init in [None] if solver.targets == "never" else stages["init"]:
+            c = Composition(featuremap, solver, labeler, balancer, init, k)
+            if problems(c):
+                found.append(c)
+    return found
+
+
+def _one_for_each_reason(compositions: list[Composition]) -> list[Composition]:
+    """The first composition with each combination of reasons, names of stages included."""
+    first: dict[tuple, Composition] = {}
+    for c in compositions:
+        first.setdefault(tuple(problem.reason for problem in problems(c)), c)
+    return list(first.values())
+
+
+LEGAL = list(legal_compositions())
+TRIED = LEGAL if deep() else pairwise_cover(LEGAL)
+ILLEGAL = _illegal() if deep() else _one_for_each_reason(_illegal())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"] if deep() else ["float64"])
+@pytest.mark.parametrize("c", TRIED, ids=describe)
+def test_a_legal_composition_keeps_its_promises(c, dtype):
+    ran = check_composition(c, samples(dtype))
+    assert ran == ((c.featuremap.name, c.solver.name) not in REFUSED)
+
+
+@pytest.mark.parametrize("c", TRIED[:: 1 if deep() else 4], ids=describe)
+def test_a_legal_composition_survives_joblib(c, tmp_path):
+    import joblib
+
+    from clusterkit.testing.compositions import estimator
+
+    if (c.featuremap.name, c.solver.name) in REFUSED:
+        pytest.skip("refuses the data, by name")
+    model = estimator(c).fit(samples())
+    joblib.dump(model, tmp_path / "model")
+    again = joblib.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    if c.inductive:
+        np.testing.assert_array_equal(again.predict(samples()), model.predict(samples()))
+
+
+def test_the_cover_holds_every_pair_and_is_small():
+    def pairs(compositions):
+        values = [(describe(c).split("-")) for c in compositions]
+        return {(i, row[i], j, row[j]) for row in values for i in range(6) for j in range(i)}
+
+    cover = pairwise_cover(LEGAL)
+    assert pairs(cover) == pairs(LEGAL)
+    assert len(cover) < len(LEGAL) / 4
+    assert [describe(c) for c in cover] == [describe(c) for c in pairwise_cover(LEGAL)]
+
+
+def test_every_registered_stage_is_in_a_legal_composition():
+    for slot, stages in _registered().items():
+        used = {getattr(c, slot).name for c in LEGAL if getattr(c, slot) is not None}
+        assert used == {stage.name for stage in stages}, slot
+
+
+@pytest.mark.parametrize("c", ILLEGAL, ids=describe)
+def test_an_illegal_composition_explains_itself(c):
+    with pytest.raises(IncompatibleStages) as caught:
+        check(c)
+    message = str(caught.value)
+    found = problems(c)
+    for problem in found:
+        assert f"{problem.slot}: {problem.reason}" in message
+    offers = alternatives(c)
+    for slot, names in offers.items():
+        if names:
+            assert f"{slot}: {', '.join(names)}" in message
+    if not any(offers.values()):
+        assert "No change of a single slot" in message
+    # what is offered fits, what is not offered does not
+    for slot, stages in _registered().items():
+        if getattr(c, slot) is None:
+            continue
+        fits = {stage.name for stage in stages if not problems(attrs.evolve(c, **{slot: stage}))}
+        assert set(offers[slot]) - {"None"} == fits, slot
+
+
+def test_a_slot_that_can_be_changed_is_offered_even_if_another_is_blamed():
+    stages = _registered()
+    by_name = {slot: {stage.name: stage for stage in found} for slot, found in stages.items()}
+    c = Composition(
+        by_name["featuremap"]["elm"], by_name["solver"]["svdd"], by_name["labeler"]["argmax"], None, None, 2
+    )
+    with pytest.raises(IncompatibleStages, match=r"labeler: 'argmax' reads Scores.*solver: .*nmf"):
+        check(c)
