@@ -30,6 +30,7 @@ for digit, color in zip(np.unique(truth), COLORS, strict=False):
 left.axvline(0, color="black", linewidth=1)
 left.set(title="Scores found without labels", xlabel="score", ylabel="images")
 left.legend(frameon=False)
-right.imshow(np.block([[X[i].reshape(8, 8) for i in row] for row in nearest.reshape(3, 4)]), cmap="gray_r")
+tiles = [[np.pad(X[i].reshape(8, 8), 1) for i in row] for row in nearest.reshape(3, 4)]
+right.imshow(np.block(tiles), cmap="gray_r")
 right.set(title="The twelve images nearest to the margin", xticks=[], yticks=[])
 save(figure)

@@ -6,7 +6,7 @@ import attrs
 import matplotlib.pyplot as plt
 import numpy as np
 from _picture import save, scatter
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_blobs
 
 from clusterkit import Pipeline, register
 from clusterkit.core import params
@@ -32,7 +32,7 @@ class Gap(Labeler):
         return Labeling(labels, predict=None)
 
 
-X, _ = make_moons(400, noise=0.08, random_state=0)
+X, _ = make_blobs([200, 200], centers=[(-2, 0), (2, 0)], cluster_std=1.2, random_state=0)
 model = Pipeline(featuremap="elm", solver="nmf", labeler={"name": "gap", "margin": 0.4}, n_clusters=2, random_state=0)
 model.fit(X)
 print(f"{np.sum(model.labels_ < 0)} of {len(X)} samples are within the margin; predicts: {hasattr(model, 'predict')}")

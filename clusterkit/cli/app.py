@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from clusterkit.cli import failures
 __all__ = ["App"]
 
 DEBUG = "--debug"
+COMPLETE = "_CLUSTERKIT_COMPLETE"
+"""Set by the shell when it asks for completions."""
 
 
 class App(click.Group):
@@ -60,14 +63,22 @@ class App(click.Group):
             ctx.fail(f"no command named {args[0]!r}.{offer} Available: {', '.join(self.targets)}.")
         return super().resolve_command(ctx, args)
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
-        """Run and exit."""
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **__: Any) -> Any:
+        """Run and exit. click's own `main` is passed by: it hides a closed pipe behind an exit code of its own."""
+        instruction = os.environ.get(COMPLETE)
+        if instruction:
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(self, {}, "clusterkit", COMPLETE, instruction))
         given = list(sys.argv[1:] if args is None else args)
         own = given[: given.index("--")] if "--" in given else given
         debug = DEBUG in own
-        given = [a for a in own if a != DEBUG] + given[len(own) :]
-        options["standalone_mode"] = False
-        sys.exit(failures.guarded(lambda: super(App, self).main(given, *rest, **options), debug))
+        given = [each for each in own if each != DEBUG] + given[len(own) :]
+        sys.exit(failures.guarded(lambda: self._run(given), debug))
+
+    def _run(self, args: list[str]) -> None:
+        with self.make_context("clusterkit", args) as context:
+            self.invoke(context)
 
 
 def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:

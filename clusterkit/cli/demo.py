@@ -60,7 +60,7 @@ def demo(path: str, seed: int) -> None:
     console.text("Accuracy compares with the known classes, which no recipe was shown.", dim=True)
     svc, emmc = results[1], results[3]
     notes = {
-        "svc": f"{svc['rows']} points, number of clusters not given: {svc['clusters']} found, {svc['accuracy']} correct",
+        "svc": f"{svc['rows']} points, {svc['clusters']} clusters found (number not given), {svc['accuracy']} correct",
         "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} correct (k-means {results[2]['accuracy']})",
     }
     try:

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from clusterkit.core.errors import ClusterkitWarning
+
 __all__ = ["BROKEN_PIPE", "INTERRUPTED", "UNEXPECTED", "USAGE", "BadInput", "guarded"]
 
 UNEXPECTED, USAGE, INTERRUPTED = 1, 2, 130
@@ -25,7 +27,7 @@ class BadInput(click.ClickException):
     exit_code = USAGE
 
 
-def guarded(run: Callable[[], Any], debug: bool) -> int:
+def guarded(run: Callable[[], None], debug: bool) -> int:
     """Run and return the exit code; whatever is raised is reported first."""
     shown: set[str] = set()
 
@@ -38,14 +40,16 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
 
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", ClusterkitWarning)
             warnings.showwarning = show  # type: ignore[assignment]
-            code = run()
+            run()
             sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except BaseException as error:  # the last line of defence: nothing may end in a traceback
-        if _pipe_closed(error):
-            # Python would flush again at exit, and complain
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
             if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+                # Python would flush again at exit, and complain
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BROKEN_PIPE
         if debug:
@@ -53,6 +57,7 @@ def guarded(run: Callable[[], Any], debug: bool) -> int:
         code, message = _explained(error, debug)
         _line("error", "red", message)
         return code
+    return 0
 
 
 def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
@@ -80,10 +85,6 @@ def _ours(error: BaseException) -> bool:
     place = traceback.extract_tb(error.__traceback__)
     checked = bool(place) and "sklearn" in place[-1].filename and "validation" in place[-1].filename
     return isinstance(error, ValueError) and checked
-
-
-def _pipe_closed(error: BaseException) -> bool:
-    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 def _line(word: str, color: str, message: str) -> None:

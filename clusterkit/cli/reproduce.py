@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from clusterkit.cli import console
+from clusterkit.cli.failures import INTERRUPTED
 
 __all__ = ["reproduce"]
 
@@ -32,30 +33,41 @@ def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_js
         return
     if table not in known:
         raise UnknownName(f"no table named {table!r}. {nearest_names(table, known)}")
+    from clusterkit.cli.interrupt import watching
     from clusterkit.estimators.bars import shown
 
-    with shown(True):
-        rows: list[dict[str, Any]] = papers.reproduce(table, quick=quick, runs=runs, seed=seed, progress=True)
+    with watching() as interrupt, shown(True):  # the runs report where they are
+        rows = papers.reproduce(table, quick=quick, runs=runs, seed=seed)
     if as_json:
         console.as_json(rows)
-        return
-    console.heading(f"{table}: {known[table]}")
+    else:
+        _show(rows, f"{table}: {known[table]}")
+    if interrupt.yes:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    notes = list(dict.fromkeys(row["note"] for row in rows if row.get("note")))
+    console.heading(title)
     console.table(
-        ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict"],
+        ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"],
         [
             [
                 str(row["row"]),
                 str(row["column"]),
                 _value(row["printed"]),
-                _value(row["ours"]) + (f" ± {_value(row['sd'])}" if row["sd"] is not None else ""),
-                str(row["runs"]),
-                f"{row['seconds']:.2f} s",
-                "uses labels" if row["uses_labels"] else "no labels",
+                _value(row["ours"]) + ("" if row["sd"] is None or row["runs"] < 2 else f" ± {_value(row['sd'])}"),
+                str(row["runs"] or ""),
+                f"{row['seconds']:.2f} s" if row["runs"] else "",
+                ("used" if row["uses_labels"] else "not used") if row["runs"] else "",
                 str(row["verdict"]),
+                f"({notes.index(row['note']) + 1})" if row.get("note") else "",
             ]
             for row in rows
         ],
     )
+    for place, note in enumerate(notes, 1):
+        console.text(f"({place}) {note}", dim=True)
 
 
 def _value(value: Any) -> str:

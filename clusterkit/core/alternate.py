@@ -132,6 +132,8 @@ def one_turn(
                 index,
             )
         )
+        if status is not None and status.interrupted:
+            break
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
     return results

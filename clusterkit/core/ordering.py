@@ -15,7 +15,8 @@ def along_principal_axis(space: Space, labels: Labels, k: int) -> Labels:
     """Number clusters by the projection of their means on the first principal axis of these means.
 
     A single-output coding treats neighbouring numbers as neighbouring clusters, so the numbering is part of its
-    input; this one depends on the partition alone (up to the direction of the axis, fixed by its largest entry).
+    input; this one depends on the partition alone. The direction of the axis is fixed by its largest entry; among
+    equally large ones (always so for two clusters) by the larger cluster, then by the one that appears first.
     """
     coded = Coded(labels[None, :], Coding.ONEHOT, k, np.eye(k))
     sizes = np.maximum(coded.sizes()[0], 1)
@@ -30,7 +31,10 @@ def along_principal_axis(space: Space, labels: Labels, k: int) -> Labels:
     else:  # a space of a plugin that offers neither: keep the numbering it gave
         return labels
     axis: Array = np.linalg.eigh(products)[1][:, -1]
-    axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
+    largest = np.flatnonzero(np.abs(axis) >= np.abs(axis).max() * (1 - 1e-6))
+    appears = np.array([np.argmax(labels == cluster) for cluster in range(k)])
+    leader = min(largest, key=lambda cluster: (-sizes[cluster], appears[cluster]))
+    axis = axis * (1.0 if axis[leader] >= 0 else -1.0)
     number = np.empty(k, dtype=labels.dtype)
     number[np.argsort(axis, kind="stable")] = np.arange(k)
     return number[labels]

@@ -41,6 +41,8 @@ class Status:
         Objective after each of its iterations.
     facts : mapping
         Anything else worth reporting, such as the number of support vectors.
+    interrupted : bool
+        Whether Ctrl-C ended it; further starts are then not begun.
     """
 
     n_iter: int
@@ -48,6 +50,7 @@ class Status:
     reason: str
     history: tuple[float, ...] = ()
     facts: Mapping[str, Any] = attrs.field(factory=dict)
+    interrupted: bool = False
 
 
 class Extension(Protocol):

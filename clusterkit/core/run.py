@@ -150,7 +150,7 @@ def run(bound: Bound) -> Run:
         reading.outcome,
         reading.predict,  # type: ignore[arg-type]
         reading.exact and reading.predict is not None,
-        _resolved(bound, reading.outcome),
+        _resolved(bound),
         tuple(result.objective for result in results),
     )
 
@@ -208,7 +208,7 @@ def _reason(best: Result, c: Composition) -> str:
     return best.reason if c.n_init == 1 else f"{best.reason} (best of {c.n_init} starts: number {best.index})"
 
 
-def _resolved(bound: Bound, outcome: Outcome) -> dict[str, dict[str, Any]]:
+def _resolved(bound: Bound) -> dict[str, dict[str, Any]]:
     c, task = bound.composition, bound.task
     balancer: Balancer | None = c.balancer
     found: dict[str, dict[str, Any]] = {
@@ -216,6 +216,4 @@ def _resolved(bound: Bound, outcome: Outcome) -> dict[str, dict[str, Any]]:
         "solver": dict(bound.prepared.resolved),
         "balancer": {} if balancer is None else dict(balancer.resolved(task.n, task.k)),
     }
-    if outcome.status is not None:
-        found["solver"].update(outcome.status.facts)
     return {slot: facts for slot, facts in found.items() if facts}

@@ -13,11 +13,13 @@ from clusterkit._typing import Array
 __all__ = ["Keep", "RowMap", "Transform", "block_plan"]
 
 BLOCK_BYTES = 8 * 1024**2
+# Sums inside a block have the type of the data: a float32 sum over more rows than this loses digits that matter.
+BLOCK_ROWS = 4096
 
 
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of about 8 MiB each; they depend on (n, width, dtype) only, so every space adds in one order."""
-    rows = max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64)
+    """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike."""
+    rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
     for start in range(0, n, rows):
         yield slice(start, min(n, start + rows))
 

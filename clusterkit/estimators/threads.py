@@ -1,4 +1,4 @@
-"""One BLAS thread where matrices are thin: starting a second one costs more than it gives."""
+"""One thread where matrices are thin: starting a second one costs more than it gives, and on a busy machine far more."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def _controller() -> Any:
 
 
 def suited(elements: int) -> AbstractContextManager[Any]:
-    """Context with as many BLAS threads as matrices of so many elements are worth."""
+    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth."""
     if elements >= THIN:
         return nullcontext()
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
     return limit

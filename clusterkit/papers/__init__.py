@@ -53,7 +53,7 @@ def reproduce(
     -------
     list of dict
         ``table, row, column`` say where; ``printed, ours, sd`` are values (None where there is none, `sd` over runs),
-        ``runs`` how many runs, ``seconds`` the mean wall time of one of them, ``uses_labels`` whether known classes chose
+        ``runs`` how many runs, ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose
         a parameter, ``verdict`` the comparison. ``note`` is there only if something is to be added. Ctrl-C keeps the
         rows so far, with a warning.
 

@@ -55,9 +55,7 @@ def averaged(each: Iterable[Values]) -> Values:
     return {measure: statistics.fmean(values[measure] for values in each) for measure in each[0]}
 
 
-def best_by_labels(
-    grid: Sequence[float], run: Callable[[float], Sequence[Values]]
-) -> tuple[float, Sequence[Values]]:
+def best_by_labels(grid: Sequence[float], run: Callable[[float], Sequence[Values]]) -> tuple[float, Sequence[Values]]:
     """The grid value with the highest mean accuracy, and its runs: a choice only known classes can make."""
     tried = [(value, run(value)) for value in grid]
     return max(tried, key=lambda pair: statistics.fmean(values["accuracy"] for values in pair[1]))

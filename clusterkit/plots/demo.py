@@ -79,15 +79,9 @@ def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
     plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     heights = domain.value(plane).reshape(GRID, GRID)
     inside = np.linspace(domain.level, max(heights.max(), domain.level + 1e-9), 7)
-    axes.contourf(
-        xs,
-        ys,
-        heights,
-        levels=inside,
-        cmap="Greys",
-        vmin=inside[0] - 0.3 * np.ptp(inside),
-        vmax=inside[-1] + 2 * np.ptp(inside),
-    )
+    depth = np.ptp(inside)
+    limits = {"vmin": inside[0] - 0.3 * depth, "vmax": inside[-1] + 2 * depth}
+    axes.contourf(xs, ys, heights, levels=inside, cmap="Greys", **limits)
     axes.contour(xs, ys, heights, levels=[domain.level], colors=INK, linewidths=1.6)
     for label, color in _colors(labels).items():
         rows = labels == label
@@ -109,8 +103,8 @@ def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
 def _scatter(axes: Any, images: Any, labels: Any, digits: Any, colors: dict[int, str]) -> None:
     """Digits as glyphs in the plane of the two main directions, coloured by the cluster found."""
     centred = images - images.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    plane = centred @ directions[:2].T
+    _, directions = np.linalg.eigh(centred.T @ centred)  # 64 x 64, the largest last
+    plane = centred @ directions[:, :-3:-1]
     for label, color in colors.items():
         for value in np.unique(digits):
             rows = (labels == label) & (digits == value)

@@ -137,7 +137,7 @@ class _Factorisation(Prepared):
         spec = self.spec
         delta = spec.delta * self.mean
         history: list[float] = []
-        converged, reason = False, ""
+        converged, reason, interrupted = False, "", False
         try:
             for turn in range(1, spec.max_iter + 1):
                 basis = W.astype(np.float64, copy=False)
@@ -160,8 +160,9 @@ class _Factorisation(Prepared):
             # Some rows of A may be one update ahead of the others: still nonnegative, and F no higher than reported.
             if not history:
                 raise
+            interrupted = True
             reason = f"interrupted after {len(history)} iterations: the factors so far are kept"
-        return W, Status(len(history), converged, reason, tuple(history))
+        return W, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
 
 
 @attrs.define(eq=False)

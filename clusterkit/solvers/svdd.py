@@ -211,7 +211,7 @@ class _Prepared(Prepared):
         # The Gaussian kernel has K_ii = 1: its linear term is the constant 1, left out as in the literature.
         linear = 0.0 if self._gaussian else float(found.beta @ self.matrix.diag)
         history = (sphere.length2 - linear,)
-        status = Status(found.n_iter, found.converged, found.reason, history, facts)
+        status = Status(found.n_iter, found.converged, found.reason, history, facts, found.interrupted)
         return self._domain(found.beta, sphere, status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:

@@ -15,7 +15,7 @@ def labellings(n, k):
 
 def sizes_of(Y, k):
     """Cluster sizes of each row of labels."""
-    return np.stack([np.count_nonzero(Y == j, axis=1) for j in range(k)], axis=1)
+    return np.stack([np.count_nonzero(np.equal(Y, j), axis=1) for j in range(k)], axis=1)
 
 
 def optimum(costs, slack):

@@ -90,6 +90,15 @@ def gap(labels, k):
     return np.ptp(np.bincount(labels, minlength=k))
 
 
+def agree(one, two, number=None):
+    """Same labels; where a cycle ends the loop, labels equally good: renumbered ones have the same objective."""
+    assert one.n_iter == two.n_iter
+    assert one.reason == two.reason
+    if one.converged:
+        np.testing.assert_array_equal(one.labels if number is None else one.labels[number], two.labels)
+    np.testing.assert_allclose(one.objective, two.objective, rtol=1e-6)
+
+
 def falls(history):
     history = np.asarray(history)
     return np.all(history[1:] <= history[:-1] * (1 + 1e-9))
@@ -166,7 +175,7 @@ def test_features_and_their_kernel_give_the_same_labels(given):
             loop(s, labels, k, Argmax(), balancer, C=C)
             for s in (build_space(H, Keep(H.shape[1])), KernelSpace(H, Linear()))
         )
-        np.testing.assert_array_equal(one.labels, two.labels)
+        agree(one, two)
         np.testing.assert_allclose(one.history, two.history, rtol=1e-6)
 
 
@@ -198,13 +207,12 @@ def test_renumbered_starts_give_renumbered_labels_with_one_output_a_cluster(give
 @given(given=problem(), seed=SEED, codec=st.sampled_from([Argmax(), Interval(), Threshold()]))
 def test_rows_carry_their_labels_along(given, seed, codec):
     space, labels, k, slack, C = given
-    assume(k == 2 or codec != Threshold())
+    assume(codec == Argmax() or (k == 2) == (codec == Threshold()))
     order = np.random.default_rng(seed).permutation(space.n)
     for balancer in (None, Band(slack=slack)):
         plain = loop(space, labels, k, codec, balancer, C=C)
         moved = loop(space.take(order), labels[order], k, codec, balancer, C=C)
-        np.testing.assert_array_equal(moved.labels, plain.labels[order])
-        assert moved.n_iter == plain.n_iter
+        agree(plain, moved, order)
 
 
 # 7
@@ -273,8 +281,10 @@ def test_one_factorisation_equals_one_in_every_turn(given, codec, balanced):
     np.testing.assert_allclose(found.history, values, rtol=1e-7)
     assert found.converged == np.array_equal(visited[-1], visited[-2])
     # without convergence: the best labels that were read, the start being no candidate
-    expected = visited[-1] if found.converged or len(values) == 1 else visited[1 + int(np.argmin(values[1:]))]
-    np.testing.assert_array_equal(found.labels, expected)
+    candidates = [visited[-1]]
+    if not found.converged and len(values) > 1:
+        candidates = [y for y, J in zip(visited[1:], values[1:], strict=False) if J <= min(values[1:]) * (1 + 1e-9)]
+    assert any(np.array_equal(found.labels, y) for y in candidates)
 
 
 # the numbering of single outputs
@@ -288,12 +298,14 @@ def test_the_canonical_order_makes_the_numbering_of_the_start_irrelevant(given, 
     np.testing.assert_array_equal(one.labels, two.labels)
 
 
-@given(given=problem(clusters=(2, 2)))
-def test_the_canonical_order_of_two_clusters(given):
+@given(given=problem(clusters=(2, 2)), seed=SEED)
+def test_the_canonical_order_of_two_clusters(given, seed):
     space, labels, _, _, _ = given
+    order = np.random.default_rng(seed).permutation(space.n)
     for where in (space, KernelSpace(space.points, Gaussian(0.5))):
         one, two = (along_principal_axis(where, y, 2) for y in (labels, 1 - labels))
         np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(along_principal_axis(where.take(order), labels[order], 2), one[order])
 
 
 def test_without_it_single_output_depends_on_the_numbering():

@@ -1,0 +1,254 @@
+"""`fit` and `predict` as a user runs them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import signal
+
+import joblib
+import numpy as np
+import pytest
+
+from clusterkit import __version__
+
+KMEANS = ("--recipe", "kmeans", "-k", 3)
+
+
+def labels_of(text: str) -> list[int]:
+    head, *rows = text.splitlines()
+    assert head == "label"
+    return [int(row) for row in rows]
+
+
+def groups(labels) -> bool:
+    """Whether each of the three groups of ten has one label of its own."""
+    parts = [set(labels[i : i + 10]) for i in (0, 10, 20)]
+    return all(len(part) == 1 for part in parts) and len(set.union(*parts)) == 3
+
+
+def test_summary_and_labels(run, table, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("fit", table, *KMEANS, "--drop", "id", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert "3 clusters by kmeans" in result.stdout
+    assert "columns" in result.stdout
+    assert "2 (height, width)" in result.stdout
+    assert "labels repeat" in result.stdout
+    assert result.stdout.count("33.3 %") == 3
+    assert "\x1b" not in result.stdout
+    assert groups(labels_of(out.read_text()))
+
+
+def test_labels_on_stdout_alone(run, table):
+    result = run("fit", table, *KMEANS, "--drop", "id", "-o", "-")
+    assert groups(labels_of(result.stdout))
+    assert "3 clusters by kmeans" in result.stderr
+
+
+def test_json(run, table, tmp_path):
+    result = run("fit", table, *KMEANS, "--columns", "height,width", "--json", "--save", tmp_path / "m.joblib")
+    found = json.loads(result.stdout)
+    assert found["rows"] == 30
+    assert found["columns"] == ["height", "width"]
+    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
+    assert found["noise"] == 0
+    assert found["converged"] is True
+    assert found["interrupted"] is False
+    assert found["model_file"].endswith("m.joblib")
+
+
+def test_known_data_set_reports_agreement(run):
+    found = json.loads(run("fit", "data:iris", *KMEANS, "--json").stdout)
+    assert found["rows"] == 150
+    assert found["accuracy"] == pytest.approx(0.893, abs=0.01)
+
+
+def test_emmc_is_the_default(run, table):
+    found = json.loads(run("fit", table, "-k", 3, "--drop", 1, "--json").stdout)
+    assert found["recipe"] == "emmc"
+    assert found["resolved"]["labeler"] == {"name": "argmax"}
+    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
+
+
+def test_stdin_and_settings(run, table):
+    result = run("fit", "-", *KMEANS, "--columns", "2-3", "--set", "n_init=2", "--json", stdin=table.read_text())
+    assert "best of 2 starts" in json.loads(result.stdout)["stop_reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("l.tsv", lambda path: path.read_text().startswith("label\n")),
+        ("l.csv.gz", lambda path: groups(labels_of(gzip.decompress(path.read_bytes()).decode()))),
+        ("l.npy", lambda path: groups(np.load(path).tolist())),
+    ],
+)
+def test_formats_of_labels(run, table, tmp_path, name, check):
+    assert run("fit", table, *KMEANS, "--drop", "id", "-o", tmp_path / name).exit_code == 0
+    assert check(tmp_path / name)
+
+
+def test_with_data_keeps_every_cell(run, table, tmp_path):
+    out = tmp_path / "out.csv"
+    assert run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--with-data").exit_code == 0
+    before, after = (list(csv.reader(path.open(encoding="utf-8"))) for path in (table, out))
+    assert [row[:-1] for row in after] == before
+    assert after[0][-1] == "label"
+    assert groups([row[-1] for row in after[1:]])
+
+
+def test_seed_decides(run, table):
+    runs = [run("fit", table, "-k", 3, "--drop", "id", "--seed", 7, "-o", "-").stdout for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_model_round_trip(run, table, tmp_path):
+    model, out = tmp_path / "m.joblib", tmp_path / "l.csv"
+    run("fit", table, "-k", 3, "--drop", "id", "--save", model, "-o", out)
+    saved = joblib.load(model)
+    assert (saved["clusterkit"], saved["columns"]) == (__version__, ["height", "width"])
+    again = run("predict", model, table)  # the id is passed over, since the model does not know it
+    assert again.exit_code == 0, again.output
+    assert again.stdout == out.read_text()
+    to_file = run("predict", model, table, "-o", tmp_path / "p.csv", "--json")
+    assert json.loads(to_file.stdout)["sizes"] == {"0": 10, "1": 10, "2": 10}
+    assert (tmp_path / "p.csv").read_text() == out.read_text()
+    assert "30 rows labelled" in run("predict", model, table, "-o", tmp_path / "p.csv").stdout
+
+
+def test_predict_finds_columns_by_name(run, table, tmp_path, write, blobs, error_of):
+    model = tmp_path / "m.joblib"
+    run("fit", table, *KMEANS, "--drop", "id", "--save", model)
+    straight = run("predict", model, table).stdout
+    swapped = write("s.csv", "width,height\n" + "\n".join(f"{w},{h}" for h, w in blobs.tolist()))
+    assert run("predict", model, swapped).stdout == straight
+    bare = write("bare.csv", "\n".join(f"{h},{w}" for h, w in blobs.tolist()))
+    assert run("predict", model, bare).stdout == straight
+    assert "s.csv lacks 1 of the 2 columns the model was fitted on: height" in error_of(
+        run("predict", model, swapped, "--drop", "height")
+    )
+    assert "has 1 columns, the model was fitted on 2 (height, width); choose them with --columns" in error_of(
+        run("predict", model, bare, "--columns", 1)
+    )
+
+
+def test_another_version_only_warns(run, table, tmp_path):
+    model = tmp_path / "m.joblib"
+    run("fit", table, *KMEANS, "--drop", "id", "--save", model)
+    joblib.dump({**joblib.load(model), "clusterkit": "0.0.1"}, model)
+    result = run("predict", model, table)
+    assert result.exit_code == 0
+    assert result.stderr == f"warning: {model} was saved by clusterkit 0.0.1, this is {__version__}\n"
+
+
+def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of):
+    from clusterkit.estimators.pipeline import Pipeline
+
+    model = tmp_path / "m.joblib"
+    run("fit", table, *KMEANS, "--drop", "id", "--save", model)
+    monkeypatch.setattr(Pipeline, "why_not_inductive", lambda self: "labeler 'x' labels the fitted samples only")
+    said = error_of(run("predict", model, table))
+    assert said.endswith("m.joblib cannot label new rows: labeler 'x' labels the fitted samples only")
+
+
+def test_no_model(run, table, write, tmp_path, error_of):
+    assert "is no model of `clusterkit fit --save`" in error_of(run("predict", write("m.joblib", "no"), table))
+    joblib.dump([1], tmp_path / "list.joblib")
+    assert "list.joblib is no model of `clusterkit fit --save`" in error_of(
+        run("predict", tmp_path / "list.joblib", table)
+    )
+    assert "nowhere.joblib: No such file" in error_of(run("predict", "nowhere.joblib", table))
+
+
+def test_interrupt_keeps_labels(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("clusterkit.core.alternate.tell", lambda report: signal.raise_signal(signal.SIGINT))
+    out = tmp_path / "l.csv"
+    result = run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--json")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout)["interrupted"] is True
+    assert len(labels_of(out.read_text())) == 30
+
+
+def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clusterkit.estimators.pipeline.fit", stop)
+    assert error_of(run("fit", table, *KMEANS, "--drop", "id"), 130) == "interrupted: nothing was found yet"
+
+
+def test_warning_is_one_line(run, write):
+    result = run("fit", write("same.csv", "a,b\n" + "1,2\n" * 6), "--recipe", "kmeans", "-k", 2)
+    assert result.exit_code == 0
+    assert result.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["points.csv", "-k", 2], "'id', row 1 (line 2): 'p0'. To leave columns out: --drop id"),
+        (["none.csv", "-k", 2], "none.csv: no such file"),
+        (["iris", "-k", 2], "iris: no such file; the data set of this name is data:iris"),
+        (["data:irs", "-k", 2], "Did you mean 'iris'"),
+        ([".", "-k", 2], ". is a folder, not a file"),
+        (["points.csv", "--drop", "id"], "Give it with -k N."),
+        (["points.csv", "--drop", "id", "-k", 0], "x>=1"),
+        (["points.csv", "--drop", "id", "-k", 31], "n_samples=30 should be >= n_clusters=31"),
+        (["points.csv", "--drop", "id", "-r", "kmeanz", "-k", 2], "no recipe named 'kmeanz'. Did you mean 'kmeans'"),
+        (["points.csv", "--drop", "id", "-r", "svc", "-k", 2], "finds the number of clusters itself"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "solver.c=1"], "--set solver.c=1: solver 'ridge' has no"),
+        (
+            ["points.csv", "--drop", "id", "-k", 2, "--set", "solver=rigde"],
+            "no solver named 'rigde'. Did you mean 'ridge'",
+        ),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "solver.C=-1"], "C must be > 0"),
+        (
+            ["points.csv", "--drop", "id", "-k", 2, "--set", "solver"],
+            "write SLOT.PARAMETER=VALUE, for example solver.C=1",
+        ),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "n_init=1", "--set", "n_init=2"], "gives 'n_init' twice"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: give it with -k"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: give it with --seed"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "labeler=complete_graph"], "Changing one slot, these fit"),
+        (
+            ["points.csv", "--drop", "id", "-k", 2, "-o", "no/l.csv"],
+            "no/l.csv cannot be written: there is no such folder",
+        ),
+        (["points.csv", "--drop", "id", "-k", 2, "-o", "."], ". cannot be written: it is a folder"),
+        (["points.csv", "--drop", "id", "-k", 2, "--save", "no/m"], "no/m cannot be written: there is no such folder"),
+        (["points.csv", "--drop", "id", "-k", 2, "--with-data"], "--with-data needs -o FILE"),
+        (["points.csv", "-k", 2, "--with-data", "-o", "l.npy"], "--with-data writes text, so the file cannot be .npy"),
+        (["points.csv", "-k", 2, "--delimiter", "ab"], "--delimiter must be one character, got 'ab'"),
+        (["points.csv", "-k", 2, "--columns", "hight"], "Did you mean 'height'?"),
+    ],
+)
+def test_bad_input(run, table, monkeypatch, args, message, error_of):
+    monkeypatch.chdir(table.parent)
+    assert message in error_of(run("fit", *args))
+
+
+def test_values_of_set():
+    from clusterkit.cli.settings import parsed
+
+    found = parsed(
+        ["solver.C=1.5", "a=true", "b=None", "c=x", "d='1'", "e=(0, 1)", "featuremap.elm.n_hidden=9", "f=a=b"]
+    )
+    assert found == {
+        "solver__C": 1.5,
+        "a": True,
+        "b": None,
+        "c": "x",
+        "d": "1",
+        "e": (0, 1),
+        "featuremap__elm__n_hidden": 9,
+        "f": "a=b",
+    }
+    assert parsed(["featuremap=minmax,elm"]) == {"featuremap": ["minmax", "elm"]}
+
+
+def test_chain_from_the_shell(run, table):
+    result = run("fit", table, *KMEANS, "--drop", "id", "--set", "featuremap=zscore,elm", "--json")
+    assert json.loads(result.stdout)["n_clusters"] == 3

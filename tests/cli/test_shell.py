@@ -1,0 +1,147 @@
+"""The command line as a process: start-up, exit codes, pipes, terminals, tracebacks, the demo."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from clusterkit import __version__
+
+HEAVY = ("numpy", "sklearn", "scipy", "numba", "rich", "attrs", "pluggy")
+
+
+def shell(*args: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def test_help_is_quick():
+    began = time.perf_counter()
+    found = shell("-m", "clusterkit.cli", "--help")
+    assert time.perf_counter() - began < 1.5
+    assert found.returncode == 0
+    for command in ("demo", "fit", "predict", "stages", "recipes", "compositions", "plugins", "reproduce"):
+        assert f"\n  {command} " in found.stdout
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom clusterkit.cli import app\ntry:\n    app(['{}', '--help'])\nexcept SystemExit:\n"
+        f"    print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    for command in ("fit", "reproduce"):
+        assert shell("-c", code.format(command)).stdout.splitlines()[-1] == "[]"
+    assert shell("-c", code.replace("'{}', ", "")).stdout.splitlines()[-1] == "[]"
+
+
+def test_version(run):
+    assert run("--version").stdout == f"clusterkit {__version__}\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_closed_pipe_is_quiet():
+    read, write = os.pipe()
+    os.close(read)
+    found = subprocess.run(
+        [sys.executable, "-m", "clusterkit.cli", "--help"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(write)
+    assert (found.returncode, found.stderr) == (141, b"")
+
+
+def test_unexpected_failure(run, error_of, monkeypatch):
+    def fail():
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("clusterkit.recipes", fail, raising=False)
+    said = error_of(run("recipes"), 1)
+    assert said == "unexpected ZeroDivisionError: by zero (--debug shows where)"
+    for args in (("--debug", "recipes"), ("recipes", "--debug")):
+        result = run(*args)
+        assert result.exit_code == 1
+        assert "Traceback" in result.stderr
+        assert result.stderr.endswith("error: unexpected ZeroDivisionError: by zero\n")
+
+
+def test_debug_after_two_dashes_is_data(run, error_of):
+    assert error_of(run("fit", "-k", 2, "--", "--debug")) == "--debug: no such file"
+
+
+def test_rich_on_a_terminal(monkeypatch, capsys):
+    from clusterkit.cli import console
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console.heading("[title]")
+    console.table(["name", "n"], [["a [b]", "1"]], title="T")
+    console.facts({"key": "[value]", "empty": ""})
+    found = capsys.readouterr().out
+    assert "\x1b[" in found
+    assert "a [b]" in found
+    assert "[value]" in found
+    assert "empty" not in found
+
+
+def test_json_of_numbers_that_are_none(capsys):
+    import numpy as np
+
+    from clusterkit.cli import console
+
+    console.as_json({"a": float("nan"), "b": np.float64(1.5), "c": np.arange(2), 3: (None, True), "d": object})
+    assert capsys.readouterr().out.split() == (
+        [
+            "{",
+            '"a":',
+            "null,",
+            '"b":',
+            "1.5,",
+            '"c":',
+            "[",
+            "0,",
+            "1",
+            "],",
+            '"3":',
+            "[",
+            "null,",
+            "true",
+            "],",
+            '"d":',
+            '"<class',
+            "'object'>\"",
+            "}",
+        ]
+    )
+
+
+def test_demo(run, tmp_path):
+    picture = tmp_path / "demo.svg"
+    result = run("demo", "-o", picture)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["moons", "300", "svc", "2"] in [line[:4] for line in lines]
+    assert f"Picture: {picture}" in result.stdout
+    assert "Support vector clustering" in picture.read_text() or picture.stat().st_size > 20_000
+
+
+def test_demo_without_matplotlib(run, tmp_path, monkeypatch):
+    from clusterkit.cli import demo
+
+    monkeypatch.setattr(demo, "DIGITS", (0, 1))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("demo", "-o", tmp_path / "demo.png")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "No picture: matplotlib is missing. Install clusterkit-toolkit with the extra 'plots'.\n"
+    assert not (tmp_path / "demo.png").exists()
+
+
+def test_demo_refuses_other_formats(run, error_of):
+    assert error_of(run("demo", "-o", "demo.docx")) == "demo.docx: the picture can be .pdf, .png, .svg"

@@ -1,0 +1,86 @@
+"""The same labels whatever the thread count, and bit-equal fits with the same one."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
+from sklearn.preprocessing import minmax_scale
+from threadpoolctl import threadpool_limits
+
+import clusterkit
+from clusterkit import datasets, recipe
+
+
+def digits_pair():
+    X, y = load_digits(return_X_y=True)
+    return X[(y == 3) | (y == 9)] / 16
+
+
+SETS = {
+    "digits 3-9": digits_pair,
+    "iris": lambda: load_iris().data,
+    "wine": lambda: minmax_scale(load_wine().data),
+    "wdbc": lambda: minmax_scale(load_breast_cancer().data),
+    "moons": lambda: make_moons(200, noise=0.08, random_state=0)[0],
+}
+REAL = ("ionosphere", "banknote", "glass", "synthetic-control", "aggregation", "flame")
+RECIPES = sorted(clusterkit.recipes())
+
+
+def fit(name, X, threads, monkeypatch=None):
+    found = clusterkit.recipes()[name].clusters == "found"
+    small = {"n_init": 3, "n_maps": 2} if name == "emmc-multistart" else {}
+    with threadpool_limits(threads):
+        return recipe(name, **({} if found else {"n_clusters": 2}), random_state=0, **small).fit(X)
+
+
+@pytest.fixture(autouse=True)
+def all_threads(monkeypatch):
+    """Let small problems use both threads too, or the test would compare one with one."""
+    monkeypatch.setattr("clusterkit.estimators.threads.THIN", 0)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("data", SETS)
+def test_one_and_two_threads(name, data):
+    X = SETS[data]()
+    one, two = fit(name, X, 1), fit(name, X, 2)
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@pytest.mark.skipif("CLUSTERKIT_DATA" not in os.environ, reason="CLUSTERKIT_DATA is not set")
+@pytest.mark.parametrize("name", ["emmc", "kmeans", "elm-nmf", "svc"])
+@pytest.mark.parametrize("data", REAL)
+def test_one_and_two_threads_on_real_data(name, data):
+    X = minmax_scale(datasets.load(data).data)
+    np.testing.assert_array_equal(fit(name, X, 1).labels_, fit(name, X, 2).labels_)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_same_seed_and_thread_count_is_bit_equal(name):
+    X = SETS["digits 3-9"]()
+    first, second = fit(name, X, 2), fit(name, X, 2)
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    np.testing.assert_array_equal(first.history_, second.history_)
+
+
+def test_thin_problems_run_on_one_thread(monkeypatch):
+    from clusterkit.estimators import threads
+
+    monkeypatch.setattr(threads, "THIN", 10**9)
+    seen = []
+
+    def listener(report):
+        from threadpoolctl import threadpool_info
+
+        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+
+    from clusterkit.core.progress import listening
+
+    with listening(listener):
+        recipe("emmc", n_clusters=2, random_state=0).fit(SETS["iris"]())
+    assert seen
+    assert all(counts == {1} for counts in seen)
