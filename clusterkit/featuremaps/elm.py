@@ -32,6 +32,7 @@ class GaussianNodes:
     ----------
     scaling : Affine or None
     centers : ndarray of shape (L, d)
+        a, in scaled coordinates.
     widths : ndarray of shape (L,)
         b, inverse squared distances.
     """
@@ -39,6 +40,17 @@ class GaussianNodes:
     scaling: Affine | None
     centers: Array
     widths: Array
+    _origin: Array = attrs.field(init=False, repr=False)
+    _exponent: Array = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        # |x - a|² is expanded about the mean of the centers, so that a common offset of the data cancels nothing; with
+        # |x|² and 1 as two more features the whole exponent is one matrix product.
+        origin = self.centers.mean(axis=0)
+        centers = self.centers - origin
+        rows = [2.0 * self.widths * centers.T, -self.widths[None], -self.widths * np.square(centers).sum(axis=1)[None]]
+        object.__setattr__(self, "_origin", origin)
+        object.__setattr__(self, "_exponent", np.concatenate(rows))  # (d + 2, L)
 
     @property
     def width(self) -> int:
@@ -47,17 +59,11 @@ class GaussianNodes:
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]; one matrix product."""
-        Y = Y if self.scaling is None else self.scaling(Y)
-        # |x - a|² expanded about the mean of the centers, so that a common offset of the data cancels nothing
-        origin = self.centers.mean(axis=0)
-        centers = self.centers - origin
-        widths = self.widths
-        coefficients = ((2.0 * widths)[:, None] * centers).T.astype(Y.dtype, copy=False)  # (d, L)
-        Y = (Y - origin).astype(Y.dtype, copy=False)
-        Z = Y @ coefficients
-        Z -= (widths * np.einsum("ij,ij->i", centers, centers)).astype(Y.dtype, copy=False)
-        norms = np.einsum("ij,ij->i", Y, Y)
-        Z -= norms[:, None] * widths.astype(Y.dtype, copy=False)
+        m, d = Y.shape
+        rows = np.ones((m, d + 2), dtype=Y.dtype)
+        rows[:, :d] = (Y if self.scaling is None else self.scaling(Y)) - self._origin
+        rows[:, d] = np.einsum("ij,ij->i", rows[:, :d], rows[:, :d])
+        Z = rows @ self._exponent.astype(Y.dtype, copy=False)
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
 

@@ -79,14 +79,16 @@ def environment(tmp_path_factory) -> Path:
     return wheels.install(made, tmp_path_factory.mktemp("site"))
 
 
-@pytest.fixture
-def ask(environment, tmp_path):
+@pytest.fixture(scope="session")
+def ask(environment):
     """Run Python code in a fresh interpreter of that environment; it fills the dict `answer`, which is returned."""
 
-    def run(code: str, plugins: str | None = None, site: Path = environment) -> dict[str, Any]:
+    def run(
+        code: str, plugins: str | None = None, site: Path = environment, trace: Path = Path(os.devnull)
+    ) -> dict[str, Any]:
         script = f"import json, clusterkit\nanswer = {{}}\n{code}\nprint(json.dumps(answer))"
         variables = {name: value for name, value in os.environ.items() if name != "CLUSTERKIT_PLUGINS"}
-        variables |= {"PYTHONPATH": str(site), "DUMMY_TRACE": str(tmp_path / "trace")}
+        variables |= {"PYTHONPATH": str(site), "DUMMY_TRACE": str(trace)}
         if plugins is not None:
             variables["CLUSTERKIT_PLUGINS"] = plugins
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=variables)
@@ -104,10 +106,8 @@ def trace(tmp_path) -> Path:
 
 
 @pytest.fixture
-def site_of(tmp_path):
-    """Build and install one more distribution by itself."""
-
-    def make(name: str, modules: dict[str, str]) -> Path:
-        return wheels.install([wheels.build(tmp_path, name, modules)], tmp_path / "site")
-
-    return make
+def needy(tmp_path) -> Path:
+    """An environment with a plugin whose stage cannot be constructed without an argument."""
+    needed = wheels.stage("needy", "Needy").replace("    varies:", "    must: int\n    varies:")
+    modules = {"plugin": wheels.plugin({"needy": "dummy_needy.needy:Needy"}), "needy": needed}
+    return wheels.install([wheels.build(tmp_path, "dummy-needy", modules)], tmp_path / "site")

@@ -81,7 +81,7 @@ def test_a_plugin_module_without_a_version_is_refused():
 class TestClash:
     def test_a_taken_name_is_refused(self):
         clusterkit.register(make("halves"))
-        with pytest.raises(BrokenPlugin, match="'halves' is already provided by this session.*replace=True"):
+        with pytest.raises(BrokenPlugin, match=r"'halves' is already provided by this session.*replace=True"):
             clusterkit.register(make("halves"))
 
     def test_a_built_in_name_is_refused(self):

@@ -283,7 +283,8 @@ def test_one_factorisation_equals_one_in_every_turn(given, codec, balanced):
     # without convergence: the best labels that were read, the start being no candidate
     candidates = [visited[-1]]
     if not found.converged and len(values) > 1:
-        candidates = [y for y, J in zip(visited[1:], values[1:], strict=False) if J <= min(values[1:]) * (1 + 1e-9)]
+        lowest = min(values[1:]) * (1 + 1e-9)
+        candidates = [y for y, value in zip(visited[1:], values[1:], strict=False) if value <= lowest]
     assert any(np.array_equal(found.labels, y) for y in candidates)
 
 

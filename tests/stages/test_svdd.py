@@ -413,7 +413,8 @@ def test_a_fit_reports_and_pickles():
     X = np.random.default_rng(0).normal(size=(50, 2))
     run = fit(Composition(Rbf(gamma=1.0), Svdd(nu=0.2), CompleteGraph()), X, Seeds(0))
     assert isinstance(run.outcome, KernelDomain)
-    assert set(run.resolved["solver"]) == {"C", "gap", "radius2", "n_sv", "n_bsv", "degenerate"}
+    assert run.resolved["solver"] == {"C": pytest.approx(1 / (50 * 0.2))}
+    assert set(run.outcome.status.facts) == {"C", "gap", "radius2", "n_sv", "n_bsv", "degenerate"}
     assert run.objective == run.history[0]
     again = pickle.loads(pickle.dumps(run.outcome))
     assert np.array_equal(again.value(X), run.outcome.value(X))
