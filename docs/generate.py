@@ -19,6 +19,7 @@ KINDS = {
     "partitioner": "Partitioners (the slot `init`) give the labels that the loop starts from.",
     "tuner": "Tuners replace parameters left at `None` by values found without labels.",
 }
+CELLS = ("maps", "balancers", "starts", "clusters", "predicts")
 SPACES = {"FeatureSpace": "features", "KernelSpace": "a kernel"}
 
 
@@ -130,22 +131,22 @@ def _compositions() -> str:
     rows: dict[tuple[str, str, str], dict[str, set[str]]] = {}
     for c in clusterkit.compositions():
         key = (SPACES[c.featuremap.gives.__name__], c.solver.name, c.labeler.name)
-        row = rows.setdefault(key, {"maps": set(), "balancers": set(), "clusters": set(), "predicts": set()})
+        row = rows.setdefault(key, {name: set() for name in CELLS})
         row["maps"].add(f"`{c.featuremap.name}`")
         row["balancers"].add(f"`{c.balancer.name}`" if c.balancer else "`None`")
+        row["starts"].add(f"`{c.init.name}`" if c.init else "none")
         row["clusters"].add("found" if c.n_clusters is None else "2" if c.n_clusters == 2 else "3 or more")
         row["predicts"].add("yes" if c.inductive else "no")
     lines = [
         "## Feature map × solver × labeler\n",
         "Each line stands for all mixes of its cells. Feature maps may also be chained (`['zscore', 'elm']`); the "
         "last one counts. Anything else is refused before work, with the names that would fit.\n",
-        "| solver | labeler | feature maps, giving | balancers | clusters | predicts |\n|---|---|---|---|---|---|",
+        "| solver | labeler | feature maps, giving | balancers | starts | clusters | predicts |\n|---|---|---|---|---|---|---|",
     ]
     for (space, solver, labeler), row in sorted(rows.items(), key=lambda item: (item[0][1], item[0][2], item[0][0])):
-        maps, balancers, clusters = (", ".join(sorted(row[name])) for name in ("maps", "balancers", "clusters"))
+        maps, balancers, starts, clusters, predicts = (", ".join(sorted(row[name])) for name in CELLS)
         clusters = "any number" if clusters == "2, 3 or more" else clusters
-        predicts = ", ".join(row["predicts"])
-        cells = [f"`{solver}`", f"`{labeler}`", f"{maps}: {space}", balancers, clusters, predicts]
+        cells = [f"`{solver}`", f"`{labeler}`", f"{maps}: {space}", balancers, starts, clusters, predicts]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

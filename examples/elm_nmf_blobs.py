@@ -11,7 +11,9 @@ from clusterkit.metrics import clustering_accuracy
 X, truth = make_blobs(300, centers=[(-4, -4), (4, -4), (0, 4)], cluster_std=1.3, random_state=0)
 
 model = recipe("elm-nmf", n_clusters=3, random_state=0, featuremap__n_hidden=200).fit(X)
-print(f"accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %, {model.n_iter_} updates: {model.stop_reason_}")
+print(
+    f"accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %, {model.n_iter_} updates: {model.stop_reason_}"
+)
 print(f"the objective fell from {model.history_[0]:.1f} to {model.history_[-1]:.1f}")
 
 factors = model.outcome_.rows / model.outcome_.rows.max(axis=0)

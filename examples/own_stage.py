@@ -33,8 +33,7 @@ class Gap(Labeler):
 
 
 X, _ = make_blobs([200, 200], centers=[(-2, 0), (2, 0)], cluster_std=1.2, random_state=0)
-model = Pipeline(featuremap="elm", solver="nmf", labeler={"name": "gap", "margin": 0.4}, n_clusters=2, random_state=0)
-model.fit(X)
+model = Pipeline("elm", "nmf", {"name": "gap", "margin": 0.4}, n_clusters=2, random_state=0).fit(X)
 print(f"{np.sum(model.labels_ < 0)} of {len(X)} samples are within the margin; predicts: {hasattr(model, 'predict')}")
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 scatter(axes, X, model.labels_, "A labeler of one's own: undecided samples are noise")

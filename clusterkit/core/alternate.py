@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -108,8 +109,8 @@ def read(outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: S
 
 def one_turn(
     prepared: Prepared, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rngs: list[Rng]
-) -> list[Result]:
-    """Solvers that learn from no targets: one turn for each random stream."""
+) -> tuple[list[Result], bool]:
+    """Solvers that learn from no targets: one turn for each random stream; and whether Ctrl-C cut it short."""
     results: list[Result] = []
     for index, rng in enumerate(rngs):
         try:
@@ -118,7 +119,7 @@ def one_turn(
         except KeyboardInterrupt:
             if not results:
                 raise
-            break
+            return results, True
         values = prepared.objective(None, outcome)
         status = outcome.status
         results.append(
@@ -133,10 +134,10 @@ def one_turn(
             )
         )
         if status is not None and status.interrupted:
-            break
+            return results, True
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
-    return results
+    return results, False
 
 
 def alternate(
@@ -145,17 +146,21 @@ def alternate(
     balancer: Balancer | None,
     space: Space,
     task: Task,
-    labels: Labels,
+    draw: Callable[[int], Labels],
     *,
+    starts: int,
     max_iter: int,
     together: bool,
     rng: Rng,
-) -> list[Result]:
+) -> tuple[list[Result], bool]:
     """Run the loop from R labellings.
 
     Parameters
     ----------
-    labels : ndarray of shape (R, n)
+    draw : callable
+        Index of a start to its labels (n,); asked when the start begins.
+    starts : int
+        R.
     max_iter : int
         Most turns of each start.
     together : bool
@@ -163,22 +168,28 @@ def alternate(
 
     Returns
     -------
-    list of Result
+    results : list of Result
         One a start; after Ctrl-C those that have something to return.
+    interrupted : bool
+        Whether Ctrl-C cut it short.
     """
     width = codec.codebook(task.k).shape[1]
     chunk = max(1, CHUNK_BYTES // (8 * task.n * width)) if together else 1
-    starts = [_Start(index, row) for index, row in enumerate(labels)]
+    begun: list[_Start] = []
+    interrupted = False
     try:
-        for first in range(0, len(starts), chunk):
-            _run(starts[first : first + chunk], prepared, codec, balancer, space, task, max_iter, rng)
+        for first in range(0, starts, chunk):
+            active = [_Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
+            begun += active
+            _run(active, prepared, codec, balancer, space, task, max_iter, rng)
     except KeyboardInterrupt:
-        for start in starts:
+        interrupted = True
+        for start in begun:
             if start.done is None:
-                start.finish(False, "interrupted: the best labels so far are kept")
-        if not any(start.done for start in starts):
+                start.finish(False, "interrupted")
+        if not any(start.done for start in begun):
             raise
-    return [start.done for start in starts if start.done is not None]
+    return [start.done for start in begun if start.done is not None], interrupted
 
 
 def _run(
@@ -216,7 +227,8 @@ def _advance(start: _Start, objective: float, reading: Reading) -> None:
     start.turns += 1
     start.history.append(objective)
     # The labels a start begins with were read from nothing, so they are no candidates.
-    if start.reading is not None and (start.best is None or objective < start.best_objective):
+    # (a solver without an objective gives nan, which is lower than nothing: its last labels are returned)
+    if start.reading is not None and objective < start.best_objective:
         start.best, start.best_objective = start.reading, objective
     repeated = np.array_equal(reading.labels, start.labels)
     start.reading = reading

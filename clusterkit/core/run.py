@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -121,16 +122,17 @@ def run(bound: Bound) -> Run:
     c, task, seeds = bound.composition, bound.task, bound.seeds
     if c.solver.targets == "never":
         rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(c.n_init)]
-        results = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs)
+        results, interrupted = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs)
     else:
         assert isinstance(c.labeler, Codec)
-        results = alternate(
+        results, interrupted = alternate(
             bound.prepared,
             c.labeler,
             c.balancer,
             bound.space,
             task,
-            starting_labels(bound),
+            partial(starting_labels, bound),
+            starts=c.n_init if c.init is not None and c.init.varies else 1,
             max_iter=c.max_iter if c.solver.targets == "every_turn" else 1,
             together=c.solver.columns,
             rng=seeds.stream("solver"),
@@ -142,8 +144,8 @@ def run(bound: Bound) -> Run:
     return Run(
         labels,
         best.n_iter,
-        best.converged,
-        _reason(best, c),
+        best.converged and not interrupted,
+        _reason(best, c, len(results), interrupted),
         best.objective,
         best.history,
         bound.space.lean(),
@@ -179,33 +181,31 @@ def _all_equal(X: Array) -> bool:
     return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 
 
-def starting_labels(bound: Bound) -> Labels:
-    """Labels of the starts, (R, n), from the init stage."""
+def starting_labels(bound: Bound, start: int) -> Labels:
+    """Labels of one start, (n,), from the init stage."""
     c, k = bound.composition, bound.task.k
     assert c.init is not None
     samples: Any = bound.X if c.init.sees == "input" else bound.space
-    starts = c.n_init if c.init.varies else 1
-    rows = []
-    for start in range(starts):
-        rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
-        labels = np.asarray(c.init.partition(samples, k, rng))
-        if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
-            raise InvalidParameter(
-                f"init '{c.init.name}' must give {bound.task.n} integer labels, "
-                f"got shape {labels.shape} of {labels.dtype}"
-            )
-        if labels.min() < 0 or labels.max() >= k:
-            wrong = labels.min() if labels.min() < 0 else labels.max()
-            raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1}")
-        labels = labels.astype(np.intp, copy=False)
-        if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
-            labels = along_principal_axis(bound.space, labels, k)
-        rows.append(labels)
-    return np.stack(rows)
+    rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
+    labels = np.asarray(c.init.partition(samples, k, rng))
+    if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
+        raise InvalidParameter(
+            f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype}"
+        )
+    if labels.min() < 0 or labels.max() >= k:
+        wrong = labels.min() if labels.min() < 0 else labels.max()
+        raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1}")
+    labels = labels.astype(np.intp, copy=False)
+    if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
+        labels = along_principal_axis(bound.space, labels, k)
+    return labels
 
 
-def _reason(best: Result, c: Composition) -> str:
-    return best.reason if c.n_init == 1 else f"{best.reason} (best of {c.n_init} starts: number {best.index})"
+def _reason(best: Result, c: Composition, starts: int, interrupted: bool) -> str:
+    if interrupted:
+        kept = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
+        return f"interrupted: {kept} are kept"
+    return best.reason if c.n_init == 1 else f"{best.reason} (best of {starts} starts: number {best.index})"
 
 
 def _resolved(bound: Bound) -> dict[str, dict[str, Any]]:

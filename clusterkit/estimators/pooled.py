@@ -42,8 +42,8 @@ class Pooled(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     agreement_ : float
-        Mean accuracy between the winners of two maps, matched by Hungarian, in [0, 1]. Below about 0.9 the data do not
-        determine the clusters well.
+        Mean accuracy between the winners of two maps, matched by Hungarian, in [0, 1]; nan for one map. Below about 0.9
+        the data do not determine the clusters well.
     pooled_ : ndarray of shape (n_maps,)
         Summed objective of each map's winner.
     winner_ : int
@@ -178,5 +178,5 @@ def _agreement(labelings: list[Labels]) -> float:
 
     pairs = [(i, j) for i in range(len(labelings)) for j in range(i)]
     if not pairs:
-        return 1.0
+        return math.nan
     return math.fsum(clustering_accuracy(labelings[i], labelings[j]) for i, j in pairs) / len(pairs)

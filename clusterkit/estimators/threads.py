@@ -1,4 +1,4 @@
-"""One thread where matrices are thin: starting a second one costs more than it gives, and on a busy machine far more."""
+"""One thread where matrices are thin: a second one costs more than it gives, and on a busy machine far more."""
 
 from __future__ import annotations
 

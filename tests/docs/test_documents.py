@@ -108,7 +108,9 @@ def test_blocks_are_recognised():
         opened = len(re.findall(r"^```\w+$", text, re.M))
         assert opened == len(list(_blocks(path))), f"{_name(path)}: a code block is not closed or lacks its language"
         marks = len(re.findall(r"^<!--\s*(skip|run|file:)", text, re.M))
-        assert marks == sum(bool(mark) for _, mark, _, _ in _blocks(path)), f"{_name(path)}: a mark stands before no block"
+        assert marks == sum(bool(mark) for _, mark, _, _ in _blocks(path)), (
+            f"{_name(path)}: a mark stands before no block"
+        )
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
@@ -169,8 +171,8 @@ def test_every_page_is_reached_from_the_map():
         for groups in LINK.findall(_prose(path.read_text(encoding="utf-8"))):
             target = (groups[0] or groups[1]).partition("#")[0]
             file = (path.parent / target).resolve()
-            if target and not re.match(r"[a-z]+:", target) and file.is_file():
-                new.append(file)
+            if target and not re.match(r"[a-z]+:", target):
+                new += file.glob("*.md") if file.is_dir() else [file] if file.exists() else []
     missing = [_name(path) for path in DOCUMENTS[1:] if path not in reached]
     assert not missing, f"no page links to {missing}"
 

@@ -89,11 +89,10 @@ except ValueError as error:
     assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["said"]
 
 
-class TestBadAnswers:
-    @pytest.fixture(scope="class")
-    def answer(self, ask):
-        return ask(
-            """
+@pytest.fixture(scope="module")
+def bad_answers(ask):
+    return ask(
+        """
 from clusterkit.core.registry import registry
 for name in ("nonsense", "missing"):
     try:
@@ -103,30 +102,31 @@ for name in ("nonsense", "missing"):
 answer["stages"] = sorted(clusterkit.stages("partitioner"))
 answer["legal"] = sum(c.init is not None and c.init.name == "stripes" for c in clusterkit.compositions())
 """
-        )
+    )
 
-    def test_something_that_is_no_stage(self, answer):
-        assert answer["nonsense"] == [
+
+class TestBadAnswers:
+    def test_something_that_is_no_stage(self, bad_answers):
+        assert bad_answers["nonsense"] == [
             "BrokenPlugin",
             "partitioner 'nonsense' of dummy-nonsense is no Partitioner: 1",
         ]
 
-    def test_a_module_that_does_not_exist(self, answer):
-        kind, said = answer["missing"]
+    def test_a_module_that_does_not_exist(self, bad_answers):
+        kind, said = bad_answers["missing"]
         assert kind == "BrokenPlugin"
         assert said.startswith("partitioner 'missing' of dummy-missing cannot be loaded: ModuleNotFoundError")
 
-    def test_everything_else_goes_on(self, answer):
-        assert {"stripes", "twin", "weighty", "kmeans"} <= set(answer["stages"])
-        assert not {"nonsense", "missing"} & set(answer["stages"])
-        assert answer["legal"] > 0
+    def test_everything_else_goes_on(self, bad_answers):
+        assert {"stripes", "twin", "weighty", "kmeans"} <= set(bad_answers["stages"])
+        assert not {"nonsense", "missing"} & set(bad_answers["stages"])
+        assert bad_answers["legal"] > 0
 
 
-class TestOneNameTwice:
-    @pytest.fixture(scope="class")
-    def answer(self, ask):
-        return ask(
-            """
+@pytest.fixture(scope="module")
+def twins(ask):
+    return ask(
+        """
 import warnings
 from clusterkit.core.registry import registry
 with warnings.catch_warnings(record=True) as caught:
@@ -141,29 +141,30 @@ with warnings.catch_warnings(record=True) as caught:
     answer["init"] = type(composition.init).__module__
 answer["warnings"] = [[type(w.message).__name__, str(w.message)] for w in caught]
 """
-        )
+    )
 
-    def test_the_first_distribution_wins(self, answer):
-        assert answer["first"] == "dummy_first.twin"
 
-    def test_the_longer_name_reaches_the_other(self, answer):
-        assert answer["second"] == answer["init"] == "dummy_second.twin"
+class TestOneNameTwice:
+    def test_the_first_distribution_wins(self, twins):
+        assert twins["first"] == "dummy_first.twin"
 
-    def test_it_is_said_once(self, answer):
-        [[category, text]] = [entry for entry in answer["warnings"] if "twin" in entry[1]]
+    def test_the_longer_name_reaches_the_other(self, twins):
+        assert twins["second"] == twins["init"] == "dummy_second.twin"
+
+    def test_it_is_said_once(self, twins):
+        [[category, text]] = [entry for entry in twins["warnings"] if "twin" in entry[1]]
         assert category == "ClusterkitWarning"
         assert "'twin' comes from dummy-first" in text
         assert "'dummy-second:twin'" in text
 
-    def test_a_built_in_wins_over_a_plugin(self, answer):
-        assert answer["built-in"] == "clusterkit.partitioners.kmeans"
-        assert answer["shadow"] == "dummy_shadow.kmeans"
+    def test_a_built_in_wins_over_a_plugin(self, twins):
+        assert twins["built-in"] == "clusterkit.partitioners.kmeans"
+        assert twins["shadow"] == "dummy_shadow.kmeans"
 
 
-class TestLoadedLate:
-    def test_nothing_heavy_before_it_is_used(self, ask):
-        answer = ask(
-            """
+def test_a_stage_is_imported_when_it_is_used(ask):
+    answer = ask(
+        """
 import sys
 clusterkit.plugins()
 from clusterkit.core.registry import registry
@@ -171,26 +172,44 @@ answer["named"] = "weighty" in registry.names("partitioner")
 answer["before"] = "sklearn" in sys.modules
 registry.get("partitioner", "weighty")
 answer["after"] = "sklearn" in sys.modules
-"""
-        )
-        assert answer == {"named": True, "before": False, "after": True}
 
-    def test_the_conformance_kit_objects(self, ask):
-        answer = ask(
-            """
 from clusterkit.testing import laws_of
 try:
     dict(laws_of("weighty"))["imports_nothing_heavy"]()
 except AssertionError as error:
     answer["said"] = str(error)
 """
-        )
-        assert "importing dummy_heavy.weighty also imports sklearn" in answer["said"]
+    )
+    said = answer.pop("said")
+    assert answer == {"named": True, "before": False, "after": True}
+    assert "importing dummy_heavy.weighty also imports sklearn" in said
+
+
+@pytest.fixture(scope="module")
+def chosen(ask, tmp_path_factory):
+    return ask(
+        """
+import os
+from pathlib import Path
+from clusterkit.core.registry import registry
+
+def used(value):
+    os.environ["CLUSTERKIT_PLUGINS"] = value
+    registry.forget()
+    return {p.distribution: [p.name, p.problem] for p in clusterkit.plugins()}
+
+answer[""] = used("")
+answer["loaded"] = Path(os.environ["DUMMY_TRACE"]).exists()
+for value in ("good", "dummy-first", " good , second ", "good,absent"):
+    answer[value] = used(value)
+""",
+        trace=tmp_path_factory.mktemp("trace") / "trace",
+    )
 
 
 class TestChoice:
     @pytest.mark.parametrize(
-        ("plugins", "used"),
+        ("value", "distributions"),
         [
             ("good", {"dummy-good"}),
             ("dummy-first", {"dummy-first"}),
@@ -198,18 +217,17 @@ class TestChoice:
             ("", set()),
         ],
     )
-    def test_the_variable_names_the_plugins_to_use(self, ask, plugins, used):
-        assert set(ask(LISTED, plugins=plugins)) == used
+    def test_the_variable_names_the_plugins_to_use(self, chosen, value, distributions):
+        assert set(chosen[value]) == distributions
 
-    def test_empty_means_that_no_module_is_loaded(self, ask, trace):
-        ask(LISTED, plugins="", trace=trace)
-        assert not trace.exists()
+    def test_empty_loads_no_module(self, chosen):
+        assert not chosen["loaded"]
 
-    def test_a_missing_one_is_said_to_be_missing(self, ask):
-        answer = ask(LISTED, plugins="good,absent")
-        assert answer["not installed"][0] == "absent"
-        assert "CLUSTERKIT_PLUGINS names it but no such plugin is installed" in answer["not installed"][2]
-        assert answer["dummy-good"][2] is None
+    def test_a_missing_one_is_said_to_be_missing(self, chosen):
+        name, problem = chosen["good,absent"]["not installed"]
+        assert name == "absent"
+        assert "CLUSTERKIT_PLUGINS names it but no such plugin is installed" in problem
+        assert chosen["good,absent"]["dummy-good"] == ["good", None]
 
 
 def test_a_stage_that_needs_arguments_does_not_spoil_the_rest(ask, needy):

@@ -207,7 +207,8 @@ def test_renumbered_starts_give_renumbered_labels_with_one_output_a_cluster(give
 @given(given=problem(), seed=SEED, codec=st.sampled_from([Argmax(), Interval(), Threshold()]))
 def test_rows_carry_their_labels_along(given, seed, codec):
     space, labels, k, slack, C = given
-    assume(codec == Argmax() or (k == 2) == (codec == Threshold()))
+    assume(k == 2 or codec != Threshold())
+    assume(k > 2 or codec != Interval() or 2 * labels.sum() != space.n)
     order = np.random.default_rng(seed).permutation(space.n)
     for balancer in (None, Band(slack=slack)):
         plain = loop(space, labels, k, codec, balancer, C=C)
@@ -291,7 +292,7 @@ def test_one_factorisation_equals_one_in_every_turn(given, codec, balanced):
 # the numbering of single outputs
 
 
-@given(given=problem(clusters=(3, 4)), seed=SEED)
+@given(given=problem(clusters=(2, 4)), seed=SEED)
 def test_the_canonical_order_makes_the_numbering_of_the_start_irrelevant(given, seed):
     space, labels, k, slack, C = given
     number = np.random.default_rng(seed).permutation(k)
@@ -306,7 +307,8 @@ def test_the_canonical_order_of_two_clusters(given, seed):
     for where in (space, KernelSpace(space.points, Gaussian(0.5))):
         one, two = (along_principal_axis(where, y, 2) for y in (labels, 1 - labels))
         np.testing.assert_array_equal(one, two)
-        np.testing.assert_array_equal(along_principal_axis(where.take(order), labels[order], 2), one[order])
+        if 2 * labels.sum() != space.n:  # of equal sizes the first to appear decides
+            np.testing.assert_array_equal(along_principal_axis(where.take(order), labels[order], 2), one[order])
 
 
 def test_without_it_single_output_depends_on_the_numbering():

@@ -243,10 +243,10 @@ def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) 
     """Without a balancer the objective falls or stays from turn to turn."""
     bench = _Bench.of(stage, case, view, coding)
     codec, k = _codec(coding), 2 if coding is Coding.SIGNED else case.k
-    labels = (case.labels % k)[None, :]
-    [result] = alternate(
-        bench.prepared, codec, None, bench.space, Task(case.n, k), labels,
-        max_iter=30, together=False, rng=case.rng("solve"),
+    labels = case.labels % k
+    [result], _ = alternate(
+        bench.prepared, codec, None, bench.space, Task(case.n, k), lambda start: labels,
+        starts=1, max_iter=30, together=False, rng=case.rng("solve"),
     )  # fmt: skip
     history = np.array(result.history)
     assert len(history) == result.n_iter

@@ -1,0 +1,312 @@
+"""The loop, driven by a solver that follows a script: labels lead to labels, each with its objective."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.balancers.band import Band
+from clusterkit.core.alternate import Result, alternate, one_turn
+from clusterkit.core.kernel import Linear
+from clusterkit.core.outcomes import Embedding, Scores, Status
+from clusterkit.core.progress import listening
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Prepared, Task
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.labelers.argmax import Argmax
+from clusterkit.labelers.rows_kmeans import RowsKMeans
+from clusterkit.solvers.ridge import Ridge
+from clusterkit.testing.compositions import samples
+
+N = 4  # labels of four samples are the digits of a number below 16
+SPACE = KernelSpace(np.zeros((N, 1)), Linear())
+RNG = np.random.default_rng(0)
+
+
+def labels_of(state: int) -> np.ndarray:
+    return np.array([state >> bit & 1 for bit in range(N)])
+
+
+def state_of(labels: np.ndarray) -> int:
+    return sum(int(label) << bit for bit, label in enumerate(labels))
+
+
+@attrs.define(eq=False)
+class Script(Prepared):
+    """Reads the next labels from a table; raises KeyboardInterrupt in a given call."""
+
+    leads_to: dict[int, int]
+    objectives: dict[int, float] | None
+    interrupted_at: int | None = None
+    calls: int = 0
+    widths: list[int] = attrs.field(factory=list)
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        return {}
+
+    def solve(self, targets, previous, rng):
+        self.calls += 1
+        if self.calls == self.interrupted_at:
+            raise KeyboardInterrupt
+        assert previous is None or previous.starts == targets.starts, "previous is of other starts"
+        self.widths.append(targets.starts)
+        follow = [labels_of(self.leads_to[state_of(labels)]) for labels in targets.labels]
+        rows = np.concatenate([np.eye(2)[labels] for labels in follow], axis=1)
+        return Scores(rows, None, starts=targets.starts)
+
+    def objective(self, targets, outcome):
+        if self.objectives is None:
+            return None
+        return np.array([self.objectives[state_of(labels)] for labels in targets.labels])
+
+
+def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True) -> list[Result]:
+    labels = [labels_of(start) for start in starts]
+    results, interrupted = alternate(
+        script,
+        Argmax(),
+        balancer,
+        SPACE,
+        Task(N, 2),
+        labels.__getitem__,
+        starts=len(starts),
+        max_iter=max_iter,
+        together=together,
+        rng=RNG,
+    )
+    assert interrupted == (script.calls == script.interrupted_at)
+    return results
+
+
+def told(result: Result) -> tuple[int, int, bool, float, tuple[float, ...]]:
+    """Everything a result says but the reason."""
+    state = state_of(result.reading.labels)
+    return state, result.n_iter, result.converged, result.objective, result.history
+
+
+LINE = {0: 1, 1: 2, 2: 3, 3: 3}
+FALLING = {0: 9.0, 1: 4.0, 2: 2.0, 3: 1.0}
+RING = {0: 1, 1: 2, 2: 3, 3: 1}
+
+
+class TestFixedPoint:
+    def test_it_ends_where_labels_repeat(self):
+        [result] = run(Script(LINE, FALLING), 0)
+        assert told(result) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
+        assert result.reason == "labels repeat"
+
+    def test_a_start_that_is_one_takes_one_turn(self):
+        [result] = run(Script(LINE, FALLING), 3)
+        assert told(result) == (3, 1, True, 1.0, (1.0,))
+
+    def test_it_is_returned_even_if_the_objective_was_lower_before(self):
+        """A balancer may force labels of higher objective; a fixed point is still the answer."""
+        [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}), 0)
+        assert told(result)[:4] == (3, 4, True, 3.0)
+
+    @given(table=st.lists(st.integers(0, 15), min_size=16, max_size=16), start=st.integers(0, 15), data=st.data())
+    def test_any_map_of_labels_ends_in_a_fixed_point_or_a_cycle(self, table, start, data):
+        costs = data.draw(st.lists(st.integers(0, 99), min_size=16, max_size=16))
+        [result] = run(Script(dict(enumerate(table)), {s: float(c) for s, c in enumerate(costs)}), start)
+        path = [start]
+        while table[path[-1]] not in path:
+            path.append(table[path[-1]])
+        state = state_of(result.reading.labels)
+        assert result.n_iter == len(path)
+        assert result.history == tuple(float(costs[s]) for s in path)
+        assert result.converged == (table[path[-1]] == path[-1])
+        if result.converged:
+            assert state == path[-1]
+        else:
+            # labels read on the way whose objective is known; the start was read from nothing
+            assert result.objective == costs[state]
+            assert costs[state] == min([costs[s] for s in path[1:]], default=costs[state])
+
+
+class TestCycle:
+    def test_the_lowest_of_it_is_returned(self):
+        [result] = run(Script(RING, {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
+        assert told(result) == (2, 4, False, 2.0, (1.0, 4.0, 2.0, 3.0))
+        assert result.reason.startswith("cycle")
+
+    def test_a_balancer_can_cause_one(self):
+        """Unbalanced 0001 leads to balanced 0101 and back: the band's answer alternates."""
+        [result] = run(Script({0b0101: 0b1111, 0b1100: 0b0000, 0b0011: 0b0000}, dict.fromkeys(range(16), 1.0)), 0b0101,
+                       balancer=Band(0))  # fmt: skip
+        assert result.reading.labels.sum() == 2
+        assert not result.converged
+
+    def test_labels_come_with_the_outcome_they_were_read_from(self):
+        [result] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
+        outcome = result.reading.outcome
+        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), result.reading.labels)
+
+
+class TestMostTurns:
+    @pytest.mark.parametrize(
+        ("max_iter", "state", "objective"),
+        [
+            (1, 1, 9.0),  # one turn: the labels read, with the objective of those before
+            (2, 1, 4.0),
+            (3, 2, 2.0),
+        ],
+    )
+    def test_the_labels_of_lowest_known_objective_are_returned(self, max_iter, state, objective):
+        [result] = run(Script(LINE, FALLING), 0, max_iter=max_iter)
+        assert told(result)[:4] == (state, max_iter, False, objective)
+        assert result.reason == f"max_iter = {max_iter} reached"
+
+    def test_the_lowest_need_not_be_the_last(self):
+        [result] = run(Script(LINE, {0: 9.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
+        assert told(result)[:4] == (1, 3, False, 1.0)
+
+    def test_start_labels_are_no_candidates(self):
+        """Nothing was read to give them, so there would be nothing to predict with."""
+        [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
+        assert state_of(result.reading.labels) == 1
+
+    def test_without_an_objective_the_last_labels_are_returned(self):
+        [result] = run(Script(LINE, None), 0, max_iter=3)
+        assert state_of(result.reading.labels) == 3
+        assert math.isnan(result.objective)
+
+
+class TestCtrlC:
+    def test_the_best_labels_so_far_are_kept(self):
+        [result] = run(Script(LINE, FALLING, interrupted_at=3), 0)
+        assert told(result) == (1, 2, False, 4.0, (9.0, 4.0))
+        assert result.reason.startswith("interrupted")
+
+    def test_after_one_turn_the_labels_read_in_it(self):
+        [result] = run(Script(LINE, FALLING, interrupted_at=2), 0)
+        assert told(result)[:3] == (1, 1, False)
+
+    def test_before_anything_was_read_there_is_nothing_to_keep(self):
+        with pytest.raises(KeyboardInterrupt):
+            run(Script(LINE, FALLING, interrupted_at=1), 0)
+
+    def test_starts_that_had_ended_are_returned_as_they_ended(self):
+        results = run(Script(LINE, FALLING, interrupted_at=3), 3, 0, together=True)
+        assert [(told(result)[:3], result.index) for result in results] == [((3, 1, True), 0), ((1, 2, False), 1)]
+
+    def test_starts_that_had_not_begun_are_left_out(self):
+        results = run(Script(LINE, FALLING, interrupted_at=3), 2, 0, 1, together=False)
+        assert [result.index for result in results] == [0]
+        assert results[0].converged
+
+    def test_starts_are_drawn_when_they_begin(self):
+        """Ctrl-C need not wait for the initial labels of starts that will not run."""
+        drawn = []
+
+        def draw(index):
+            drawn.append(index)
+            return labels_of(3)
+
+        script, task = Script(LINE, FALLING, interrupted_at=3), Task(N, 2)
+        alternate(script, Argmax(), None, SPACE, task, draw, starts=9, max_iter=9, together=False, rng=RNG)
+        assert drawn == [0, 1, 2]
+
+
+class TestSeveralStarts:
+    @given(
+        table=st.lists(st.integers(0, 15), min_size=16, max_size=16),
+        costs=st.lists(st.integers(0, 99), min_size=16, max_size=16),
+        starts=st.lists(st.integers(0, 15), min_size=1, max_size=5),
+        max_iter=st.integers(1, 9),
+    )
+    def test_together_they_end_as_each_alone(self, table, costs, starts, max_iter):
+        objectives = {state: float(cost) for state, cost in enumerate(costs)}
+        leads_to = dict(enumerate(table))
+        together = run(Script(leads_to, objectives), *starts, max_iter=max_iter)
+        single = run(Script(leads_to, objectives), *starts, max_iter=max_iter, together=False)
+        assert [told(r) for r in together] == [told(r) for r in single]
+        assert [r.reason for r in together] == [r.reason for r in single]
+        assert [r.index for r in together] == list(range(len(starts)))
+
+    def test_finished_ones_are_dropped(self):
+        script = Script(LINE, FALLING)
+        run(script, 3, 0, 2)
+        assert script.widths == [3, 2, 1, 1]
+
+    @pytest.mark.parametrize("balancer", [None, Band()])
+    def test_a_real_solver_agrees_with_itself(self, balancer):
+        X = samples()
+        space = Elm(n_hidden=10).fit(X, np.random.default_rng(0))
+        task = Task(len(X), 3)
+        prepared = Ridge(df=5.0).prepare(space, task, RNG)
+        labels = np.random.default_rng(1).integers(3, size=(6, len(X)))
+
+        def results(together: bool) -> list[Result]:
+            given = labels.__getitem__
+            return alternate(
+                prepared, Argmax(), balancer, space, task, given, starts=6, max_iter=40, together=together, rng=RNG
+            )[0]
+
+        for one, other in zip(results(True), results(False), strict=True):
+            np.testing.assert_array_equal(one.reading.labels, other.reading.labels)
+            np.testing.assert_allclose(one.history, other.history, rtol=1e-9)
+            assert (one.n_iter, one.converged, one.reason) == (other.n_iter, other.converged, other.reason)
+            np.testing.assert_array_equal(one.reading.predict(X), other.reading.predict(X))
+
+    def test_progress_is_told_turn_by_turn(self):
+        heard = []
+        with listening(heard.append):
+            run(Script(LINE, FALLING), 3, 0, max_iter=9)
+        assert [(r.turn, r.max_turns, r.active, r.objective) for r in heard] == [
+            (1, 9, 1, 1.0), (2, 9, 1, 4.0), (3, 9, 1, 2.0), (4, 9, 0, 1.0),
+        ]  # fmt: skip
+
+
+@attrs.define(eq=False)
+class Drawn(Prepared):
+    """One turn: random rows; stops by Ctrl-C, raised or reported."""
+
+    raised_at: int | None = None
+    reported_at: int | None = None
+    calls: int = 0
+    resolved = {}
+
+    def solve(self, targets, previous, rng):
+        self.calls += 1
+        if self.calls == self.raised_at:
+            raise KeyboardInterrupt
+        rows = rng.standard_normal((N, 1))
+        ended = Status(3, False, "as drawn", (float(rows.sum()),), interrupted=self.calls == self.reported_at)
+        return Embedding(rows, None, status=ended)
+
+    def objective(self, targets, outcome):
+        return np.array(outcome.status.history)
+
+
+class TestOneTurn:
+    def results(self, prepared: Drawn, starts: int = 4) -> list[Result]:
+        rngs = [np.random.default_rng(start) for start in range(starts)]
+        results, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
+        assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))
+        return results
+
+    def test_each_random_stream_is_a_start(self):
+        results = self.results(Drawn())
+        assert len({result.objective for result in results}) == 4
+        alone = [float(np.random.default_rng(start).standard_normal((N, 1)).sum()) for start in range(4)]
+        assert [result.objective for result in results] == alone
+
+    def test_the_solver_says_how_it_ended(self):
+        [result] = self.results(Drawn(), 1)
+        assert (result.n_iter, result.converged, result.reason) == (3, False, "as drawn")
+        assert result.history == (result.objective,)
+
+    def test_ctrl_c_keeps_the_starts_before(self):
+        assert [r.index for r in self.results(Drawn(raised_at=3))] == [0, 1]
+        with pytest.raises(KeyboardInterrupt):
+            self.results(Drawn(raised_at=1))
+
+    def test_ctrl_c_that_the_solver_survived_ends_the_starts_too(self):
+        assert [r.index for r in self.results(Drawn(reported_at=2))] == [0, 1]
