@@ -141,7 +141,8 @@ def _compositions() -> str:
         "## Feature map × solver × labeler\n",
         "Each line stands for all mixes of its cells. Feature maps may also be chained (`['zscore', 'elm']`); the "
         "last one counts. Anything else is refused before work, with the names that would fit.\n",
-        "| solver | labeler | feature maps, giving | balancers | starts | clusters | predicts |\n|---|---|---|---|---|---|---|",
+        "| solver | labeler | feature maps, giving | balancers | starts | clusters | predicts |",
+        "|---|---|---|---|---|---|---|",
     ]
     for (space, solver, labeler), row in sorted(rows.items(), key=lambda item: (item[0][1], item[0][2], item[0][0])):
         maps, balancers, starts, clusters, predicts = (", ".join(sorted(row[name])) for name in CELLS)

@@ -228,7 +228,9 @@ def _advance(start: _Start, objective: float, reading: Reading) -> None:
     start.history.append(objective)
     # The labels a start begins with were read from nothing, so they are no candidates.
     # (a solver without an objective gives nan, which is lower than nothing: its last labels are returned)
-    if start.reading is not None and objective < start.best_objective:
+    # Renumbered copies of one partition have the same objective up to rounding: the first of them is kept.
+    lower = start.best_objective if start.best is None else start.best_objective - 1e-12 * abs(start.best_objective)
+    if start.reading is not None and objective < lower:
         start.best, start.best_objective = start.reading, objective
     repeated = np.array_equal(reading.labels, start.labels)
     start.reading = reading

@@ -1,7 +1,7 @@
 """Field builders for stage parameters: a default, the legal range, and an error that names the stage.
 
-The range is kept in the field's metadata as well, so that the conformance kit can generate values that must be
-refused without a list kept by hand.
+Values to refuse and words to choose from are kept in the field's metadata as well, so that the conformance kit can
+try them without a list kept by hand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ def _owner(instance: Any) -> str:
     return f"{kind} '{name}'" if kind and name else type(instance).__name__
 
 
-def _field(default: Any, check: Callable[[Any], str | None], bad: Sequence[Any], optional: bool) -> Any:
+def _field(
+    default: Any,
+    check: Callable[[Any], str | None],
+    bad: Sequence[Any],
+    optional: bool,
+    options: Sequence[str] = (),
+) -> Any:
     def validate(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         if value is None and optional:
             return
@@ -32,7 +38,7 @@ def _field(default: Any, check: Callable[[Any], str | None], bad: Sequence[Any],
             none = " or None" if optional else ""
             raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}")
 
-    return attrs.field(default=default, validator=validate, metadata={"invalid": tuple(bad)})
+    return attrs.field(default=default, validator=validate, metadata={"invalid": tuple(bad), "options": tuple(options)})
 
 
 def _is_number(value: Any) -> bool:
@@ -88,7 +94,7 @@ def choice(default: str | None, options: Sequence[str], *, optional: bool = Fals
             return None
         return "one of " + ", ".join(repr(option) for option in options)
 
-    return _field(default, check, ["no-such-option", 3.5], optional)
+    return _field(default, check, ["no-such-option", 3.5], optional, options)
 
 
 def flag(default: bool) -> Any:

@@ -132,13 +132,10 @@ def _missing(name: str, base: str, sources: Sequence[Source]) -> str:
     if origin is None:
         candidates = {*known(), *NAMED}.union(*(source.names() for source in sources))
         close = difflib.get_close_matches(name, sorted(candidates), n=3)
-        lines[0] += (
-            f" Did you mean {' or '.join(map(repr, close))}?" if close else " No known one has this name."
-        )
+        lines[0] += f" Did you mean {' or '.join(map(repr, close))}?" if close else " No known one has this name."
     lines += [
         "Ways to provide data sets:",
-        f"  1. a folder with manifest.csv and {base}.csv.gz (or .npz): "
-        f"$CLUSTERKIT_DATA or data_home ({at_folder})",
+        f"  1. a folder with manifest.csv and {base}.csv.gz (or .npz): $CLUSTERKIT_DATA or data_home ({at_folder})",
         f"  2. scikit-learn, which has {', '.join(Bundled().names())} (and parts of digits)",
         f"  3. a web address with a copy of such a folder: $CLUSTERKIT_DATA_URL ({at_mirror})",
     ]

@@ -56,9 +56,7 @@ def read_verified(content: bytes, filename: str, entry: Entry, where: str) -> Da
         If the file cannot be read.
     """
     verify(content, entry, where)
-    known = [
-        f"{title}: {text}." for title, text in (("Origin", entry.source), ("Licence", entry.licence)) if text
-    ]
+    known = [f"{title}: {text}." for title, text in (("Origin", entry.source), ("Licence", entry.licence)) if text]
     return read_bytes(content, filename, name=entry.name, description=" ".join(known) or filename)
 
 

@@ -44,7 +44,8 @@ def to_range(X: Array, low: float, high: float) -> Affine:
     """Attributes of X to [low, high]; a constant one goes to the middle, or to `low` if that is 0 (spec of NMF)."""
     smallest, largest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
     spread = largest - smallest
-    constant = spread == 0
+    # a spread whose inverse overflows is as good as none
+    constant = spread <= (high - low) / np.finfo(np.float64).max
     factor = np.where(constant, 0.0, (high - low) / np.where(constant, 1.0, spread))
     middle = low if low == 0 else (low + high) / 2
     return Affine(smallest, factor, np.where(constant, middle, low))

@@ -14,7 +14,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.featuremaps._affine import Affine, to_range
-from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.distances import EXPLICIT_DIMENSIONS, squared_distances
 
 __all__ = ["Elm", "GaussianNodes", "SigmoidNodes"]
 
@@ -66,6 +66,10 @@ class GaussianNodes:
         Z = rows @ self._exponent.astype(Y.dtype, copy=False)
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the exponent follows from the rest
+        return GaussianNodes, (self.scaling, self.centers, self.widths)
 
 
 @final
@@ -183,7 +187,9 @@ def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
     rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
     D = squared_distances(rows, rows)
     D = np.concatenate([D[i, :i] for i in range(len(rows))])  # each pair once
-    D = D[D > 0]
+    # the expanded distances of equal rows are rounding noise, not distances
+    noise = (rows.shape[1] + 8) * np.finfo(np.float64).eps * D.max(initial=0.0)
+    D = D[(noise if rows.shape[1] > EXPLICIT_DIMENSIONS else 0.0) < D]
     return float(np.median(D)) if len(D) else 1.0
 
 
@@ -192,9 +198,10 @@ def _warn_of_underflow(nodes: GaussianNodes | SigmoidNodes, X: Array) -> None:
     tiny = float(np.mean(VANISHED > H))
     empty = int(np.sum(~H.any(axis=1)))
     if tiny > 0.5 or empty:
+        advice = "use centers='data', or a smaller width" if isinstance(nodes, GaussianNodes) else "use a smaller width"
         warnings.warn(
             f"featuremap 'elm': {100 * tiny:.0f} % of the features vanish and {empty} of {len(H)} rows tried have none "
-            "left; scale the data (scale='minmax'), use centers='data', or a smaller width",
+            f"left; scale the data (scale='minmax'), or {advice}",
             ClusterkitWarning,
             stacklevel=2,
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
+from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap
@@ -16,6 +17,8 @@ from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
 
 __all__ = ["Rbf"]
+
+SMALLEST_SIGMA = 1e-150
 
 
 @final
@@ -62,6 +65,8 @@ class Rbf(FeatureMap):
         else:
             sigma = None
         if sigma is not None:
+            if 0 < sigma < SMALLEST_SIGMA:
+                raise InvalidParameter(f"featuremap 'rbf': sigma = {sigma:g} is too small, 1 / (2 sigma²) overflows")
             gamma = 1.0 / (2.0 * sigma * sigma) if sigma > 0 else 1.0
         else:
             variance = float(X.var(dtype=np.float64))

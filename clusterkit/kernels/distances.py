@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["squared_distances"]
+__all__ = ["EXPLICIT_DIMENSIONS", "squared_distances"]
 
 EXPLICIT_DIMENSIONS = 4
 

@@ -13,6 +13,10 @@ from clusterkit.kernels.distances import squared_distances
 __all__ = ["kmeans", "nearest"]
 
 
+# Products of an iteration (n k d) below which a second thread costs more than it gives.
+SMALL = 4_000_000
+
+
 def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Labels and centres of the best of several k-means++ starts.
 
@@ -50,11 +54,13 @@ def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) ->
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings():
         # It says that there are fewer distinct rows than clusters; `distinct` tells the caller.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(X)
+        with threadpool_limits(1 if X.size * k < SMALL else None):
+            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(X)
     centres = fitted.cluster_centers_
     # Labels are read by `nearest`, which labels new rows too, so that both agree to the last bit.
     labels = nearest(X, centres)

@@ -81,9 +81,7 @@ def _check_objects(array: NDArray[Any], name: str) -> None:
         if _is_missing(value):
             raise ValueError(f"{name}[{position}] is {value!r}; a label must not be missing")
         if isinstance(value, str) != isinstance(array[0], str):
-            raise ValueError(
-                f"{name} mixes strings with other values: {array[0]!r} and {value!r} (at {position})"
-            )
+            raise ValueError(f"{name} mixes strings with other values: {array[0]!r} and {value!r} (at {position})")
         if not isinstance(value, (str, bytes, bool, int, float, np.generic)):
             raise ValueError(f"{name}[{position}] is {value!r}; labels are ints, strings or bools")
 

@@ -65,9 +65,7 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "a
     n = table.n_samples
     classes, clusters = table.class_sizes, table.cluster_sizes
     # Logarithms are added, not counts multiplied: n T and a b overflow int64 for large n.
-    logs = (
-        np.log(table.counts) + math.log(n) - (np.log(classes)[table.rows] + np.log(clusters)[table.columns])
-    )
+    logs = np.log(table.counts) + math.log(n) - (np.log(classes)[table.rows] + np.log(clusters)[table.columns])
     shared = math.fsum(table.counts / n * logs)
     return min(1.0, max(0.0, shared / _mean(_entropy(classes, n), _entropy(clusters, n), average)))
 

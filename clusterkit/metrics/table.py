@@ -91,9 +91,7 @@ class Contingency:
             If the table has more than ``MAX_DENSE_CELLS`` cells.
         """
         if not self.fits_in_memory:
-            raise ValueError(
-                f"a table of shape {self.shape} has too many cells; use rows, columns and counts"
-            )
+            raise ValueError(f"a table of shape {self.shape} has too many cells; use rows, columns and counts")
         table = np.zeros(self.shape, dtype=np.int64)
         table[self.rows, self.columns] = self.counts
         return table

@@ -12,9 +12,6 @@ from clusterkit.papers.verdicts import accuracy_cap
 
 __all__ = ["FEW", "MANY", "SETTINGS", "TWO", "Setting"]
 
-SMALL = 1000
-"""Rows up to which the many starts of `emmc-multistart` run as the recipe has them."""
-
 
 @attrs.frozen
 class Setting:

@@ -27,20 +27,20 @@ Fitted = Callable[[np.ndarray, np.ndarray, int], Values]
 def table3(plan: Plan) -> list[Job]:
     """Error on digits 3 and 9 for each C; L = n."""
     seeds = plan.seeds()
-    ours = [_against_C(seeds, "EMMC: emmc, C given", C, {"solver__C": float(C)}) for C in CS]
-    return [*ours, _against_C(seeds, "EMMC: emmc", "none", {}, "df = 12 instead of a C, the recipe as it stands")]
+    ours = [_against_C(seeds, "EMMC: emmc, C given", f"C = {C}", {"solver__C": float(C)}) for C in CS]
+    return [*ours, _against_C(seeds, "EMMC: emmc", "no C given", {}, "the recipe as it stands")]
 
 
-def _against_C(seeds: range, row: str, C: str, changes: dict[str, Any], note: str = "") -> Job:
+def _against_C(seeds: range, row: str, column: str, changes: dict[str, Any], note: str = "") -> Job:
     def run(step: StepCall) -> Findings:
         X, y = _pair(3, 9)
         found = []
         for seed in seeds:
             found.append(fit(X, y, "emmc", seed, **_margin(X), **changes))
-            step(f"C = {C}, seed {seed}")
+            step(f"{column}, seed {seed}")
         return Findings(found)
 
-    return Job("EMMC", row, (Cell(f"C = {C}", "error"),), run, len(seeds), note=note)
+    return Job("EMMC", row, (Cell(column, "error"),), run, len(seeds), note=note)
 
 
 def table4(plan: Plan) -> list[Job]:

@@ -35,18 +35,30 @@ def reproduce(
     if runs is not None and runs < 1:
         raise InvalidParameter(f"runs must be an integer >= 1 or None, got {runs!r}")
     module, _, function = known[name].protocol.partition(":")
-    jobs: Sequence[Job] = getattr(importlib.import_module(module), function)(Plan(quick, runs, seed))
-    return run_jobs(name, jobs, quick=quick, progress=progress)
+    protocol: Callable[[Plan], Sequence[Job]] = getattr(importlib.import_module(module), function)
+    jobs = protocol(Plan(quick, runs, seed))
+    whole = jobs if not quick else protocol(Plan(False, runs, seed))  # planning runs nothing
+    return run_jobs(name, jobs, whole=whole, progress=progress)
 
 
 def run_jobs(
     table: str,
     jobs: Sequence[Job],
     *,
-    quick: bool = False,
+    whole: Sequence[Job] = (),
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Run jobs in turn; the rows follow the order of the printed table."""
+    """Run jobs in turn; the rows follow the order of the printed table.
+
+    Parameters
+    ----------
+    table : str
+    jobs : sequence of Job
+    whole : sequence of Job
+        Those of the whole table, where `jobs` is a quick part.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+    """
     total, done = sum(job.units for job in jobs), 0
 
     def step(text: str) -> None:
@@ -69,9 +81,13 @@ def run_jobs(
                 f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
             )
             break
-    # a printed cell that a planned job fills is not "later", even if an interrupt came first
-    planned = {(job.of, cell.column) for job in jobs for cell in job.cells}
-    rows += [(cell.row, row) for row, cell in _unplanned(table, planned, jobs, quick)]
+    # cells whose job was interrupted are neither left out nor "later"
+    planned, possible = _filled(jobs), _filled(whole)
+    for where, cell in printed(table).items():
+        if where not in planned:
+            said = "not run: quick leaves it out" if where in possible else LATER
+            row = _row(table, cell.row, cell.column, cell, said, notes=(MISSING.get(cell.mark, ""),))
+            rows.append((cell.row, row))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
     return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
 
@@ -119,18 +135,8 @@ def _without(table: str, job: Job, error: DatasetNotFound) -> list[dict[str, Any
     ]
 
 
-def _unplanned(
-    table: str, planned: set[tuple[str, str]], jobs: Sequence[Job], quick: bool
-) -> list[tuple[dict[str, Any], Printed]]:
-    """Printed cells that no job fills."""
-    ours = {cell.column for job in jobs for cell in job.cells}
-    rows = []
-    for where, cell in printed(table).items():
-        if where in planned:
-            continue
-        said = "not run: quick leaves it out" if quick and cell.column in ours else LATER
-        rows.append((_row(table, cell.row, cell.column, cell, said, notes=(MISSING.get(cell.mark, ""),)), cell))
-    return rows
+def _filled(jobs: Sequence[Job]) -> set[tuple[str, str]]:
+    return {(job.of, cell.column) for job in jobs for cell in job.cells}
 
 
 def _beside(table: str, job: Job, cell: Cell) -> Printed | None:

@@ -14,6 +14,8 @@ from clusterkit.core.spaces import DenseSpace, FeatureSpace
 __all__ = ["Factor", "complexity", "factorise"]
 
 TINY_C = 1e-8
+# C times the trace above which rounding noise in M, multiplied by C, would reach the scores.
+ILL_CONDITIONED = 1e12
 BISECTIONS = 200
 
 
@@ -80,7 +82,7 @@ def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
 
 
 def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None = None) -> Factor:
-    """Cholesky of ``M + I/C``; eigenvectors where that fails.
+    """Cholesky of ``M + I/C``; eigenvectors without the directions of rounding noise where that would lose digits.
 
     Parameters
     ----------
@@ -103,9 +105,11 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
     C = float(C)
     # keep the identity on the scale of the matrix when C is tiny
     scale = C if TINY_C > C else 1.0
-    system = M * scale
-    system[np.diag_indices_from(system)] += scale / C
     try:
+        if np.trace(M) * C > ILL_CONDITIONED:
+            raise LinAlgError("C is too large for a Cholesky factorisation")
+        system = M * scale
+        system[np.diag_indices_from(system)] += scale / C
         # lower=True of the transpose: numpy is row-major, LAPACK column-major, and the matrix is symmetric
         L = cholesky(system, lower=True, overwrite_a=True, check_finite=False)
         if not np.isfinite(L[-1, -1]):
@@ -113,8 +117,10 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
         return Factor(C, L, None, scale, resolved)
     except LinAlgError:
         w, V = _spectrum(M, space)
-        resolved["factorisation"] = "eigenvectors, because Cholesky failed"
-        return Factor(C, V, 1.0 / (w + 1.0 / C), 1.0, resolved)
+        resolved["factorisation"] = "eigenvectors: the matrix is too ill-conditioned for Cholesky at this C"
+        noise = max(M.shape) * np.finfo(np.float64).eps * w.max(initial=0.0)
+        weights = np.divide(1.0, w + 1.0 / C, out=np.zeros_like(w), where=w > noise)
+        return Factor(C, V, weights, 1.0, resolved)
 
 
 def _spectrum(M: Array, space: FeatureSpace | None) -> tuple[Array, Array]:

@@ -19,9 +19,7 @@ def test_table_as_in_the_file(folder):
     assert letter.target.tolist() == ["A", "C", "B", "A"]
     assert letter.feature_names == ("x0", "x1")
     assert letter.n_classes == 3
-    assert (
-        letter.description == "Origin: github.com/some/repository, letter.data (version abc). Licence: free."
-    )
+    assert letter.description == "Origin: github.com/some/repository, letter.data (version abc). Licence: free."
 
 
 def test_empty_cells_are_nan_and_integer_labels_integers(folder):

@@ -75,9 +75,7 @@ def test_corrected_file_is_fetched_again(server, folder, add_file):
 def test_corrupt_file(server, folder):
     content = (folder / "letter.csv.gz").read_bytes()
     (folder / "letter.csv.gz").write_bytes(content + b"x")
-    with pytest.raises(
-        DatasetCorrupt, match=r"letter\.csv\.gz does not match its manifest.*expected .* got "
-    ):
+    with pytest.raises(DatasetCorrupt, match=r"letter\.csv\.gz does not match its manifest.*expected .* got "):
         load("letter")
 
 

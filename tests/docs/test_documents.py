@@ -52,11 +52,11 @@ def few_examples():
     """Pages show the conformance kit; its thoroughness is tested elsewhere."""
     from hypothesis import settings
 
-    before = settings.get_current_profile_name()
+    settings.register_profile("before-documents", parent=settings.default)
     settings.register_profile("documents", max_examples=5, deadline=None, database=None)
     settings.load_profile("documents")
     yield
-    settings.load_profile(before)
+    settings.load_profile("before-documents")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)

@@ -190,7 +190,7 @@ def test_falls_back_where_cholesky_fails(C):
     H = rng.normal(size=(60, 8)) @ rng.normal(size=(8, 20))
     labels = rng.integers(3, size=60)
     prepared, _, outcome = solved(dense(H), labels, 3, C=C)
-    assert prepared.resolved == {"factorisation": "eigenvectors, because Cholesky failed"}
+    assert prepared.resolved["factorisation"].startswith("eigenvectors")
     close(outcome.rows, oracle.fitted(H, np.eye(3)[labels], C), 1e-8)
     np.testing.assert_array_equal(outcome.extend(H), outcome.rows)
 

@@ -1,0 +1,219 @@
+"""Which stages fit together: each rule with its message, and what is offered instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+import pytest
+
+from clusterkit.balancers.band import Band
+from clusterkit.balancers.ordinal import Ordinal
+from clusterkit.core.chain import Chain
+from clusterkit.core.compat import Composition, alternatives, check, legal_compositions, problems
+from clusterkit.core.errors import IncompatibleStages, UnknownName
+from clusterkit.core.outcomes import Embedding
+from clusterkit.core.registry import registry
+from clusterkit.core.stages import Labeler, Labeling
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.minmax import MinMax
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.labelers.argmax import Argmax
+from clusterkit.labelers.complete_graph import CompleteGraph
+from clusterkit.labelers.interval import Interval
+from clusterkit.labelers.rows_kmeans import RowsKMeans
+from clusterkit.labelers.threshold import Threshold
+from clusterkit.partitioners.kmeans_mapped import KMeansMapped
+from clusterkit.partitioners.random import Random
+from clusterkit.solvers.centroids import Centroids
+from clusterkit.solvers.nmf import Nmf
+from clusterkit.solvers.ridge import Ridge
+from clusterkit.solvers.svdd import Svdd
+
+pytestmark = pytest.mark.usefixtures("no_external_plugins")
+
+EMMC = Composition(Elm(), Ridge(), Argmax(), Band(), Random(), 3)
+SVC = Composition(Rbf(), Svdd(), CompleteGraph())
+NMF = Composition(Elm(), Nmf(), RowsKMeans(), None, None, 3)
+
+RULES = [
+    (
+        "path",
+        attrs.evolve(NMF, featuremap=Rbf()),
+        "solver: 'nmf' works on FeatureSpace, but the feature map gives a KernelSpace",
+        "featuremap: elm, identity, minmax, zscore",
+    ),
+    (
+        "outcome",
+        attrs.evolve(NMF, solver=Svdd()),
+        "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives FunctionDomain here",
+        "solver: nmf",
+    ),
+    (
+        "coding",
+        attrs.evolve(EMMC, solver=Centroids(), labeler=Threshold(), balancer=None, n_clusters=2),
+        "labeler: 'threshold' codes labels as signed, solver 'centroids' takes onehot",
+        "solver: ridge",
+    ),
+    (
+        "no coding",
+        attrs.evolve(SVC, labeler=Argmax(), n_clusters=2),
+        "labeler: 'argmax' codes labels as onehot, solver 'svdd' takes no coding at all",
+        "solver: centroids, ridge",
+    ),
+    (
+        "codec",
+        attrs.evolve(EMMC, labeler=RowsKMeans(), balancer=None),
+        "labeler: solver 'ridge' learns from coded labels, but 'rows_kmeans' codes none",
+        "labeler: argmax, interval",
+    ),
+    (
+        "costs",
+        attrs.evolve(NMF, balancer=Band()),
+        "balancer: 'band' needs the costs of a codec, but labeler 'rows_kmeans' has none",
+        "balancer: None",
+    ),
+    (
+        "balanced coding",
+        attrs.evolve(EMMC, balancer=Ordinal()),
+        "balancer: 'ordinal' cannot balance onehot codings",
+        "balancer: None, band",
+    ),
+    (
+        "init",
+        attrs.evolve(EMMC, featuremap=Rbf(), init=KMeansMapped()),
+        "init: 'kmeans_mapped' works on FeatureSpace, not on a KernelSpace",
+        "init: kmeans, random, seeds",
+    ),
+    (
+        "found",
+        attrs.evolve(SVC, n_clusters=4),
+        "n_clusters: labeler 'complete_graph' finds the number of clusters itself; leave n_clusters=4 out",
+        None,
+    ),
+    (
+        "at most",
+        attrs.evolve(EMMC, labeler=Threshold()),
+        "n_clusters: labeler 'threshold' gives at most 2 clusters, not 3",
+        "labeler: argmax, interval",
+    ),
+    (
+        "chain",
+        attrs.evolve(EMMC, featuremap=Chain((Rbf(), MinMax()))),
+        "featuremap: 'rbf' gives a kernel, so it must be the last of the chain",
+        "featuremap: elm, identity, minmax, rbf, zscore",
+    ),
+]
+
+
+@pytest.mark.parametrize(("c", "reason", "offer"), [rule[1:] for rule in RULES], ids=[rule[0] for rule in RULES])
+def test_each_rule_says_slot_reason_and_what_fits(c, reason, offer):
+    with pytest.raises(IncompatibleStages) as caught:
+        check(c)
+    message = str(caught.value)
+    assert reason in message
+    if offer is None:
+        assert "No change of a single slot makes it work; `clusterkit compositions` lists what does." in message
+    else:
+        assert " Changing one slot, these fit: " in message
+        assert offer in message.partition("these fit: ")[2].rstrip(".").split("; ")
+
+
+@pytest.mark.parametrize("c", [EMMC, SVC, NMF, attrs.evolve(EMMC, featuremap=Chain((MinMax(), Rbf())))])
+def test_legal_ones_pass(c):
+    check(c)
+    assert problems(c) == []
+
+
+def test_several_starts_need_an_objective():
+    @final
+    @attrs.frozen
+    class Blind(Nmf):  # a real plugin would derive from Solver; only the flag matters here
+        name: ClassVar[str] = "blind"
+        has_objective: ClassVar[bool] = False
+
+    blind = attrs.evolve(NMF, solver=Blind())
+    check(blind)
+    with pytest.raises(IncompatibleStages, match="n_init: n_init = 5 compares starts by objective, but solver 'blind'"):
+        check(attrs.evolve(blind, n_init=5))
+
+
+def test_every_reason_is_told_at_once():
+    c = attrs.evolve(EMMC, solver=Svdd(), init=None)
+    slots = [problem.slot for problem in problems(c)]
+    assert slots == ["labeler", "labeler"]
+    with pytest.raises(IncompatibleStages, match=r"reads Scores.*; labeler: 'argmax' codes labels as onehot"):
+        check(c)
+
+
+def test_the_blamed_slot_is_not_the_only_one_offered():
+    offers = alternatives(attrs.evolve(NMF, featuremap=Rbf()))
+    assert "elm" in offers["featuremap"]
+    assert offers["solver"] == []  # no solver of embeddings works on a kernel
+    assert offers["labeler"] == []
+
+
+def test_a_stage_of_this_session_is_offered_and_composed():
+    @final
+    @attrs.frozen
+    class Mine(Labeler):
+        """Reads embeddings."""
+
+        name: ClassVar[str] = "mine"
+        consumes: ClassVar[type] = Embedding
+
+        def label(self, outcome, space, task, rng):
+            return Labeling(outcome.rows.argmax(axis=1), None)
+
+    registry.register(Mine)
+    assert "mine" in alternatives(attrs.evolve(NMF, labeler=CompleteGraph(), n_clusters=3))["labeler"]
+    assert any(c.labeler == Mine() for c in legal_compositions())
+
+
+def test_only_legal_ones_are_listed_and_none_twice():
+    found = list(legal_compositions())
+    assert all(not problems(c) for c in found)
+    assert len(found) == len(set(found))
+    assert all(c.init is not None for c in found if c.solver.targets != "never")
+    assert {c.n_clusters for c in found if c.labeler.finds_k} == {None}
+    assert {c.n_clusters for c in found if isinstance(c.labeler, Interval)} == {2, 3}
+
+
+class TestInductive:
+    def test_follows_path_and_labeler(self):
+        assert EMMC.inductive
+
+        @final
+        @attrs.frozen
+        class Transductive(Labeler):
+            """Labels the samples only."""
+
+            name: ClassVar[str] = "transductive"
+            consumes: ClassVar[type] = Embedding
+            inductive: ClassVar[bool] = False
+
+            def label(self, outcome, space, task, rng):
+                return Labeling(outcome.rows.argmax(axis=1), None)
+
+        assert not attrs.evolve(NMF, labeler=Transductive()).inductive
+
+    def test_no_path_no_prediction(self):
+        assert not attrs.evolve(NMF, featuremap=Rbf()).inductive
+
+
+class TestChain:
+    def test_a_parameter_finds_its_map(self):
+        chain = Chain((MinMax(), Elm()))
+        assert chain.owner("n_hidden") == 1
+        assert chain.owner("limits") == 0
+        with pytest.raises(UnknownName, match=r"no map of the chain .* has a parameter 'n_hiden'.*'n_hidden'"):
+            chain.owner("n_hiden")
+
+    def test_it_gives_what_the_last_gives(self):
+        assert Chain((MinMax(), Rbf())).gives is Rbf.gives
+        assert Chain((MinMax(), Elm())).gives is Elm.gives
+
+    @pytest.mark.parametrize("maps", [(), 3, (1,), [MinMax()]])
+    def test_anything_else_is_refused(self, maps):
+        with pytest.raises(ValueError, match="featuremap 'chain': maps must be a non-empty tuple of feature maps"):
+            Chain(maps)

@@ -1,0 +1,144 @@
+"""Names to stages: the table of built-ins is right, and nothing is loaded or scanned before its time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import attrs
+import pytest
+
+import clusterkit
+from clusterkit.builtins import TABLE
+from clusterkit.core.errors import BrokenPlugin, UnknownName, nearest_names
+from clusterkit.core.hookspecs import HOOKS
+from clusterkit.core.recipe import Recipe
+from clusterkit.core.registry import ABSTRACT, BUILTIN, VARIABLE, Entry, Registry
+
+STAGES = [(kind, name) for kind in ABSTRACT for name in TABLE[kind]]
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A registry that has not looked at installed plugins, in an environment that allows none."""
+    monkeypatch.setenv(VARIABLE, "")
+    return Registry()
+
+
+class TestTable:
+    @pytest.mark.parametrize(("kind", "name"), STAGES)
+    def test_a_stage_has_the_name_and_kind_it_is_listed_under(self, fresh, kind, name):
+        stage = fresh.get(kind, name)
+        assert issubclass(stage, ABSTRACT[kind])
+        assert (stage.kind, stage.name) == (kind, name)
+
+    @pytest.mark.parametrize("name", TABLE["recipe"])
+    def test_a_recipe_has_its_name_and_is_complete(self, fresh, name):
+        recipe = fresh.get("recipe", name)
+        assert isinstance(recipe, Recipe)
+        assert recipe.name == name
+        assert name == name.lower().replace("_", "-")
+        assert recipe.title
+        assert recipe.citation
+        assert recipe.use_when
+
+    def test_every_kind_has_a_hook_and_a_place_in_the_table(self):
+        assert set(HOOKS) == set(TABLE) == {*ABSTRACT, "recipe"}
+
+    def test_the_public_lists_follow_it(self, no_external_plugins):
+        listed = clusterkit.stages()
+        assert {kind: sorted(stages) for kind, stages in listed.items()} == {
+            kind: sorted(TABLE[kind]) for kind in ABSTRACT
+        }
+        assert clusterkit.stages("solver") == listed["solver"]
+        assert sorted(clusterkit.recipes()) == sorted(TABLE["recipe"])
+
+
+class TestLookingUp:
+    def test_a_built_in_name_scans_nothing(self, fresh):
+        for kind, name in STAGES:
+            fresh.get(kind, name)
+        assert fresh.iteration_listeners() == []
+        assert fresh._scanned is None
+
+    def test_an_unknown_name_offers_the_nearest(self, fresh):
+        with pytest.raises(UnknownName) as caught:
+            fresh.get("labeler", "treshold")
+        assert str(caught.value).startswith("no labeler named 'treshold'. Did you mean 'threshold'? Available: argmax,")
+
+    def test_a_name_of_another_kind_is_unknown(self, fresh):
+        with pytest.raises(UnknownName, match="no labeler named 'ridge'"):
+            fresh.get("labeler", "ridge")
+
+    def test_an_unknown_kind_offers_the_nearest(self, no_external_plugins):
+        with pytest.raises(UnknownName, match=r"no kind of stage named 'solvers'\. Did you mean 'solver'"):
+            clusterkit.stages("solvers")
+
+    def test_an_entry_says_who_provides_it(self, fresh):
+        assert fresh.find("solver", "ridge") == Entry("solver", "ridge", TABLE["solver"]["ridge"], BUILTIN)
+        assert fresh.find("solver", "nothing") is None
+        assert [entry.name for entry in fresh.entries("solver")] == sorted(TABLE["solver"])
+
+    def test_a_distribution_that_is_not_there_gives_nothing(self, fresh):
+        assert fresh.find("solver", "nobody:ridge") is None
+
+    def test_a_defect_of_a_built_in_is_not_hidden(self, fresh, monkeypatch):
+        table = {**TABLE, "solver": {"broken": "clusterkit.no_such_module:Thing"}}
+        monkeypatch.setattr("clusterkit.builtins.TABLE", table)
+        with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+            fresh.get("solver", "broken")
+
+
+class TestNearestNames:
+    def test_far_names_are_listed_without_a_guess(self):
+        assert nearest_names("zzz", ["b", "a"]) == "Available: a, b."
+
+    def test_of_nothing(self):
+        assert nearest_names("zzz", []) == "Available: none."
+
+
+class TestForgetting:
+    def test_registered_names_are_gone(self, fresh):
+        thing = Recipe("mine", "title", "citation")
+        fresh.register(thing)
+        assert fresh.get("recipe", "mine") is thing
+        fresh.forget()
+        with pytest.raises(UnknownName):
+            fresh.get("recipe", "mine")
+
+    def test_plugins_are_looked_for_again(self, fresh, monkeypatch):
+        assert fresh.plugins() == []
+        monkeypatch.setenv(VARIABLE, "nowhere")
+        assert fresh.plugins() == []
+        fresh.forget()
+        [plugin] = fresh.plugins()
+        assert plugin.name == "nowhere"
+        assert "no such plugin is installed" in plugin.problem
+
+
+def test_a_recipe_that_a_plugin_answers_as_a_mapping_becomes_one(fresh):
+    parameters = {"solver": "ridge"}
+    fresh._session["recipe", "mine"] = Entry(
+        "recipe", "mine", {"title": "t", "citation": "c", "parameters": parameters}, "x"
+    )
+    assert fresh.get("recipe", "mine") == Recipe("mine", "t", "c", parameters)
+    fresh._session["recipe", "bad"] = Entry("recipe", "bad", {"titel": "t"}, "somebody")
+    with pytest.raises(BrokenPlugin, match="recipe 'bad' of somebody cannot be loaded: TypeError"):
+        fresh.get("recipe", "bad")
+    assert sorted(set(fresh.available("recipe")) - set(TABLE["recipe"])) == ["mine"]
+
+
+def test_entries_are_values():
+    assert Entry("solver", "a", "m:A", "d") == attrs.evolve(Entry("solver", "b", "m:A", "d"), name="a")
+
+
+def test_listing_names_imports_no_stage():
+    script = """
+import sys
+from clusterkit.core.registry import registry
+names = registry.names("solver"), registry.names("recipe")
+loaded = [m for m in sys.modules if m.startswith(("clusterkit.solvers.", "clusterkit.estimators", "sklearn", "numba"))]
+assert not loaded, loaded
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
