@@ -27,7 +27,7 @@ class Ridge(Solver):
     The margin solver of EMMC. One factorisation serves every turn. On features `_features` takes the primal
     ``(I/C + H'H) B = H'T`` if L <= n, O(n L² + L³) once and O(n L q) a turn, else the dual on HH'; on a kernel
     `_kernel` takes the dual ``K (K + I/C)^-1 T``, O(n³) once and O(n² q) a turn. Where C is too
-    large for the Cholesky factorisation it takes eigenvectors without those of rounding noise; `resolved_` then says so.
+    large for the Cholesky factorisation it takes eigenvectors without those of rounding noise; `resolved_` says so.
 
     Parameters
     ----------

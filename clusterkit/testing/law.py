@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
 import attrs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 from threadpoolctl import threadpool_limits
 
@@ -63,7 +63,12 @@ class Law:
         if self.sources:
             drawn = {name: _made(source, stage) for name, source in self.sources.items()}
             example.__name__ = self.name  # the seed of the derandomised profile derives from it
-            configured = settings(deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
+            phases = [
+                phase for phase in settings().phases if phase is not Phase.explain
+            ]  # lines of numpy explain nothing
+            configured = settings(
+                deadline=None, suppress_health_check=list(HealthCheck), print_blob=False, phases=phases
+            )
             check = configured(given(**drawn)(example))
         with threadpool_limits(1):  # a second thread costs far more than it gives on two dozen samples
             check()

@@ -52,7 +52,7 @@ def usps(repeats: int) -> None:
         turns.append(model.n_iter_)
         accuracy.append(clustering_accuracy(data.target, model.labels_))
         print(
-            f"  run {repeat}: map {mapped - start:.2f} s, Gram {grammed - mapped:.2f} s, k-means {bare - grammed:.2f} s; "
+            f"  run {repeat}: map {mapped - start:.2f}, Gram {grammed - mapped:.2f}, k-means {bare - grammed:.2f}, "
             f"EMMC {end - begin:.2f} s ({model.n_iter_} turns, accuracy {100 * accuracy[-1]:.1f} %); "
             f"ratio {whole[-1] / parts[-1]:.2f}"
         )
@@ -100,8 +100,8 @@ def streamed(rows: int, repeats: int) -> None:
         whole = time.perf_counter() - begin
         beyond = (peak() - before) / 1e9
         print(
-            f"streamed {X.shape} float32, L = 300: bare passes {bare:.1f} s, EMMC {whole:.1f} s ({model.n_iter_} turns, "
-            f"{model.stop_reason_}), ratio {whole / bare:.2f} (goal: <= 1.5); peak {beyond:.2f} GB beyond the input "
+            f"streamed {X.shape} float32, L = 300: bare passes {bare:.1f} s, EMMC {whole:.1f} s "
+            f"({model.n_iter_} turns, {model.stop_reason_}), ratio {whole / bare:.2f} (goal: <= 1.5); peak {beyond:.2f} GB beyond the input "
             f"(goal: < 1.5); accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %"
         )
 

@@ -171,9 +171,9 @@ def test_predict_with_other_columns():
 
 
 def test_init_with_labels_out_of_range():
-    from clusterkit.core.stages import Partitioner
-
     import attrs
+
+    from clusterkit.core.stages import Partitioner
 
     @attrs.frozen
     class Wild(Partitioner):

@@ -21,7 +21,7 @@ def model(name, **changes):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_constant_columns_are_harmless(name):
-    X, y = make_blobs([20, 20], n_features=2, random_state=0, cluster_std=0.5)
+    X, _y = make_blobs([20, 20], n_features=2, random_state=0, cluster_std=0.5)
     X = np.column_stack([X, np.full(40, 7.5), np.zeros(40)])
     labels = model(name).fit(X).labels_
     assert labels.shape == (40,)

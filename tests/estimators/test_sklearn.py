@@ -57,7 +57,7 @@ def expected(estimator) -> dict[str, str]:
         return {}
     labeler = getattr(estimator, "labeler", "auto")
     if labeler == "complete_graph":
-        return {check: FINDS_K for check in SETS_K}
+        return dict.fromkeys(SETS_K, FINDS_K)
     return {"check_clustering": TWO} if labeler == "threshold" else {}
 
 

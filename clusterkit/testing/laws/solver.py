@@ -65,10 +65,6 @@ def _spaces(stage: Solver) -> st.SearchStrategy[str]:
     return st.sampled_from(views(list(stage.paths)))
 
 
-def _explicit(stage: Solver) -> st.SearchStrategy[str]:
-    return st.sampled_from([name for name in views([FeatureSpace]) if name != "streamed"])
-
-
 def _codings(stage: Solver) -> st.SearchStrategy[Coding | None]:
     if stage.targets == "never":
         return st.none()
@@ -190,9 +186,9 @@ def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) 
     assert outcome.status.reason
 
 
-@law(LAWS, applies=_on_features, view=_explicit, coding=_codings, seed=st.integers(0, 2**16),
+@law(LAWS, applies=_on_features, coding=_codings, seed=st.integers(0, 2**16),
      rows=st.integers(65, 140), dtype=st.sampled_from(["float64", "float32"]))  # fmt: skip
-def streamed_equals_dense(stage: Solver, view: str, coding: Coding | None, seed: int, rows: int, dtype: str) -> None:
+def streamed_equals_dense(stage: Solver, coding: Coding | None, seed: int, rows: int, dtype: str) -> None:
     """A space computed anew in each pass gives the bits of a space kept in memory."""
     case = Case("blobs", rows, 3, 3, dtype, seed)
     with small_blocks():

@@ -1,0 +1,65 @@
+"""The laws away from the defaults: settings that take another path through the code of a built-in stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterkit.balancers.band import Band
+from clusterkit.balancers.ordinal import Ordinal
+from clusterkit.core.chain import Chain
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.minmax import MinMax
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.labelers.complete_graph import CompleteGraph
+from clusterkit.labelers.interval import Interval
+from clusterkit.partitioners.seeds import Seeded
+from clusterkit.solvers.nmf import Nmf
+from clusterkit.solvers.ridge import Ridge
+from clusterkit.solvers.svdd import Svdd
+from clusterkit.testing import laws_of
+from clusterkit.testing.contract import LAWS as CONTRACT
+
+SETTINGS = [
+    Elm(activation="sigmoid"),
+    Elm(centers="uniform"),
+    Elm(scale=None),
+    Rbf(sigma_fraction=0.2),
+    MinMax(limits=(-1.0, 1.0)),
+    Chain((MinMax(), Elm(n_hidden=5))),
+    Chain((MinMax(), Rbf())),
+    Ridge(C=1e-6),
+    Ridge(C=1e6),
+    Ridge(df=1e6),
+    Nmf(normalize=True),
+    Nmf(delta=0.0),
+    Svdd(nu=0.3),
+    Interval(rule="midpoint"),
+    Interval(rule="paper"),
+    CompleteGraph(outliers="nearest"),
+    CompleteGraph(outliers="singleton"),
+    CompleteGraph(min_cluster_size=2, m=3),
+    Band(priority="confidence"),
+    Band(slack=0),
+    Band(slack=7),
+    Ordinal(slack=0),
+    Seeded(weighting="kmeans++"),
+]
+ABOUT_CLASSES = {law.name for law in CONTRACT}
+
+
+def _name(stage) -> str:
+    default = type(stage)() if not isinstance(stage, Chain) else stage
+    changed = {key: value for key, value in stage.parameters().items() if value != getattr(default, key)}
+    return f"{stage.name}-{'-'.join(f'{key}={value}' for key, value in changed.items())}"
+
+
+@pytest.mark.parametrize("stage", SETTINGS, ids=_name)
+def test_setting_keeps_the_laws(stage):
+    for name, check in laws_of(stage):
+        if name not in ABOUT_CLASSES:
+            check()
+
+
+def test_storage_does_not_matter_where_cholesky_fails():
+    """At this C ridge falls back to eigenvectors."""
+    dict(laws_of(Ridge(C=1e12)))["streamed_equals_dense"]()
