@@ -43,6 +43,11 @@ class Chain(FeatureMap):
         """What the last map gives."""
         return self.maps[-1].gives
 
+    @property
+    def nonnegative(self) -> bool | None:  # type: ignore[override]
+        """What the last map says."""
+        return self.maps[-1].nonnegative if self.maps else None
+
     def fit(self, X: Array, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
         space = self.maps[0].fit(X, rng)

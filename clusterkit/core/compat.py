@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import product
 
 import attrs
 
@@ -107,6 +107,10 @@ def _problems(c: Composition) -> Iterator[Problem]:
             "labeler",
             f"solver '{c.solver.name}' learns from coded labels, but '{c.labeler.name}' codes none",
         )
+    if c.solver.nonnegative and c.featuremap.nonnegative is False:
+        yield Problem(
+            "featuremap", f"'{c.featuremap.name}' gives negative features, solver '{c.solver.name}' takes none"
+        )
     if c.balancer is not None and codec is None:
         yield Problem(
             "balancer", f"'{c.balancer.name}' needs the costs of a codec, but labeler '{c.labeler.name}' has none"
@@ -137,8 +141,8 @@ def alternatives(c: Composition) -> dict[str, list[str]]:
         if getattr(c, slot) is None:
             continue
         names = ["None"] if slot == "balancer" and not problems(attrs.evolve(c, balancer=None)) else []
-        for name, stage in registry.available(kind).items():
-            if not problems(attrs.evolve(c, **{slot: stage()})):
+        for name, stage in registry.specimens(kind).items():
+            if not problems(attrs.evolve(c, **{slot: stage})):
                 names.append(name)
         found[slot] = names
     return found
@@ -161,24 +165,17 @@ def check(c: Composition) -> None:
 
 def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
     """Every legal mix of registered stages with their default parameters."""
-    stage = {kind: registry.available(kind) for kind in set(SLOTS.values())}
+    stage = {kind: registry.specimens(kind) for kind in set(SLOTS.values())}
     for solver in stage["solver"].values():
-        inits: list[Any] = [None]
-        if solver().targets != "never":
-            inits = list(stage["partitioner"].values())
-        for featuremap in stage["featuremap"].values():
-            for labeler in stage["labeler"].values():
-                for balancer in (None, *stage["balancer"].values()):
-                    for init in inits:
-                        for k in n_clusters:
-                            c = Composition(
-                                featuremap(),
-                                solver(),
-                                labeler(),
-                                balancer() if balancer else None,
-                                init() if init else None,
-                                k,
-                            )
-                            needs_k = not labeler.finds_k and k is None
-                            if not needs_k and not problems(c):
-                                yield c
+        inits = [None] if solver.targets == "never" else list(stage["partitioner"].values())
+        mixes = product(
+            stage["featuremap"].values(),
+            stage["labeler"].values(),
+            (None, *stage["balancer"].values()),
+            inits,
+            n_clusters,
+        )
+        for featuremap, labeler, balancer, init, k in mixes:
+            c = Composition(featuremap, solver, labeler, balancer, init, k)
+            if (labeler.finds_k or k is not None) and not problems(c):
+                yield c

@@ -109,6 +109,11 @@ class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
 
     status: Status | None = attrs.field(default=None, kw_only=True)
 
+    @property
+    def exact_on_training(self) -> bool:
+        """Whether extending to the training rows gives back what they have here."""
+        return self.status is None or bool(self.status.facts.get("exact_on_training", True))
+
 
 @attrs.frozen(eq=False)
 class Embedding(Outcome):

@@ -155,6 +155,17 @@ class Registry:
                 continue
         return loaded
 
+    def specimens(self, kind: str) -> dict[str, Any]:
+        """A stage of every name with default parameters; one that takes no defaults is a broken plugin."""
+        made = {}
+        for name, stage in self.available(kind).items():
+            try:
+                made[name] = stage()
+            except Exception:  # of a plugin: it must not spoil the tables of the others
+                if self.find(kind, name) == Entry(kind, name, _builtins().get(kind, {}).get(name), BUILTIN):
+                    raise
+        return made
+
     def plugins(self) -> list[Plugin]:
         """Installed plugins, the unusable ones with the reason."""
         return list(self._scan().plugins)
@@ -162,28 +173,29 @@ class Registry:
     def register(self, thing: Any, *, name: str | None = None, replace: bool = False) -> Any:
         """Make a stage class, a `Recipe` or a plugin module known to this session; returns it, so it decorates.
 
+        A class defined anew under the same name (a notebook cell run twice) takes the place of the old one.
+
         Raises
         ------
         BrokenPlugin
             If the thing is neither, or its name is taken and `replace` is False.
         """
         if isinstance(thing, type) and issubclass(thing, stages.Stage) and not inspect.isabstract(thing):
-            entry = Entry(thing.kind, name or thing.name, thing, SESSION)
+            entries = [Entry(thing.kind, name or thing.name, thing, SESSION)]
         elif isinstance(thing, Recipe):
-            entry = Entry("recipe", name or thing.name, thing, SESSION)
+            entries = [Entry("recipe", name or thing.name, thing, SESSION)]
         elif isinstance(thing, types.ModuleType):
-            for entry in self._ask(thing, SESSION):
-                self._session[entry.kind, entry.name] = entry
-            return thing
+            entries = self._ask(thing, SESSION)
         else:
             raise BrokenPlugin(f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}")
-        taken = self.find(entry.kind, entry.name)
-        if taken is not None and taken.target is not thing and not replace:
-            raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} is already provided by {taken.distribution}; "
-                "choose another name or pass replace=True"
-            )
-        self._session[entry.kind, entry.name] = entry
+        for entry in entries:
+            taken = self.find(entry.kind, entry.name)
+            if taken is not None and not replace and not _same(taken, entry):
+                raise BrokenPlugin(
+                    f"{entry.kind} {entry.name!r} is already provided by {taken.distribution}; "
+                    "choose another name or pass replace=True"
+                )
+        self._session.update({(entry.kind, entry.name): entry for entry in entries})
         return thing
 
     def iteration_listeners(self) -> list[Any]:
@@ -275,6 +287,15 @@ def _builtins() -> Mapping[str, Mapping[str, str]]:
     from clusterkit.builtins import TABLE
 
     return TABLE
+
+
+def _same(taken: Entry, entry: Entry) -> bool:
+    """Whether an entry is the one that has the name already, or the same class defined anew by a notebook cell."""
+    if taken.distribution != SESSION:
+        return False
+    old, new = taken.target, entry.target
+    where = [(getattr(each, "__module__", None), getattr(each, "__qualname__", None)) for each in (old, new)]
+    return bool(old == new or (isinstance(new, type) and where[0] == where[1]))
 
 
 def _chosen() -> set[str] | None:

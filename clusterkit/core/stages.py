@@ -91,6 +91,8 @@ class FeatureMap(Stage):
 
     kind: ClassVar[str] = "featuremap"
     gives: ClassVar[type[Space]] = FeatureSpace
+    nonnegative: ClassVar[bool | None] = None
+    """whether no feature is negative; None if that depends on the data"""
 
     @abstractmethod
     def fit(self, X: Array, rng: Rng) -> Space:
@@ -146,6 +148,8 @@ class Solver(Stage):
     """whether several starts are solved together as more columns"""
     has_objective: ClassVar[bool] = False
     """whether `Prepared.objective` gives values: needed for n_init > 1 and pooling"""
+    nonnegative: ClassVar[bool] = False
+    """whether it takes nonnegative features only"""
     monotone: ClassVar[bool] = False
     """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
 
@@ -245,8 +249,7 @@ class Codec(Labeler):
         predict = None
         if outcome.extend is not None:
             predict = Decoder(codec, outcome.extend, outcome.scale, task.k)
-        exact = outcome.status is None or bool(outcome.status.facts.get("exact_on_training", True))
-        return Labeling(np.argmin(costs, axis=1), predict, costs, exact)
+        return Labeling(np.argmin(costs, axis=1), predict, costs, outcome.exact_on_training)
 
 
 @final

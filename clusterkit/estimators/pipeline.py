@@ -242,8 +242,8 @@ def _inductive_instead(c: Composition) -> str:
     """Solvers and labelers that would predict."""
     fits = []
     for slot in ("solver", "labeler"):
-        for name, stage in registry.available(slot).items():
-            other = attrs.evolve(c, **{slot: stage()})
+        for name, stage in registry.specimens(slot).items():
+            other = attrs.evolve(c, **{slot: stage})
             try:
                 check(other)
             except IncompatibleStages:

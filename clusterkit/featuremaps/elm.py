@@ -144,6 +144,7 @@ class Elm(FeatureMap):
     """
 
     name: ClassVar[str] = "elm"
+    nonnegative: ClassVar[bool | None] = True
     n_hidden: int | None = params.integer(None, at_least=1, optional=True)
     activation: str = params.choice("gaussian", ("gaussian", "sigmoid"))
     centers: str = params.choice("data", ("data", "uniform"))

@@ -36,6 +36,11 @@ class MinMax(FeatureMap):
     name: ClassVar[str] = "minmax"
     limits: tuple[float, float] = params.interval((0.0, 1.0))
 
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """By the lower limit."""
+        return self.limits[0] >= 0
+
     def fit(self, X: Array, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""
         low, high = self.limits

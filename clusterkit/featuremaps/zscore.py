@@ -25,6 +25,7 @@ class ZScore(FeatureMap):
     """
 
     name: ClassVar[str] = "zscore"
+    nonnegative: ClassVar[bool | None] = False
 
     def fit(self, X: Array, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""

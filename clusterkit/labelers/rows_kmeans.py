@@ -69,7 +69,7 @@ class RowsKMeans(Labeler):
                 stacklevel=2,
             )
         predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
-        exact = outcome.status is None or bool(outcome.status.facts.get("exact_on_training", True))
+        exact = outcome.exact_on_training
         return Labeling(labels, predict, exact=exact)
 
 

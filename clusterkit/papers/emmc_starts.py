@@ -89,23 +89,34 @@ def _over_pairs(plan: Plan, of: str, what: str, fitted: Fitted, note: str, more:
 
 
 def _chosen_by_labels(plan: Plan, of: str, what: str, changes: dict[str, Any]) -> Job:
-    """For each pair the df with the lowest mean error over the runs."""
+    """For each pair and run the df with the lowest error."""
     pairs, seeds = _pairs(plan), plan.seeds()
 
     def run(step: StepCall) -> Findings:
-        best: list[Sequence[Values]] = []
-        for pair in pairs:
-            X, y = _pair(*pair)
+        found = []
+        for seed in seeds:
+            each: list[Values] = []
+            for pair in pairs:
+                X, y = _pair(*pair)
 
-            def at(df: float, X: np.ndarray = X, y: np.ndarray = y) -> list[Values]:
-                return [fit(X, y, "emmc", seed, **_margin(X), **changes, solver__df=df) for seed in seeds]
+                def at(df: float, X: np.ndarray = X, y: np.ndarray = y, seed: int = seed) -> list[Values]:
+                    return [fit(X, y, "emmc", seed, **_margin(X), **changes, solver__df=df)]
 
-            best.append(best_by_labels(DEGREES, at)[1])
-            step(f"{what}, digits {pair[0]} and {pair[1]}")
-        return Findings([averaged(each[run] for each in best) for run in range(len(seeds))])
+                each += best_by_labels(DEGREES, at)[1]
+                step(f"{what}, digits {pair[0]} and {pair[1]}, seed {seed}")
+            found.append(averaged(each))
+        return Findings(found)
 
     grid = ", ".join(f"{df:g}" for df in DEGREES)
-    return _job(plan, of, what, run, len(pairs), note=f"df of each pair by labels from {grid}", uses_labels=True)
+    return _job(
+        plan,
+        of,
+        what,
+        run,
+        len(pairs) * len(seeds),
+        note=f"df of each pair and run by labels from {grid}",
+        uses_labels=True,
+    )
 
 
 def _job(

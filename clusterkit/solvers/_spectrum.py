@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.spaces import DenseSpace, FeatureSpace
+from clusterkit.core.spaces import FeatureSpace
 
 __all__ = ["Factor", "complexity", "factorise"]
 
@@ -91,8 +91,8 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
     C : float or None
         None finds it from `df`, which costs the eigenvalues of M.
     space : FeatureSpace, optional
-        If M is the Gram matrix of dense features: where to take singular values from in the fallback, because those
-        of H keep twice the digits that the eigenvalues of H'H have.
+        If M is a Gram matrix H'H: where the fallback takes singular values from, because those of H keep twice the
+        digits that the eigenvalues of H'H have.
     """
     from scipy.linalg import LinAlgError, cholesky, eigvalsh
 
@@ -125,8 +125,12 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
 
 def _spectrum(M: Array, space: FeatureSpace | None) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of M."""
-    if isinstance(space, DenseSpace):
-        _, s, Vt = np.linalg.svd(space.rows().astype(np.float64, copy=False), full_matrices=False)
+    if space is not None:
+        # by QR over the blocks, so that dense and streamed features give the same digits
+        R: Array = np.zeros((0, space.width))
+        for _, H in space.blocks():
+            R = np.asarray(np.linalg.qr(np.concatenate([R, H]), mode="r"))
+        _, s, Vt = np.linalg.svd(R, full_matrices=False)
         return s**2, Vt.T
     w, V = np.linalg.eigh(M)
     return np.maximum(w, 0.0), V

@@ -27,7 +27,7 @@ FOLD_ITERATIONS = 200
 @final
 @attrs.frozen
 class Nmf(Solver):
-    """Minimises ``F = |H - A W'|² / 2`` over nonnegative A (n, k) and W (L, k); the rows of A embed the samples.
+    """Minimises ``F = |H - A W'|² / 2``` over nonnegative A (n, k) and W (L, k); the rows of A embed the samples.
 
     For nonnegative features whose clusters are additive parts. On features `_features` makes one pass over H an
     iteration, O(n L k + (n + L) k²), and holds A and W beside it; streamed features cost one mapping of the data an
@@ -70,6 +70,7 @@ class Nmf(Solver):
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
     default_labeler: ClassVar[str | None] = "rows_kmeans"
     has_objective: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
 
     max_iter: int = params.integer(500, at_least=1)
     tol: float = params.real(1e-4, at_least=0)

@@ -101,8 +101,9 @@ def streamed(rows: int, repeats: int) -> None:
         beyond = (peak() - before) / 1e9
         print(
             f"streamed {X.shape} float32, L = 300: bare passes {bare:.1f} s, EMMC {whole:.1f} s "
-            f"({model.n_iter_} turns, {model.stop_reason_}), ratio {whole / bare:.2f} (goal: <= 1.5); peak {beyond:.2f} GB beyond the input "
-            f"(goal: < 1.5); accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %"
+            f"({model.n_iter_} turns, {model.stop_reason_}), ratio {whole / bare:.2f} "
+            f"(goal: <= 1.5); peak {beyond:.2f} GB beyond the input (goal: < 1.5); "
+            f"accuracy {100 * clustering_accuracy(truth, model.labels_):.1f} %"
         )
 
 

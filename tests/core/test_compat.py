@@ -41,7 +41,7 @@ RULES = [
         "path",
         attrs.evolve(NMF, featuremap=Rbf()),
         "solver: 'nmf' works on FeatureSpace, but the feature map gives a KernelSpace",
-        "featuremap: elm, identity, minmax, zscore",
+        "featuremap: elm, identity, minmax",
     ),
     (
         "outcome",

@@ -81,8 +81,15 @@ def test_a_plugin_module_without_a_version_is_refused():
 class TestClash:
     def test_a_taken_name_is_refused(self):
         clusterkit.register(make("halves"))
+        other = make("halves")
+        other.__qualname__ = "Other"
         with pytest.raises(BrokenPlugin, match=r"'halves' is already provided by this session.*replace=True"):
-            clusterkit.register(make("halves"))
+            clusterkit.register(other)
+
+    def test_a_notebook_cell_may_run_twice(self):
+        clusterkit.register(make("halves"))
+        again = clusterkit.register(make("halves"))
+        assert clusterkit.stages("partitioner")["halves"] is again
 
     def test_a_built_in_name_is_refused(self):
         with pytest.raises(BrokenPlugin, match="partitioner 'kmeans' is already provided by clusterkit-toolkit"):

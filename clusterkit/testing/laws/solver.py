@@ -144,7 +144,7 @@ def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Codi
         return
     new = outcome.extend(case.X)
     assert new.shape == outcome.rows.shape
-    if outcome.status is None or outcome.status.facts.get("exact_on_training", True):
+    if outcome.exact_on_training:
         size = float(np.abs(case.X).max()) if view == "raw" else 1.0
         close(new.astype(case.dtype), outcome.rows, "rows of the samples as new ones", digits=2, scale=size)
 
