@@ -6,7 +6,14 @@ from clusterkit.core.recipe import Recipe
 
 __all__ = ["ELM_KMEANS", "KERNEL_KMEANS", "KMEANS"]
 
-LLOYD = {"solver": "centroids", "labeler": "argmax", "init": "seeds", "n_init": 10, "max_iter": 300}
+LLOYD = {
+    "solver": "centroids",
+    "labeler": "argmax",
+    "init": "seeds",
+    "init__weighting": "kmeans++",
+    "n_init": 10,
+    "max_iter": 300,
+}
 
 KMEANS = Recipe(
     name="kmeans",
