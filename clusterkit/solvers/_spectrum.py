@@ -28,7 +28,7 @@ class Factor:
     ----------
     C : float
     matrix : ndarray
-        Lower Cholesky factor of ``scale M + (scale / C) I``, or the eigenvectors of M.
+        Inverse of the lower Cholesky factor of ``scale M + (scale / C) I``, or the eigenvectors of M.
     weights : ndarray or None
         ``1 / (w + 1/C)`` for the eigenvectors; None for Cholesky.
     scale : float
@@ -44,11 +44,12 @@ class Factor:
 
     def solve(self, b: Array) -> Array:
         """x for right-hand sides b (m, q)."""
-        from scipy.linalg import cho_solve
-
         if self.weights is not None:
             return self.matrix @ (self.weights[:, None] * (self.matrix.T @ b))
-        return np.asarray(cho_solve((self.matrix, True), self.scale * b, check_finite=False))
+        # Two products with the inverse triangle instead of two substitutions: this runs every turn between products
+        # with the features, and scipy's BLAS is another library than numpy's, whose waiting threads slow those down
+        # (38 ms a turn against 14 on two cores).
+        return self.matrix.T @ (self.matrix @ (self.scale * b))
 
 
 def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
@@ -94,11 +95,11 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
         If M is a Gram matrix H'H: where the fallback takes singular values from, because those of H keep twice the
         digits that the eigenvalues of H'H have.
     """
-    from scipy.linalg import LinAlgError, cholesky, eigvalsh
+    from scipy.linalg.lapack import dtrtri
 
     resolved: dict[str, Any] = {}
     if C is None:
-        C, used = complexity(eigvalsh(M, check_finite=False), df)
+        C, used = complexity(np.linalg.eigvalsh(M), df)
         resolved["C"] = C
         if used < df:
             resolved["df"] = used
@@ -107,15 +108,14 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
     scale = C if TINY_C > C else 1.0
     try:
         if np.trace(M) * C > ILL_CONDITIONED:
-            raise LinAlgError("C is too large for a Cholesky factorisation")
+            raise np.linalg.LinAlgError("C is too large for a Cholesky factorisation")
         system = M * scale
         system[np.diag_indices_from(system)] += scale / C
-        # lower=True of the transpose: numpy is row-major, LAPACK column-major, and the matrix is symmetric
-        L = cholesky(system, lower=True, overwrite_a=True, check_finite=False)
-        if not np.isfinite(L[-1, -1]):
-            raise LinAlgError("not finite")
-        return Factor(C, L, None, scale, resolved)
-    except LinAlgError:
+        inverse, failed = dtrtri(np.linalg.cholesky(system), lower=1)
+        if failed or not np.isfinite(inverse[-1, -1]):
+            raise np.linalg.LinAlgError("not finite")
+        return Factor(C, inverse, None, scale, resolved)
+    except np.linalg.LinAlgError:
         w, V = _spectrum(M, space)
         resolved["factorisation"] = "eigenvectors: the matrix is too ill-conditioned for Cholesky at this C"
         noise = max(M.shape) * np.finfo(np.float64).eps * w.max(initial=0.0)

@@ -72,7 +72,7 @@ def streamed(rows: int, repeats: int) -> None:
     truth = rng.integers(2, size=rows).astype(np.int8)
     for first in range(0, rows, 100_000):
         part = slice(first, first + 100_000)
-        X[part] = rng.normal(size=(len(truth[part]), 20)) + 1.5 * truth[part, None]
+        X[part] = rng.normal(size=(len(truth[part]), 20)) + 0.4 * truth[part, None]
     elm = Elm(n_hidden=300, storage="streamed")
     codec = Threshold()
     for _ in range(repeats):
