@@ -142,3 +142,23 @@ def test_recipes_carry_their_citation():
         assert any(character.isdigit() for character in each.citation), name
         assert each.title
         assert each.use_when
+
+
+def test_streamed_and_dense_labels_are_equal_on_200_000_rows():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=200_000)
+    X = (rng.normal(size=(200_000, 20)) + 0.8 * truth[:, None]).astype(np.float32)
+    models = [
+        recipe(
+            "emmc",
+            n_clusters=2,
+            featuremap={"name": "elm", "n_hidden": 300, "storage": storage},
+            init="random",
+            max_iter=4,
+            random_state=0,
+        ).fit(X)
+        for storage in ("dense", "streamed")
+    ]
+    assert [type(model.space_).__name__ for model in models] == ["DenseSpace", "StreamedSpace"]
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
+    np.testing.assert_array_equal(models[0].history_, models[1].history_)
