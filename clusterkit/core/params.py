@@ -116,7 +116,7 @@ def interval(default: tuple[float, float]) -> Any:
         except (TypeError, ValueError):
             return "a pair (low, high)"
         ordered = _is_number(low) and _is_number(high) and math.isfinite(low) and math.isfinite(high)
-        return None if ordered and low < high else "a pair (low, high) of finite numbers with low < high"
+        return None if ordered and float(low) < float(high) else "a pair (low, high) of finite numbers with low < high"
 
     return _field(default, check, [(1.0, 0.0), 3, (0.0, math.nan)], False)
 

@@ -78,7 +78,7 @@ def test_flag_is_true_or_false(value):
 @given(value=st.one_of(ANYTHING, st.tuples(NUMBERS, NUMBERS)))
 def test_interval_is_two_finite_numbers_in_order(value):
     pair = isinstance(value, (tuple, list)) and len(value) == 2
-    fine = pair and all(is_number(v) and math.isfinite(v) for v in value) and value[0] < value[1]
+    fine = pair and all(is_number(v) and math.isfinite(v) for v in value) and float(value[0]) < float(value[1])
     assert takes(params.interval((0.0, 1.0)), value) == bool(fine)
 
 
