@@ -110,6 +110,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
             ClusterkitWarning,
             stacklevel=2,
         )
+    _check_magnitude(X)
     bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(n, c.n_clusters)
     task = Task(n, c.n_clusters, bounds)
     space = c.featuremap.fit(X, seeds.stream("featuremap"))
@@ -141,6 +142,9 @@ def run(bound: Bound) -> Run:
     reading: Reading = best.reading
     labels = reading.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
+    exact = reading.exact and reading.predict is not None
+    if exact and not bound.space.same_products:
+        exact = bool(np.array_equal(reading.predict(bound.X), labels))  # type: ignore[operator]
     return Run(
         labels,
         best.n_iter,
@@ -151,7 +155,7 @@ def run(bound: Bound) -> Run:
         bound.space.lean(),
         reading.outcome,
         reading.predict,  # type: ignore[arg-type]
-        reading.exact and reading.predict is not None,
+        exact,
         _resolved(bound),
         tuple(result.objective for result in results),
     )
@@ -173,6 +177,27 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
             True,
         )
     return run(bind(c, X, seeds))
+
+
+def _check_magnitude(X: Array) -> None:
+    """Refuse values whose squared distances overflow; warn where all of them underflow."""
+    limits = np.finfo(X.dtype)
+    high, low = X.max(axis=0).astype(np.float64), X.min(axis=0).astype(np.float64)
+    largest = float(np.maximum(np.abs(high), np.abs(low)).max())
+    most = math.sqrt(float(limits.max) / (16.0 * X.shape[1]))
+    if largest > most:
+        raise InvalidData(
+            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {X.dtype}; "
+            "divide the data by a constant, or leave out the columns concerned"
+        )
+    spread = float((high - low).max())
+    if 0 < spread < math.sqrt(float(limits.tiny)):
+        warnings.warn(
+            f"the attributes of X spread over {spread:.3g} at most, squared distances that small are 0 in {X.dtype}; "
+            "multiply the data by a constant or use featuremap 'minmax' first",
+            ClusterkitWarning,
+            stacklevel=3,
+        )
 
 
 def _all_equal(X: Array) -> bool:

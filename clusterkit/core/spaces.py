@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -38,6 +38,9 @@ class Space(ABC):
     resolved : mapping
         Parameters that the fit of the map decided, for `resolved_`.
     """
+
+    same_products: ClassVar[bool] = True
+    """whether predicting the training rows repeats the products of the fit bit for bit"""
 
     points: Array
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
@@ -263,6 +266,7 @@ class KernelSpace(Space):
     kernel : Kernel
     """
 
+    same_products: ClassVar[bool] = False
     kernel: Kernel
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
 

@@ -25,7 +25,7 @@ def hooks() -> Iterator[None]:
 @contextmanager
 def shown(wanted: bool) -> Iterator[None]:
     """A bar on standard error, if wanted and if that is a terminal."""
-    if not (wanted and sys.stderr.isatty()):
+    if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield
         return
     from rich.console import Console

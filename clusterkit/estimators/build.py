@@ -40,6 +40,8 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
     >>> recipe("emmc", n_clusters=2, solver__C=1.0).solver.C
     1.0
     """
+    if not isinstance(name, str):
+        raise UnknownName(f"a recipe is named by a string, got {name!r}. {nearest_names('', registry.names('recipe'))}")
     chosen: Recipe = registry.get("recipe", name)
     base = dict(chosen.parameters)
     estimator: Pipeline | Pooled

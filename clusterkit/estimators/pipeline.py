@@ -9,6 +9,7 @@ from typing import Any, Self
 import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import Array, Labels
@@ -136,18 +137,18 @@ class Pipeline(ClusterMixin, BaseEstimator):
         """Clusters of new samples X (m, d)."""
         check_is_fitted(self, "labels_")
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        assert self.predictor_ is not None  # `inductive` saw to it
+        if self.predictor_ is None:
+            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(X)
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data and seeds also tuned."""
         # a subclass for a method that finds the number of clusters may drop the parameter
         k = _count("n_clusters", getattr(self, "n_clusters", None), optional=True)
-        solver: Any = self._stage("solver")
-        featuremap: Any = self._stage("featuremap")
+        solver, featuremap = self._required("solver"), self._required("featuremap")
         labeler: Any = slots.resolve_labeler(self.labeler, featuremap, solver, k)
         balancer: Any = slots.resolve_balancer(self.balancer, solver, labeler)
-        init: Any = self._stage("init") if solver.targets != "never" else None
+        init = self._required("init") if solver.targets != "never" else None
         tuner: Any = slots.resolve("tuner", self.tuner)
         if tuner is not None and X is not None and seeds is not None:
             stages = {"featuremap": featuremap, "solver": solver, "labeler": labeler}
@@ -189,8 +190,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
         """Set parameters; ``slot__parameter`` replaces the stage of a slot by one with that parameter changed."""
         own = set(self._get_param_names())
         for name in params:
-            slot = name.partition("__")[0]
-            if name not in own and not (slot in slots.KINDS and "__" in name):
+            slot, _, key = name.partition("__")
+            if name not in own and not (slot in slots.KINDS and key):
                 raise UnknownName(f"Pipeline has no parameter {name!r}. {nearest_names(name, own)}")
         for name in sorted(params, key=lambda name: "__" in name):  # whole slots before parts of them
             slot, _, key = name.partition("__")
@@ -202,6 +203,14 @@ class Pipeline(ClusterMixin, BaseEstimator):
                 raise InvalidParameter(f"{name} cannot be set: {slot} is {getattr(self, slot)!r}")
             setattr(self, slot, slots.with_parameter(slot, stage, key, params[name]))
         return self
+
+    def _required(self, slot: str) -> Any:
+        """The stage of a slot that must have one."""
+        stage = self._stage(slot)
+        if stage is None:
+            names = ", ".join(registry.names(slots.KINDS[slot]))
+            raise InvalidParameter(f"{slot} must name a stage, got {getattr(self, slot)!r}. Available: {names}.")
+        return stage
 
     def _stage(self, slot: str) -> Stage | None:
         """The stage of a slot; "auto" where it does not depend on data, else None."""

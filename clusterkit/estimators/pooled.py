@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core.errors import IncompatibleStages, UnknownName, nearest_names
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.run import Bound, Run, bind, fit, run
 from clusterkit.core.seeds import Seeds
@@ -79,7 +79,7 @@ class Pooled(ClusterMixin, BaseEstimator):
         """Cluster the rows of X (n, d); `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         base, n_maps = self._base(), _count("n_maps", self.n_maps)
-        seeds = Seeds.of(self.random_state)
+        seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         composition = base.composition(X, seeds)
         if not composition.solver.has_objective:
             raise IncompatibleStages(
@@ -141,6 +141,8 @@ class Pooled(ClusterMixin, BaseEstimator):
         return self
 
     def _base(self) -> Pipeline:
+        if self.base is not None and not isinstance(self.base, Pipeline):
+            raise InvalidParameter(f"base must be a Pipeline or None, got {self.base!r}")
         base = Pipeline() if self.base is None else clone(self.base)
         return base if self.n_clusters is None else base.set_params(n_clusters=self.n_clusters)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,9 +21,30 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def suited(elements: int) -> AbstractContextManager[Any]:
-    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth."""
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@contextmanager
+def suited(elements: int) -> Iterator[None]:
+    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth.
+
+    The limit is one of the whole process: of fits in several threads the first sets it and the last takes it back,
+    or they would restore each other's.
+    """
+    global _inside, _limit
     if elements >= THIN:
-        return nullcontext()
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
-    return limit
+        yield
+        return
+    with _lock:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap
@@ -54,6 +54,8 @@ class Rbf(FeatureMap):
 
     def fit(self, X: Array, rng: Rng) -> KernelSpace:
         """The kernel space of the rows of X (n, d)."""
+        # the fit keeps the points for prediction: what the caller does to X afterwards must not reach them
+        X = X.copy()
         if self.gamma is not None:
             return KernelSpace(X, Gaussian(float(self.gamma)))
         found: dict[str, Any] = {}
@@ -70,6 +72,11 @@ class Rbf(FeatureMap):
             gamma = 1.0 / (2.0 * sigma * sigma) if sigma > 0 else 1.0
         else:
             variance = float(X.var(dtype=np.float64))
+            if 0 < variance < SMALLEST_SIGMA**2:
+                raise InvalidData(
+                    f"featuremap 'rbf': the data spread too little for a default gamma (variance {variance:g}); "
+                    "multiply the data by a constant"
+                )
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         found["gamma"] = gamma
         return KernelSpace(X, Gaussian(gamma), resolved=found)

@@ -144,6 +144,30 @@ def test_number_of_clusters_missing():
         recipe("kmeans").fit(X)
 
 
+@pytest.mark.parametrize("slot", ["featuremap", "solver", "labeler", "init"])
+@pytest.mark.parametrize("value", [None, 3])
+def test_a_slot_without_a_stage(slot, value):
+    with pytest.raises(InvalidParameter, match=slot):
+        Pipeline(**{"n_clusters": 2, slot: value}).fit(X)
+
+
+@pytest.mark.parametrize("slot", ["featuremap", "solver", "init"])
+def test_only_labeler_and_balancer_have_an_auto(slot):
+    with pytest.raises(ValueError, match=slot):
+        Pipeline(**{"n_clusters": 2, slot: "auto"}).fit(X)
+
+
+def test_odd_arguments():
+    from clusterkit import Pooled
+
+    with pytest.raises(InvalidParameter, match="base must be a Pipeline or None, got 'emmc'"):
+        Pooled("emmc").fit(X)
+    with pytest.raises(UnknownName, match="a recipe is named by a string, got None"):
+        recipe(None)
+    with pytest.raises(UnknownName, match="no parameter 'featuremap__'"):
+        Pipeline().set_params(featuremap__=7)
+
+
 def test_a_class_instead_of_a_stage():
     from clusterkit.solvers.ridge import Ridge
 
@@ -184,3 +208,17 @@ def test_init_with_labels_out_of_range():
 
     with pytest.raises(InvalidParameter, match=r"init 'wild' gave the label 7, outside 0..1"):
         recipe("emmc", n_clusters=2, init=Wild()).fit(X)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_whose_squares_overflow(name, dtype):
+    huge = (X * np.sqrt(np.finfo(dtype).max)).astype(dtype)
+    with pytest.raises(InvalidData, match=r"X has values up to .* overflow float(32|64); divide the data"):
+        model(name).fit(huge)
+
+
+@pytest.mark.parametrize("name", ["emmc", "kmeans", "svc"])
+def test_values_whose_squares_vanish_are_answered_with_a_warning(name):
+    with pytest.warns(clusterkit.ClusterkitWarning, match=r"squared distances that small are 0 in float64; multiply"):
+        assert model(name).fit(X * 1e-200).labels_.shape == (20,)

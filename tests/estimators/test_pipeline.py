@@ -107,6 +107,14 @@ class TestResult:
             seen.add(model.exact_on_training_)
         assert seen == {True, False}
 
+    def test_exact_on_training_tells_the_truth_among_ties_of_a_kernel(self):
+        rng = np.random.default_rng(0)
+        for seed in range(10):
+            X = rng.integers(0, 3, size=(30, 2)).astype(float)
+            model = Pipeline(["minmax", "rbf"], "ridge", "argmax", n_clusters=15, init="random", random_state=seed)
+            model.fit(X)
+            assert np.array_equal(model.predict(X), model.labels_) or not model.exact_on_training_
+
     def test_svc_describes_its_domain(self, blobs):
         X, _ = blobs
         domain = recipe("svc", featuremap__gamma=1.0).fit(X).outcome_
@@ -115,6 +123,14 @@ class TestResult:
         np.testing.assert_allclose(domain.weights.sum(), 1.0)
         assert 0 < domain.level < 1
         assert domain.kernel.gamma == 1.0
+
+    @pytest.mark.parametrize("name", ["emmc", "kernel-kmeans", "svc"])
+    def test_what_becomes_of_the_data_afterwards_does_not_matter(self, name, blobs):
+        X = blobs[0].copy()
+        model = recipe(name, **({} if name == "svc" else {"n_clusters": 2}), random_state=0).fit(X)
+        before = model.predict(blobs[0])
+        X[:] = 0.0
+        np.testing.assert_array_equal(model.predict(blobs[0]), before)
 
     def test_labels_are_read_only(self, blobs):
         labels = fitted().fit(blobs[0]).labels_

@@ -84,3 +84,18 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
         recipe("emmc", n_clusters=2, random_state=0).fit(SETS["iris"]())
     assert seen
     assert all(counts == {1} for counts in seen)
+
+
+def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_info
+
+    monkeypatch.setattr("clusterkit.estimators.threads.THIN", 10**9)
+    X = SETS["iris"]()
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with ThreadPoolExecutor(4) as pool:
+        models = list(pool.map(lambda _: recipe("emmc", n_clusters=3, init="random", random_state=0).fit(X), range(12)))
+    assert [pool["num_threads"] for pool in threadpool_info()][: len(before)] == before
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.labels_, models[0].labels_)
