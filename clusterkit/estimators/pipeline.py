@@ -127,8 +127,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         composition = self.composition(X, seeds)
-        # width is unknown before the map is fitted; d and n bound what matters here
-        with threads.suited(len(X) * min(len(X), 1000)), bars.shown(self.verbose), bars.hooks():
+        with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
             run = fit(composition, X, seeds)
         return self._keep(run, composition)
 

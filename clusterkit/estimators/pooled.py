@@ -89,7 +89,7 @@ class Pooled(ClusterMixin, BaseEstimator):
             raise IncompatibleStages(
                 f"Pooled judges labels under other maps, but solver '{composition.solver.name}' learns from no labels"
             )
-        with threads.suited(len(X) * min(len(X), 1000)), bars.shown(self.verbose), bars.hooks():
+        with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
             if composition.n_clusters == 1:
                 winner = fit(composition, X, seeds)
                 self.agreement_, self.pooled_, self.winner_ = 1.0, np.zeros(n_maps), 0

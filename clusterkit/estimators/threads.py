@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-__all__ = ["THIN", "suited"]
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import FeatureMap
 
-THIN = 400_000
-"""Elements of the feature or kernel matrix below which one thread is faster (measured, see tests/benchmarks)."""
+__all__ = ["THIN", "elements", "suited"]
+
+THIN = 6_000_000
+"""Elements of the feature or kernel matrix below which one thread is faster; from tests/benchmarks/threads.py, two cores."""
 
 
 @cache
@@ -19,6 +22,11 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def elements(n: int, featuremap: FeatureMap) -> int:
+    """Size of the matrix a fit works on: features are at most some thousand, a kernel matrix is n x n."""
+    return n * (min(n, 1000) if issubclass(featuremap.gives, FeatureSpace) else n)
 
 
 _lock = threading.Lock()
