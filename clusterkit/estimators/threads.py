@@ -14,7 +14,7 @@ from clusterkit.core.stages import FeatureMap
 __all__ = ["THIN", "elements", "suited"]
 
 THIN = 6_000_000
-"""Elements of the feature or kernel matrix below which one thread is faster; from tests/benchmarks/threads.py, two cores."""
+"""Elements of the feature or kernel matrix below which one thread is faster; tests/benchmarks/threads.py, two cores."""
 
 
 @cache
