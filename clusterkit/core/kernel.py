@@ -9,9 +9,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
 
 __all__ = ["Gaussian", "Kernel", "Linear"]
+
+EXPLICIT_SUMS = 512
+"""Attributes up to which kernel sums use explicit differences; above, a matrix product is faster."""
 
 
 class Kernel(ABC):
@@ -24,6 +28,10 @@ class Kernel(ABC):
     @abstractmethod
     def diag(self, A: Array) -> Array:
         """Kernel of every row with itself, shape (m,)."""
+
+    @abstractmethod
+    def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
+        """``Σ_s weights_s k(y, centres_s)`` for the rows of Y (m, d), shape (m,), float64; no m x s matrix is kept."""
 
 
 @final
@@ -43,6 +51,14 @@ class Gaussian(Kernel):
         """Ones."""
         return np.ones(len(A), dtype=A.dtype)
 
+    def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
+        """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
+        if Y.shape[1] > EXPLICIT_SUMS:
+            return _in_blocks(self, Y, centres, weights)
+        from clusterkit.kernels.gaussian_jit import gaussian_sums
+
+        return gaussian_sums(Y, centres, weights, self.gamma)
+
 
 @final
 @attrs.frozen
@@ -56,3 +72,14 @@ class Linear(Kernel):
     def diag(self, A: Array) -> Array:
         """Squared lengths."""
         return np.einsum("ij,ij->i", A, A)
+
+    def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
+        """The product with the combined centre."""
+        return np.asarray(Y.astype(np.float64, copy=False) @ (weights @ centres))
+
+
+def _in_blocks(kernel: Kernel, Y: Array, centres: Array, weights: Array) -> Array:
+    values = np.empty(len(Y))
+    for rows in block_plan(len(Y), len(centres), np.float64):
+        values[rows] = kernel(Y[rows], centres) @ weights
+    return values
