@@ -26,6 +26,7 @@ _HOME = {
     "recipes": "clusterkit.estimators.build",
     "register": "clusterkit.catalogue",
     "stages": "clusterkit.catalogue",
+    "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = ("core", "datasets", "metrics", "papers", "plots", "testing")
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.pooled import Pooled
+    from clusterkit.estimators.width_path import width_path
 
 
 def __getattr__(name: str) -> Any:

@@ -36,12 +36,15 @@ class Reading:
     predict : callable or None
     exact : bool
         Whether predicting the training rows gives the labels.
+    interrupted : bool
+        Whether Ctrl-C ended the labeling early.
     """
 
     labels: Labels
     outcome: Outcome
     predict: object
     exact: bool
+    interrupted: bool = False
 
 
 @attrs.frozen(eq=False)
@@ -99,7 +102,7 @@ def read(outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: S
     """Labels of an outcome, balanced."""
     labeling: Labeling = labeler.label(outcome, space, task, rng)
     if balancer is None or labeling.costs is None:
-        return Reading(labeling.labels, outcome, labeling.predict, labeling.exact)
+        return Reading(labeling.labels, outcome, labeling.predict, labeling.exact, labeling.interrupted)
     given: Assignment = balancer.assign(labeling.costs, labeling.labels, task)
     predict = labeling.predict
     if given.offsets is not None and isinstance(predict, Decoder):
@@ -133,7 +136,7 @@ def one_turn(
                 index,
             )
         )
-        if status is not None and status.interrupted:
+        if reading.interrupted or (status is not None and status.interrupted):
             return results, True
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))

@@ -124,7 +124,7 @@ def _problems(c: Composition) -> Iterator[Problem]:
         yield Problem(
             "n_init", f"n_init = {c.n_init} compares starts by objective, but solver '{c.solver.name}' has none"
         )
-    if c.labeler.finds_k and c.n_clusters is not None:
+    if c.labeler.finds_k and not c.labeler.takes_k and c.n_clusters is not None:
         yield Problem(
             "n_clusters",
             f"labeler '{c.labeler.name}' finds the number of clusters itself; leave n_clusters={c.n_clusters} out",
@@ -164,7 +164,7 @@ def check(c: Composition) -> None:
 
 
 def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
-    """Every legal mix of registered stages with their default parameters."""
+    """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
     stage = {kind: registry.specimens(kind) for kind in set(SLOTS.values())}
     for solver in stage["solver"].values():
         inits = [None] if solver.targets == "never" else list(stage["partitioner"].values())
@@ -177,5 +177,5 @@ def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Ite
         )
         for featuremap, labeler, balancer, init, k in mixes:
             c = Composition(featuremap, solver, labeler, balancer, init, k)
-            if (labeler.finds_k or k is not None) and not problems(c):
+            if labeler.finds_k == (k is None) and not problems(c):
                 yield c

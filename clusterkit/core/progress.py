@@ -21,8 +21,8 @@ class Report:
         What is running: "loop", or the name of a stage or driver with an inner loop.
     turn : int
         Turns done.
-    max_turns : int
-        The most there can be.
+    max_turns : int or None
+        The most there can be; None where nobody knows.
     objective : float or None
         Best objective of this turn.
     active : int
@@ -31,7 +31,7 @@ class Report:
 
     stage: str
     turn: int
-    max_turns: int
+    max_turns: int | None
     objective: float | None = None
     active: int = 1
 

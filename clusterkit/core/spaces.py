@@ -24,6 +24,9 @@ __all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "StreamedSpace"
 # Above this many target columns sorting the rows by label beats multiplying by mostly zeros.
 GROUPED_COLUMNS = 48
 
+KEPT_DISTANCES = 32 * 2**20
+"""Bytes up to which a kernel space keeps its distance matrix for other widths."""
+
 
 @attrs.frozen(eq=False)
 class Space(ABC):
@@ -269,6 +272,8 @@ class KernelSpace(Space):
     same_products: ClassVar[bool] = False
     kernel: Kernel
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
+    # of all widths of these points: the distances, None as long as nobody asked for them
+    _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True)
 
     def columns(self, index: Array) -> Array:
         """K[:, index], (n, b)."""
@@ -303,8 +308,9 @@ class KernelSpace(Space):
                 f"the {self.n} x {self.n} kernel matrix",
                 "Use fewer rows, or featuremap 'elm', whose cost is linear in the number of rows.",
             )
-            if "D" in self._memo and isinstance(self.kernel, Gaussian):
-                K = np.exp(-self.kernel.gamma * self._memo["D"])
+            D = self._distances()
+            if D is not None and isinstance(self.kernel, Gaussian):
+                K = np.exp(-self.kernel.gamma * D)
             else:
                 K = self._symmetric(self.kernel)
             np.fill_diagonal(K, self.diag())
@@ -312,15 +318,20 @@ class KernelSpace(Space):
         return self._memo["K"]
 
     def rescaled(self, gamma: float) -> KernelSpace:
-        """The same points under another width; the distances are computed once for all widths."""
-        if "D" not in self._memo:
-            memory.require(
-                self.n * self.n * self.dtype.itemsize,
-                f"the {self.n} x {self.n} distance matrix",
-                "Use fewer rows.",
-            )
-            self._memo["D"] = self._symmetric(_squared)
-        return attrs.evolve(self, kernel=Gaussian(gamma), memo={"D": self._memo["D"]})
+        """The same points under another width; nothing is computed.
+
+        Where the matrix of all of them is asked for and small, its distances are computed once for all widths.
+        """
+        self._shared.setdefault("D", None)
+        return attrs.evolve(self, kernel=Gaussian(gamma), memo={}, shared=self._shared)
+
+    def _distances(self) -> Array | None:
+        """Squared distances, for a space of which there are other widths, if they are small enough to keep."""
+        if "D" in self._shared and self._shared["D"] is None:
+            if self.n * self.n * self.dtype.itemsize > min(KEPT_DISTANCES, memory.cap()):
+                return None
+            self._shared["D"] = self._symmetric(_squared)
+        return self._shared.get("D")
 
     def _symmetric(self, function: Callable[[Array, Array], Array]) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)
@@ -334,11 +345,11 @@ class KernelSpace(Space):
 
     def take(self, index: Array) -> KernelSpace:
         """The space of some samples."""
-        return attrs.evolve(self, points=self.points[index], memo={})
+        return attrs.evolve(self, points=self.points[index], memo={}, shared={})
 
     def lean(self) -> KernelSpace:
         """Without the kernel and distance matrices."""
-        return attrs.evolve(self, memo={})
+        return attrs.evolve(self, memo={}, shared={})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))

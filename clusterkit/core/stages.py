@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Literal, Protocol, Self, final, runtime_checkable
 
 import attrs
 import numpy as np
@@ -29,9 +29,11 @@ __all__ = [
     "Partitioner",
     "Path",
     "Prepared",
+    "Resumable",
     "Solver",
     "Stage",
     "Task",
+    "Tuned",
     "Tuner",
 ]
 
@@ -116,6 +118,17 @@ class Prepared(ABC):
         """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
 
 
+@runtime_checkable
+class Resumable(Protocol):
+    """A prepared solver that can go on from an outcome of other parameters, for paths of them.
+
+    Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
+    """
+
+    def resolve(self, spec: Any, previous: Outcome) -> Outcome:
+        """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
+
+
 @attrs.frozen
 class Path:
     """How a solver works on one type of space.
@@ -188,12 +201,15 @@ class Labeling:
         Price of giving a sample a label, for balancers; only differences within a row have a meaning.
     exact : bool
         Whether `predict` on the training rows gives `labels`.
+    interrupted : bool
+        Whether Ctrl-C ended the labeling early: the labels are those found so far.
     """
 
     labels: Labels
     predict: Callable[[Array], Labels] | None
     costs: Array | None = None
     exact: bool = True
+    interrupted: bool = False
 
 
 class Labeler(Stage):
@@ -202,6 +218,8 @@ class Labeler(Stage):
     kind: ClassVar[str] = "labeler"
     consumes: ClassVar[type[Outcome]]
     finds_k: ClassVar[bool] = False
+    takes_k: ClassVar[bool] = False
+    """whether one that finds the number of clusters gives the number asked for where one is"""
     min_clusters: ClassVar[int] = 1
     max_clusters: ClassVar[int | None] = None
     inductive: ClassVar[bool] = True
@@ -322,14 +340,34 @@ class Partitioner(Stage):
         """Labels 0..k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""
 
 
+@attrs.frozen(eq=False)
+class Tuned:
+    """What a tuner decided.
+
+    Parameters
+    ----------
+    stages : mapping
+        Slot to stage: the slots that were given, parameters left at None replaced.
+    facts : mapping
+        How the decision was made, for `resolved_`: the rule, rows used, runs, seconds.
+    """
+
+    stages: Mapping[str, Stage]
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+
+
 class Tuner(Stage):
     """Turns parameters left at None into values, without labels, before the fit."""
 
     kind: ClassVar[str] = "tuner"
 
     @abstractmethod
-    def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Mapping[str, Stage]:
-        """The stages by slot with every tunable None replaced."""
+    def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
+        """The stages by slot with tunable parameters that are None replaced, and how that was decided.
+
+        Stages it knows nothing about, and parameters that were given, stay as they are. Where the data allow no
+        decision (a single row, for example) every parameter may stay None.
+        """
 
 
 def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:

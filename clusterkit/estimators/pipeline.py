@@ -74,7 +74,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
     outcome_ : Outcome or None
         The solution: scores, an embedding or a domain.
     resolved_ : dict
-        Parameters that the fit decided, by slot.
+        Parameters that the fit decided, by slot; under "tuner" how its values were found.
     exact_on_training_ : bool
         Whether ``predict`` on the training rows gives `labels_`.
     n_features_in_ : int
@@ -126,10 +126,11 @@ class Pipeline(ClusterMixin, BaseEstimator):
         """Cluster the rows of X (n, d); `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
-        composition = self.composition(X, seeds)
+        composition = self.composition()
         with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
+            composition, decided = self._tuned(composition, X, seeds)
             run = fit(composition, X, seeds)
-        return self._keep(run, composition)
+        return self._keep(run, composition, decided)
 
     @inductive
     def predict(self, X: Any) -> Labels:
@@ -141,18 +142,13 @@ class Pipeline(ClusterMixin, BaseEstimator):
         return self.predictor_(X)
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
-        """The stages, resolved and checked; with data and seeds also tuned."""
+        """The stages, resolved and checked; with data X (n, d) and seeds also tuned."""
         # a subclass for a method that finds the number of clusters may drop the parameter
         k = _count("n_clusters", getattr(self, "n_clusters", None), optional=True)
         solver, featuremap = self._required("solver"), self._required("featuremap")
         labeler: Any = slots.resolve_labeler(self.labeler, featuremap, solver, k)
         balancer: Any = slots.resolve_balancer(self.balancer, solver, labeler)
         init = self._required("init") if solver.targets != "never" else None
-        tuner: Any = slots.resolve("tuner", self.tuner)
-        if tuner is not None and X is not None and seeds is not None:
-            stages = {"featuremap": featuremap, "solver": solver, "labeler": labeler}
-            tuned: Mapping[str, Any] = tuner.tune(stages, X, seeds.stream("tuner"))
-            featuremap, solver, labeler = tuned["featuremap"], tuned["solver"], tuned["labeler"]
         if k is None and not labeler.finds_k:
             k = labeler.max_clusters
             if k is None:
@@ -161,7 +157,21 @@ class Pipeline(ClusterMixin, BaseEstimator):
         max_iter = _count("max_iter", self.max_iter)
         c = Composition(featuremap, solver, labeler, balancer, init, k, n_init, max_iter)
         check(c)
-        return c
+        # before the data are looked at, so that a wrong tuner costs nothing
+        slots.resolve("tuner", self.tuner)
+        return c if X is None or seeds is None else self._tuned(c, X, seeds)[0]
+
+    def _tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
+        """The composition with the tuner's values, and these by slot, with the tuner's own account."""
+        tuner: Any = slots.resolve("tuner", self.tuner)
+        if tuner is None:
+            return c, {}
+        before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
+        tuned = tuner.tune(before, X, seeds.stream("tuner"))
+        after: dict[str, Any] = {slot: tuned.stages[slot] for slot in before}
+        decided = {slot: slots.changes(stage, after[slot]) for slot, stage in before.items()}
+        decided["tuner"] = {"name": tuner.name, **tuned.facts}
+        return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
 
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`, with what would give one; None if there is."""
@@ -221,7 +231,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
             return slots.resolve_balancer(value, solver)
         return slots.resolve(slot, value)
 
-    def _keep(self, run: Run, composition: Composition) -> Self:
+    def _keep(self, run: Run, composition: Composition, decided: Mapping[str, Mapping[str, Any]] | None = None) -> Self:
         self.labels_ = run.labels
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
@@ -230,9 +240,11 @@ class Pipeline(ClusterMixin, BaseEstimator):
         self.objective_ = run.objective
         self.space_ = run.space
         self.outcome_ = run.outcome
-        self.resolved_ = {slot: dict(facts) for slot, facts in run.resolved.items()}
+        self.resolved_ = {slot: dict(facts) for slot, facts in (decided or {}).items()}
+        for slot, facts in run.resolved.items():
+            self.resolved_[slot] = {**self.resolved_.get(slot, {}), **facts}
         if self.labeler == slots.AUTO:
-            self.resolved_["labeler"] = {"name": composition.labeler.name}
+            self.resolved_["labeler"] = {"name": composition.labeler.name, **self.resolved_.get("labeler", {})}
         self.exact_on_training_ = run.exact
         self.predictor_ = run.predict
         return self

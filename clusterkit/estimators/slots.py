@@ -11,7 +11,7 @@ from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.stages import Codec, FeatureMap, Solver, Stage, outcome_labeler
 
-__all__ = ["AUTO", "deep_parameters", "resolve", "resolve_balancer", "resolve_labeler", "with_parameter"]
+__all__ = ["AUTO", "changes", "deep_parameters", "resolve", "resolve_balancer", "resolve_labeler", "with_parameter"]
 
 AUTO = "auto"
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
@@ -127,3 +127,14 @@ def deep_parameters(slot: str, stage: Stage | None) -> dict[str, Any]:
             f"{slot}__{part.name}__{name}": value for part in stage.maps for name, value in part.parameters().items()
         }
     return {f"{slot}__{name}": value for name, value in stage.parameters().items()}
+
+
+def changes(before: Stage, after: Stage) -> dict[str, Any]:
+    """Parameters of a stage that differ from those of another one; in a chain those of all its maps."""
+    if isinstance(before, Chain) and isinstance(after, Chain):
+        found: dict[str, Any] = {}
+        for one, other in zip(before.maps, after.maps, strict=True):
+            found.update(changes(one, other))
+        return found
+    old = before.parameters()
+    return {name: value for name, value in after.parameters().items() if old.get(name) != value}

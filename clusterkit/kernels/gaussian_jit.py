@@ -15,7 +15,16 @@ from clusterkit._jit import njit
 from clusterkit.kernels.exponential_jit import fast_exp
 from clusterkit.kernels.threads import over_rows
 
-__all__ = ["CENTRES", "gaussian_block", "gaussian_sum", "gaussian_sum_at", "gaussian_sums", "gaussian_sums_gradients"]
+__all__ = [
+    "CENTRES",
+    "FAST",
+    "distances_to",
+    "gaussian_block",
+    "gaussian_sum",
+    "gaussian_sum_at",
+    "gaussian_sums",
+    "gaussian_sums_gradients",
+]
 
 CENTRES = 256
 """Centres handled at a time: their distances stay in the first cache."""
@@ -88,17 +97,17 @@ def _same_type(A: NDArray[Any], B: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
     return np.ascontiguousarray(A, dtype=dtype), np.ascontiguousarray(B.T, dtype=dtype)
 
 
-# Neither infinities nor NaN occur, but "nnan" and "ninf" would break the comparisons of callers that inline this.
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+"""Freedom of the compiler in these loops. Not "nnan" and "ninf": callers may compare with infinity."""
 
 
-@njit(fastmath=_FAST)
+@njit(fastmath=FAST)
 def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any) -> Any:
     """The sum at one point y (d,); `columns` (d, s) are the centres, `distances` (CENTRES,) is work space."""
     total = 0.0
     for first in range(0, len(weights), CENTRES):
         size = min(CENTRES, len(weights) - first)
-        _distances(y, columns, first, size, distances)
+        distances_to(y, columns, first, size, distances)
         part = y.dtype.type(0.0)
         w = weights[first : first + size]
         for s in range(size):
@@ -107,8 +116,8 @@ def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any)
     return total
 
 
-@njit(fastmath=_FAST)
-def _distances(y: Any, columns: Any, first: Any, size: Any, distances: Any) -> Any:
+@njit(fastmath=FAST)
+def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) -> Any:
     """Squared distances to `size` centres; four attributes in one pass, since each pass stores all of them."""
     d = len(y)
     rest = d % 4
@@ -152,7 +161,7 @@ def _sums(Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any,
         result[i] = gaussian_sum(Y[i], columns, weights, gamma, distances)
 
 
-@njit(fastmath=_FAST)
+@njit(fastmath=FAST)
 def _sums_gradients(
     Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, values: Any, directions: Any
 ) -> Any:
@@ -163,7 +172,7 @@ def _sums_gradients(
         directions[i] = 0.0
         for first in range(0, len(weights), CENTRES):
             size = min(CENTRES, len(weights) - first)
-            _distances(y, columns, first, size, distances)
+            distances_to(y, columns, first, size, distances)
             part = Y.dtype.type(0.0)
             w = weights[first : first + size]
             for s in range(size):
@@ -180,13 +189,13 @@ def _sums_gradients(
                 directions[i, c] += part
 
 
-@njit(fastmath=_FAST)
+@njit(fastmath=FAST)
 def _block(A: Any, start: Any, stop: Any, columns: Any, gamma: Any, K: Any) -> Any:
     distances = np.empty(CENTRES, dtype=A.dtype)
     for i in range(start, stop):
         for first in range(0, columns.shape[1], CENTRES):
             size = min(CENTRES, columns.shape[1] - first)
-            _distances(A[i], columns, first, size, distances)
+            distances_to(A[i], columns, first, size, distances)
             row = K[i, first : first + size]
             for s in range(size):
                 row[s] = fast_exp(-gamma * distances[s])

@@ -44,15 +44,12 @@ class DistinctRows:
 
     @classmethod
     def of(cls, points: Array) -> DistinctRows:
-        """The distinct rows of `points` (n, d); O(n d log n)."""
+        """The distinct rows of `points` (n, d); O(n d)."""
+        from clusterkit.kernels.rows_jit import distinct_rows
+
         points = np.ascontiguousarray(points, dtype=np.float64)
-        rows, first, inverse, counts = np.unique(
-            points, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return cls(rows[order], rank[inverse.reshape(-1)], counts[order])
+        first, inverse = distinct_rows(points)
+        return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))
 
 
 def first_appearance(raw: Array) -> Array:
@@ -78,14 +75,15 @@ def domain_labeling(
     *,
     m: int,
     outliers: str,
-    min_cluster_size: int,
+    min_cluster_size: int | None,
+    interrupted: bool = False,
 ) -> Labeling:
     """Labels and their extension to new samples.
 
     Parameters
     ----------
     components : ndarray of shape (u,)
-        Component of every distinct row, any numbers >= 0; -1 outside the domain.
+        Component of every distinct row, any numbers 0 <= number < u; -1 outside the domain.
     distinct : DistinctRows
         Of the points of `space`.
     domain : Domain
@@ -93,8 +91,10 @@ def domain_labeling(
     m : int
         Samples a segment, for new samples.
     outliers : {"noise", "nearest", "singleton"}
-    min_cluster_size : int
-        Components with fewer samples are outliers.
+    min_cluster_size : int or None
+        Components with fewer samples are outliers; None: no component is.
+    interrupted : bool
+        Whether Ctrl-C ended the search for components.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def domain_labeling(
     found = components >= 0
     table = np.bincount(components[found], weights=distinct.counts[found], minlength=1)
     # A single sample is a cluster whatever the least size: there is nothing else it could be.
-    large = table >= (min_cluster_size if len(distinct.inverse) > 1 else 1)
+    large = table >= ((min_cluster_size or 1) if len(distinct.inverse) > 1 else 1)
     kept = np.full(len(components), -1, dtype=np.intp)
     kept[found] = np.where(large[components[found]], components[found], -1)
 
@@ -127,7 +127,8 @@ def domain_labeling(
         own if outliers == "singleton" else labels,
         outliers == "nearest",
     )
-    return Labeling(labels[distinct.inverse], predict, exact=outliers != "singleton" or not len(outside))
+    exact = outliers != "singleton" or not len(outside)
+    return Labeling(labels[distinct.inverse], predict, exact=exact, interrupted=interrupted)
 
 
 def _renumber(raw: Array, number: Array) -> Labels:
@@ -138,7 +139,7 @@ def _renumber(raw: Array, number: Array) -> Labels:
 
 def _nearest_kept(Y: Array, rows: Array, labels: Array) -> Array:
     """Label of the nearest row that has one, for each row of Y; 0 where none has: all are one cluster."""
-    from clusterkit.labelers._segments_jit import nearest_rows
+    from clusterkit.labelers._neighbours import nearest_rows
 
     kept = np.flatnonzero(labels >= 0)
     if not len(kept):
@@ -184,7 +185,7 @@ class DomainPredictor:
     nearest: bool
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (p,); O(p (u d + m s)) if most are connected to the first candidate, s as in `domain`."""
+        """Labels of raw rows, (p,); O(p m s) if most are connected to the nearest candidate, s as in `domain`."""
         points = np.ascontiguousarray(self.coordinates(Y), dtype=np.float64)
         if not len(points):
             return np.empty(0, dtype=np.intp)
@@ -199,11 +200,10 @@ class DomainPredictor:
 
     def _known(self, points: Array) -> Labels:
         """Labels of the rows that are training samples."""
-        _, where = np.unique(np.concatenate([self.rows, points]), axis=0, return_inverse=True)
-        where = where.reshape(-1)
-        table = np.full(int(where.max()) + 1, _UNKNOWN, dtype=np.intp)
-        table[where[: len(self.rows)]] = self.known
-        return table[where[len(self.rows) :]]
+        from clusterkit.kernels.rows_jit import find_rows
+
+        where = find_rows(self.rows, points)
+        return np.where(where >= 0, self.known[where], _UNKNOWN)
 
     def _component(self, points: Array) -> Labels:
         """Label of the component each row connects to, -1 if none."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, final
 
 import attrs
-import numpy as np
 
 from clusterkit._typing import Rng
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers._domain_labels import OUTLIERS, DistinctRows, domain_labeling
+from clusterkit.labelers._domain_labels import OUTLIERS
 
 __all__ = ["CompleteGraph"]
 
@@ -22,10 +21,12 @@ __all__ = ["CompleteGraph"]
 class CompleteGraph(Labeler):
     """Clusters are the components of the graph whose edges are straight lines inside the domain.
 
-    The reference labeling of support vector clustering; choose it where n is at most some thousands. Every pair of
-    samples inside is an edge if `m` points between them are inside too. Pairs already joined are skipped and a
-    line is given up at its first point outside; neither changes the result. Time O(n² m s) at worst for s support
-    vectors, memory O(n).
+    The reference labeling of support vector clustering. Every pair of samples inside is an edge if `m` points between
+    them are inside too. For Gaussian kernels the components are found without comparing all pairs, and exactly:
+    lines to near neighbours and between the innermost samples of components first, then bounds on the domain over
+    whole sets of lines prove that no other line joins two components. That takes n s kernel values, and in the proof
+    about n s more where clusters are well apart; at worst, with clusters about to merge, O(n² m s). Other domains test
+    all pairs of different components: O(n² m) values of the domain. Memory O(n d + s d) for s support vectors.
 
     Parameters
     ----------
@@ -34,14 +35,15 @@ class CompleteGraph(Labeler):
     outliers : {"noise", "nearest", "singleton"}, default "noise"
         Samples outside the domain: label -1, the label of the nearest sample in a cluster (one cluster 0 if there
         is none), or a cluster each (equal samples share it).
-    min_cluster_size : int, default 1
-        Components with fewer samples are outliers.
+    min_cluster_size : int or None, default None
+        Components with fewer samples are outliers. None leaves it to a tuner; without one, no component is too small.
 
     Notes
     -----
     A new sample inside the domain gets the label of the nearest training sample it has an edge to. One without an
     edge, or outside, is an outlier: -1, or the nearest sample's label for "nearest". With "singleton" new outliers
-    are -1 as well, so training outliers do not get their label back.
+    are -1 as well, so training outliers do not get their label back. Ctrl-C ends the search: what is not joined by
+    then stays apart, and the fit says that it was interrupted.
 
     References
     ----------
@@ -51,27 +53,21 @@ class CompleteGraph(Labeler):
     name: ClassVar[str] = "complete_graph"
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
+    tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
     m: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
-    min_cluster_size: int = integer(1, at_least=1)
+    min_cluster_size: int | None = integer(None, at_least=1, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Components of the samples inside, outliers by the policy."""
-        from clusterkit.labelers._segments_jit import segment_test
+        from clusterkit.labelers._graph import graph_labeling
 
-        distinct = DistinctRows.of(space.points)
-        test = segment_test(outcome, self.m)
-        inside = test.inside(distinct.rows)
-        if task.n == 1:
-            inside[:] = True
-        components = np.full(len(inside), -1, dtype=np.intp)
-        components[inside] = test.components(distinct.rows[inside], self.name)
-        return domain_labeling(
-            components,
-            distinct,
+        return graph_labeling(
             outcome,
             space,
+            lambda search, points: search.complete(),
+            stage=self.name,
             m=self.m,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,

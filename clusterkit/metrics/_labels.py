@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+#: What becomes of samples that a clustering calls noise (label -1).
+Noise = Literal["exclude", "singletons", "cluster"]
+
+NOISE = -1
 
 
 def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
@@ -14,7 +19,7 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     Parameters
     ----------
     labels : array-like of shape (n,)
-        One label per sample. Every value, -1 included, is a label like any other.
+        One label per sample.
     name : str
         How to call the argument in an error.
 
@@ -74,6 +79,86 @@ def check_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray[
     if true.size != pred.size:
         raise ValueError(f"labels_true has {true.size} labels but labels_pred has {pred.size}")
     return true, pred
+
+
+def check_noise(noise: str) -> Noise:
+    """The noise mode, if it is one.
+
+    Parameters
+    ----------
+    noise : str
+        What the caller gave.
+
+    Returns
+    -------
+    {"exclude", "singletons", "cluster"}
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the three.
+    """
+    for mode in get_args(Noise):
+        if noise == mode:
+            return mode
+    raise ValueError(f"noise={noise!r} is not one of {', '.join(get_args(Noise))}")
+
+
+def is_noise(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which samples have the number -1 for a label, as an int or a float; strings and bools never do.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels that `check_labels` let pass.
+
+    Returns
+    -------
+    ndarray of shape (n,), bool
+        True for noise.
+    """
+    if labels.dtype.kind in "if":
+        return np.asarray(labels == NOISE)
+    if labels.dtype.kind == "O":
+        flags = (not isinstance(label, (str, bytes)) and bool(label == NOISE) for label in labels)
+        return np.fromiter(flags, dtype=bool, count=labels.size)
+    return np.zeros(labels.size, dtype=bool)
+
+
+def number_clusters(
+    labels: NDArray[Any], noise: Noise
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_] | None]:
+    """Names of the clusters, the number of the cluster of each sample, and which samples are left.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels that `check_labels` let pass.
+    noise : {"exclude", "singletons", "cluster"}
+        What becomes of samples labelled -1.
+
+    Returns
+    -------
+    names : ndarray of shape (J,)
+        Sorted; before them, for "singletons", one -1 for each noise sample.
+    numbers : ndarray of shape (m,), int64
+        Of the samples left, in their order.
+    kept : ndarray of shape (n,), bool, or None
+        The samples left; None if all are.
+    """
+    lost = None if noise == "cluster" else is_noise(labels)
+    if lost is None or not lost.any():
+        names, numbers = np.unique(labels, return_inverse=True)
+        return names, numbers.astype(np.int64, copy=False), None
+    names, rest = np.unique(labels[~lost], return_inverse=True)
+    if noise == "exclude":
+        return names, rest.astype(np.int64, copy=False), ~lost
+    alone = int(np.count_nonzero(lost))
+    numbers = np.empty(labels.size, dtype=np.int64)
+    numbers[lost] = np.arange(alone)
+    numbers[~lost] = rest + alone
+    return np.concatenate([labels[lost], names]), numbers, None
 
 
 def _check_objects(array: NDArray[Any], name: str) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clusterkit.metrics._labels import Noise, check_labels
 from clusterkit.metrics.table import Counts, contingency
 
 #: How the two entropies are put together into the normaliser.
 Average = Literal["arithmetic", "geometric", "min", "max"]
 
 
-def nmi(labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "arithmetic") -> float:
+def nmi(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "arithmetic", noise: Noise = "cluster"
+) -> float:
     """Mutual information of two labellings, divided by an average of their entropies.
 
     ``NMI = I(S; C) / mean(H(S), H(C))`` with ``I = Σ (T/n) log(n T / (a b))`` over the cells of the
@@ -24,23 +28,25 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "a
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Class of each sample: ints, strings or bools. -1 (noise in some methods) is a label like any other.
+        Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
         Cluster of each sample, likewise.
     average : {"arithmetic", "geometric", "min", "max"}
         Mean of the two entropies to divide by. A published value is comparable only under its own mean.
+    noise : {"cluster", "singletons", "exclude"}, default "cluster"
+        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
 
     Returns
     -------
     float
         In [0, 1] and symmetric. 1 for identical partitions; one class against one cluster is 1 too.
-        0 if only one of the two entropies is 0.
+        0 if only one of the two entropies is 0. nan if no sample is left.
 
     Raises
     ------
     ValueError
-        If a vector is empty or not 1-D, holds a missing value, the lengths differ, or `average` is none of
-        the four.
+        If a vector is empty or not 1-D, holds a missing value, the lengths differ, or `average` or `noise` is
+        none of the words above.
 
     Notes
     -----
@@ -55,9 +61,10 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "a
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2], average="min"), 6)
     1.0
     """
-    if average not in get_args(Average):
-        raise ValueError(f"average={average!r} is not one of {', '.join(get_args(Average))}")
-    table = contingency(labels_true, labels_pred)
+    _check_average(average)
+    table = contingency(labels_true, labels_pred, noise=noise)
+    if table.is_empty:
+        return math.nan
     if table.is_bijection:
         return 1.0  # exactly: the quotient below would be off by a rounding error
     if 1 in table.shape:
@@ -68,6 +75,68 @@ def nmi(labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "a
     logs = np.log(table.counts) + math.log(n) - (np.log(classes)[table.rows] + np.log(clusters)[table.columns])
     shared = math.fsum(table.counts / n * logs)
     return min(1.0, max(0.0, shared / _mean(_entropy(classes, n), _entropy(clusters, n), average)))
+
+
+def anmi(
+    labels: ArrayLike,
+    ensemble: Iterable[ArrayLike],
+    *,
+    average: Average = "geometric",
+    noise: Noise = "cluster",
+) -> float:
+    """Average normalised mutual information of one labelling with each labelling of an ensemble.
+
+    ``ANMI = (1/M) Σ_m NMI(member m, labels)``: how well a clustering speaks for all of them. No classes are needed.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Cluster of each sample: ints, strings or bools.
+    ensemble : iterable of M array-likes of shape (n,)
+        The other clusterings; an array of shape (M, n) is one.
+    average : {"geometric", "arithmetic", "min", "max"}, default "geometric"
+        As in `nmi`.
+    noise : {"cluster", "singletons", "exclude"}, default "cluster"
+        What samples with the label -1 in `labels` are: one cluster, a cluster each, or dropped there and in every
+        member. In the members -1 is a cluster like any other.
+
+    Returns
+    -------
+    float
+        In [0, 1]. nan if no sample is left.
+
+    Raises
+    ------
+    ValueError
+        If the ensemble has no member, a labelling is empty or not 1-D, holds a missing value, the lengths differ,
+        or `average` or `noise` is none of the words above.
+
+    Notes
+    -----
+    O(M n log n) time; the sum is correctly rounded, so the order of the members does not matter.
+    Source: Strehl and Ghosh, Cluster ensembles, 2002, eq. (5).
+
+    Examples
+    --------
+    >>> round(anmi([0, 0, 1, 1], [[1, 1, 0, 0], [0, 1, 0, 1]]), 6)
+    0.5
+    """
+    _check_average(average)
+    chosen = check_labels(labels, "labels")
+    values = []
+    for position, member in enumerate(ensemble):
+        other = check_labels(member, f"ensemble[{position}]")
+        if other.size != chosen.size:
+            raise ValueError(f"ensemble[{position}] has {other.size} labels but labels has {chosen.size}")
+        values.append(nmi(other, chosen, average=average, noise=noise))
+    if not values:
+        raise ValueError("ensemble has no member; at least one labelling is needed")
+    return math.fsum(values) / len(values)
+
+
+def _check_average(average: str) -> None:
+    if average not in get_args(Average):
+        raise ValueError(f"average={average!r} is not one of {', '.join(get_args(Average))}")
 
 
 def _entropy(sizes: Counts, n: int) -> float:

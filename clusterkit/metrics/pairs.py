@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clusterkit.metrics._labels import Noise
 from clusterkit.metrics.table import Contingency, Counts, contingency
 
 # Below this many samples no sum of squared counts can leave int64.
 _INT64_SAFE = 2**31
 
 
-def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cluster") -> float:
     """Share of pairs of samples that both labellings treat alike (not adjusted for chance).
 
     A pair agrees if it is together in both labellings or apart in both. With ``S = Σ T²`` over the
@@ -22,21 +25,22 @@ def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Class of each sample: ints, strings or bools. -1 (noise in some methods) is a label like any
-        other: two noise samples count as together.
+        Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
         Cluster of each sample, likewise.
+    noise : {"cluster", "singletons", "exclude"}, default "cluster"
+        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
 
     Returns
     -------
     float
-        In [0, 1]; 1 only for identical partitions. Symmetric. For two classes and two clusters with
-        ``g = Acc n`` it is ``(g(g-1) + (n-g)(n-g-1)) / (n(n-1))``, about ``Acc² + (1-Acc)²``.
+        In [0, 1]; 1 only for identical partitions; nan if no sample is left. Symmetric. For two classes and two
+        clusters with ``g = Acc n`` it is ``(g(g-1) + (n-g)(n-g-1)) / (n(n-1))``, about ``Acc² + (1-Acc)²``.
 
     Raises
     ------
     ValueError
-        If a vector is empty or not 1-D, holds a missing value, or the lengths differ.
+        If a vector is empty or not 1-D, holds a missing value, the lengths differ, or `noise` is none of the three.
 
     Notes
     -----
@@ -48,10 +52,11 @@ def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     >>> rand_index([0, 0, 1, 1], [0, 0, 1, 2])
     0.8333333333333334
     """
-    return rand_from_pairs(count_pairs(contingency(labels_true, labels_pred)))
+    table = contingency(labels_true, labels_pred, noise=noise)
+    return math.nan if table.is_empty else rand_from_pairs(count_pairs(table))
 
 
-def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cluster") -> float:
     """Rand index, rescaled so that 0 is what chance gives and 1 is identity.
 
     With ``t``, ``a``, ``b`` the pairs together in both, in the classes, in the clusters, and ``m`` all
@@ -61,19 +66,21 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Class of each sample: ints, strings or bools. -1 (noise in some methods) is a label like any other.
+        Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
         Cluster of each sample, likewise.
+    noise : {"cluster", "singletons", "exclude"}, default "cluster"
+        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
 
     Returns
     -------
     float
-        In [-1/2, 1]; 1 only for identical partitions. Symmetric.
+        In [-1/2, 1]; 1 only for identical partitions. Symmetric. nan if no sample is left.
 
     Raises
     ------
     ValueError
-        If a vector is empty or not 1-D, holds a missing value, or the lengths differ.
+        If a vector is empty or not 1-D, holds a missing value, the lengths differ, or `noise` is none of the three.
 
     Notes
     -----
@@ -85,7 +92,8 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     >>> adjusted_rand([0, 0, 1, 1], [0, 0, 1, 2])
     0.5714285714285714
     """
-    return adjusted_from_pairs(count_pairs(contingency(labels_true, labels_pred)))
+    table = contingency(labels_true, labels_pred, noise=noise)
+    return math.nan if table.is_empty else adjusted_from_pairs(count_pairs(table))
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clusterkit.metrics._labels import check_pair
+from clusterkit.metrics._labels import Noise, check_noise, check_pair, number_clusters
 
 #: Tables with more cells than this are never laid out densely.
 MAX_DENSE_CELLS = 10_000_000
@@ -28,7 +28,7 @@ class Contingency:
     classes : ndarray of shape (k,)
         Distinct true labels, sorted.
     clusters : ndarray of shape (J,)
-        Distinct predicted labels, sorted.
+        Distinct predicted labels, sorted; with ``noise="singletons"`` one -1 for each noise sample before them.
     rows, columns, counts : ndarray of int64
         Place and value of each non-zero cell, ordered by row, then by column.
 
@@ -68,6 +68,11 @@ class Contingency:
         return _sum_by(self.columns, self.counts, self.clusters.size)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no sample is left: all were noise, and noise was excluded."""
+        return self.counts.size == 0
+
+    @property
     def is_bijection(self) -> bool:
         """Whether both labellings are the same partition under different names."""
         return self.counts.size == self.classes.size == self.clusters.size
@@ -97,25 +102,28 @@ class Contingency:
         return table
 
 
-def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
+def contingency(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cluster") -> Contingency:
     """Count how many samples each class shares with each cluster.
 
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Class of each sample: ints, strings or bools. -1 (noise in some methods) is a label like any other.
+        Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, likewise; the number -1 (also -1.0, but no string) is noise.
+    noise : {"cluster", "singletons", "exclude"}, default "cluster"
+        Noise samples are one cluster, or a cluster each, or are dropped from both vectors.
 
     Returns
     -------
     Contingency
-        The table; its dense form is ``contingency(...).to_array()``.
+        The table; its dense form is ``contingency(...).to_array()``. Without cells if every sample is dropped.
 
     Raises
     ------
     ValueError
-        If a vector is empty or not 1-D, holds a missing value, or the lengths differ.
+        If a vector is empty or not 1-D, holds a missing value, the lengths differ, or `noise` is none of the
+        three.
 
     Notes
     -----
@@ -126,10 +134,14 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     >>> contingency([0, 0, 1, 1], ["x", "y", "y", "y"]).to_array()
     array([[1, 1],
            [0, 2]])
+    >>> contingency([0, 0, 1, 1], [5, 5, -1, -1], noise="singletons").to_array()
+    array([[0, 0, 2],
+           [1, 1, 0]])
     """
+    mode = check_noise(noise)
     true, pred = check_pair(labels_true, labels_pred)
-    classes, row = np.unique(true, return_inverse=True)
-    clusters, column = np.unique(pred, return_inverse=True)
+    clusters, column, kept = number_clusters(pred, mode)
+    classes, row = np.unique(true if kept is None else true[kept], return_inverse=True)
     n_clusters = clusters.size
     cell = row.astype(np.int64) * n_clusters + column
     if classes.size * n_clusters <= MAX_DENSE_CELLS:

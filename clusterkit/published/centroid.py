@@ -1,10 +1,10 @@
-"""k-means in the input space, in random features and in kernel space."""
+"""k-means in the input space, in random features and in kernel space, and its fuzzy relative."""
 
 from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["ELM_KMEANS", "KERNEL_KMEANS", "KMEANS"]
+__all__ = ["CMEANS", "ELM_KMEANS", "FUZZY_CMEANS", "KERNEL_KMEANS", "KMEANS"]
 
 LLOYD = {
     "solver": "centroids",
@@ -21,6 +21,22 @@ KMEANS = Recipe(
     citation="Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2)",
     parameters={"featuremap": "identity", **LLOYD},
     use_when="Compact clusters in comparable units; the baseline of everything else.",
+)
+CMEANS = Recipe(
+    name="cmeans",
+    title="k-means from one random start",
+    citation="MacQueen (1967), Some methods for classification and analysis of multivariate observations, Berkeley "
+    "Symposium on Mathematical Statistics and Probability; Lloyd (1982), Least squares quantization in PCM, IEEE "
+    "Transactions on Information Theory 28(2)",
+    parameters={"featuremap": "identity", **LLOYD, "init__weighting": "uniform", "n_init": 1},
+    use_when="The baseline as older papers run it, or many different clusterings for an ensemble.",
+)
+FUZZY_CMEANS = Recipe(
+    name="fuzzy-cmeans",
+    title="Fuzzy c-means",
+    citation="Bezdek (1981), Pattern Recognition with Fuzzy Objective Function Algorithms, Plenum",
+    parameters={"featuremap": "identity", "solver": "fuzzy_cmeans", "labeler": "argmax", "n_init": 10},
+    use_when="Compact clusters that overlap, where the degree of membership matters.",
 )
 KERNEL_KMEANS = Recipe(
     name="kernel-kmeans",

@@ -4,14 +4,60 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["SVC"]
+__all__ = ["FSVC", "PSVC", "SGD_LMSVC", "SVC"]
 
 SVC = Recipe(
     name="svc",
     title="Support vector clustering with the complete graph",
     citation="Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, Journal of Machine Learning "
     "Research 2",
-    parameters={"featuremap": "rbf", "solver": "svdd", "labeler": "complete_graph"},
+    parameters={
+        "featuremap": "rbf",
+        "solver": "svdd",
+        "labeler": "complete_graph",
+        "labeler__outliers": "nearest",
+        "tuner": "svc_auto",
+    },
     clusters="found",
-    use_when="Clusters of any shape and unknown number, with noise; the width of the kernel decides the scale.",
+    use_when="Clusters of any shape and unknown number; the width of the kernel is chosen, or yours.",
+)
+PSVC = Recipe(
+    name="psvc",
+    title="Support vector clustering with bounds by position instead of C",
+    citation="Wang, Lai (2013), Position regularized support vector domain description, Pattern Recognition 46",
+    parameters={"featuremap": "rbf", "solver": "psvdd", "labeler": "complete_graph"},
+    clusters="found",
+    use_when="As svc, where strays must be left outside and there is no telling how many.",
+)
+FSVC = Recipe(
+    name="fsvc",
+    title="Fast support vector clustering: a part of the samples draws the contour, few climb to its peaks",
+    citation="Jung, Lee, Lee (2010), Fast support-based clustering method for large-scale problems, Pattern "
+    "Recognition 43",
+    parameters={
+        "featuremap": "rbf",
+        "solver": "subsampled",
+        "solver__solver": "svdd",
+        "solver__fraction": 0.5,
+        "labeler": "equilibrium",
+        "labeler__start": "cover",
+        "labeler__radius": 0.5,
+        "labeler__outliers": "basin",
+    },
+    clusters="found",
+    use_when="As svc, on more samples than its training or the complete graph allow; every sample gets a cluster.",
+)
+SGD_LMSVC = Recipe(
+    name="sgd-lmsvc",
+    title="Large margin support vector clustering by stochastic gradient descent",
+    citation="Pham and others (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4",
+    parameters={
+        "featuremap": "rbf",
+        "solver": "lmsvc",
+        "labeler": "equilibrium",
+        "labeler__start": "all",
+        "labeler__outliers": "basin",
+    },
+    clusters="found",
+    use_when="As svc, on so many samples that training must not grow with them; the labels vary with the seed.",
 )

@@ -18,7 +18,7 @@ from clusterkit._typing import Array
 from clusterkit.core import memory
 from clusterkit.core.progress import Report, tell
 
-__all__ = ["Matrix", "Minimum", "minimise", "nearest_start"]
+__all__ = ["BETA_ZERO", "REFUTED", "Matrix", "Minimum", "minimise", "nearest_start", "without_dust"]
 
 BETA_ZERO = 1e-12
 SMALLEST_CURVATURE = 1e-12
@@ -65,6 +65,8 @@ class Minimum:
     reason : str
     interrupted : bool
         By Ctrl-C.
+    rounds : int
+        Working sets solved, 1 where pairs move over all variables.
     """
 
     beta: Array
@@ -74,13 +76,38 @@ class Minimum:
     converged: bool
     reason: str
     interrupted: bool = False
+    rounds: int = 1
+
+    @classmethod
+    def ended(
+        cls,
+        beta: Array,
+        gradient: Array,
+        gap: float,
+        n_iter: int,
+        tol: float,
+        max_iter: int,
+        *,
+        interrupted: bool,
+        rounds: int = 1,
+    ) -> Minimum:
+        """The result with its reason in words."""
+        if gap <= tol:
+            reason = f"gap {gap:.2g} within tolerance {tol:.2g}"
+            return cls(beta, gradient, gap, n_iter, True, reason, rounds=rounds)
+        if interrupted:
+            why = "interrupted"
+        else:
+            why = f"max_iter = {max_iter} reached" if n_iter >= max_iter else "rounding allows no further progress"
+        reason = f"{why}, gap {gap:.2g} above tolerance {tol:.2g}"
+        return cls(beta, gradient, gap, n_iter, False, reason, interrupted, rounds)
 
 
-def nearest_start(order: Array, bounds: Array) -> Array:
+def nearest_start(order: Array, bounds: Array, total: float = 1.0) -> Array:
     """Feasible start that fills the variables up to their bounds in the given order; O(n)."""
     filled = np.cumsum(bounds[order])
     beta = np.zeros(len(bounds))
-    beta[order] = np.clip(1.0 - (filled - bounds[order]), 0.0, bounds[order])
+    beta[order] = np.clip(total - (filled - bounds[order]), 0.0, bounds[order])
     return beta
 
 
@@ -139,19 +166,13 @@ def minimise(matrix: Matrix, bounds: Array, beta: Array, tol: float, max_iter: i
         interrupted = True
     # Where tol is tiny, what counts as dust must not be able to open the gap again.
     dust = min(BETA_ZERO, 1e-3 * tol / max(float(matrix.diag.max()), np.finfo(np.float64).tiny))
-    beta = _without_dust(beta, bounds, dust)
+    beta = without_dust(beta, bounds, dust)
     G = 2.0 * matrix.product(beta) - matrix.diag
     gap = max(0.0, float(_gap(beta, G, bounds)))
-    if gap <= tol:
-        return Minimum(beta, G, gap, done, True, f"gap {gap:.2g} within tolerance {tol:.2g}")
-    if interrupted:
-        why = "interrupted"
-    else:
-        why = f"max_iter = {max_iter} reached" if done >= max_iter else "rounding allows no further progress"
-    return Minimum(beta, G, gap, done, False, f"{why}, gap {gap:.2g} above tolerance {tol:.2g}", interrupted)
+    return Minimum.ended(beta, G, gap, done, tol, max_iter, interrupted=interrupted)
 
 
-def _without_dust(beta: Array, bounds: Array, dust: float) -> Array:
+def without_dust(beta: Array, bounds: Array, dust: float) -> Array:
     """Exact bounds where only rounding is missing; the freest variable takes what the sum lacks then."""
     kept = np.where(beta < dust, 0.0, np.where(bounds - beta < dust, bounds, beta))
     room = np.minimum(kept, bounds - kept)

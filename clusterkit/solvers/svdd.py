@@ -12,12 +12,12 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status
-from clusterkit.core.params import integer, real
+from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers._matrices import FeatureMatrix, KernelMatrix
+from clusterkit.solvers._dual import GaussianDual, MatrixDual, dual_of
+from clusterkit.solvers._matrices import FeatureMatrix
 from clusterkit.solvers._sphere import SUM_TOLERANCE, KernelPower, MinusSquaredDistance, Sphere
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ class Svdd(Solver):
 
     Choose it for clusters of any shape and unknown number. It minimises ``β'Kβ - Σ K_ii β_i`` over
     ``Σ β_i = 1``, ``0 <= β_i <= C`` by sequential minimal optimisation. Samples with ``β_i > 0`` support the
-    contour, those with ``β_i = C < 1`` lie outside. Time O(n) an iteration plus kernel columns, in all between
-    O(n²) and O(n³); memory `cache_mb`.
+    contour, those with ``β_i = C < 1`` lie outside. With the Gaussian kernel about ``n s`` kernel values for s
+    support vectors (at least ``1 / C``) and O(n d) memory; with other kernels and features O(n) an iteration plus
+    columns of the matrix, in all between O(n²) and O(n³).
 
     Parameters
     ----------
@@ -71,7 +72,12 @@ class Svdd(Solver):
     weights : sequence of n floats or None, default None
         Factors > 0 of the bounds: ``β_i <= C weights_i``. Kept as a tuple.
     cache_mb : int, default 200
-        Memory for kernel columns in MiB. The whole matrix is computed at once where it fits.
+        Memory in MiB for columns of the kernel matrix: of the working sets with the Gaussian kernel, else of all
+        samples (the whole matrix is computed at once where it fits).
+    precision : {"float64", "float32"}, default "float64"
+        Type in which the Gaussian kernel is summed. "float32" changes β by about 1e-6 and is up to twice as fast
+        on many samples; `tol` below 1e-6 may then not be reached. Sums over the support are in float64 still.
+        Without effect on other kernels and features.
 
     Raises
     ------
@@ -88,11 +94,17 @@ class Svdd(Solver):
     support vector outside its own contour. ``C = 1 / n`` leaves the radius open: it is taken as 0, and every
     sample is an outlier. float32 points are converted to float64 for the kernel sums.
 
+    With the Gaussian kernel equal samples are one variable, and random samples of the rows give the start. Both are
+    exact: the optimality gap is that of all samples. What is prepared is `Resumable`: ``resolve`` solves for
+    another C or nu from a previous outcome, ``solve`` takes the outcome of another width (`KernelSpace.rescaled`).
+    `Status.n_iter` counts the pairs moved, ``facts["rounds"]`` the working sets out of all samples.
+
     References
     ----------
     Tax, Duin (2004), Support vector data description, Machine Learning 54, eqs. (5)-(9): the dual.
     Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2, section 2: the contour.
     Fan, Chen, Lin (2005), Working set selection using second order information, JMLR 6, WSS 2.
+    Joachims (1999), Making large-scale support vector machine learning practical: the decomposition.
     """
 
     name: ClassVar[str] = "svdd"
@@ -110,6 +122,7 @@ class Svdd(Solver):
         metadata={"invalid": (3.0, (), (1.0, 0.0), (1.0, np.nan), "heavy")},
     )
     cache_mb: int = integer(200, at_least=1)
+    precision: str = choice("float64", ("float64", "float32"))
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -145,15 +158,18 @@ class Svdd(Solver):
 
 
 def _prepare_kernel(solver: Svdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """Path of kernels: nothing is computed before the first solve but the diagonal."""
-    C, bounds = solver.bounds(space.n)
-    return _Prepared(solver, space, KernelMatrix.of(space), C, bounds)
+    """Path of kernels: finds equal samples; no kernel value is computed before the first solve."""
+    return _prepare(solver, space)
 
 
 def _prepare_features(solver: Svdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Path of features: their mean and lengths, two passes."""
+    return _prepare(solver, space)
+
+
+def _prepare(solver: Svdd, space: KernelSpace | FeatureSpace) -> Prepared:
     C, bounds = solver.bounds(space.n)
-    return _Prepared(solver, space, FeatureMatrix.of(space), C, bounds)
+    return _Prepared(solver, space, dual_of(space, solver.precision), C, bounds)
 
 
 @final
@@ -162,8 +178,8 @@ class _Prepared(Prepared):
     """The dual problem of a space."""
 
     solver: Svdd
-    space: Space
-    matrix: KernelMatrix | FeatureMatrix
+    space: KernelSpace | FeatureSpace
+    dual: GaussianDual | MatrixDual
     C: float
     bounds: Array
 
@@ -175,25 +191,31 @@ class _Prepared(Prepared):
     @property
     def scale(self) -> float:
         """What `tol` is relative to: 1 for the Gaussian kernel."""
-        return float(self.matrix.diag.max())
+        return float(self.dual.diag.max())
 
-    def minimise(self) -> Minimum:
+    def minimise(self, previous: Outcome | None = None) -> Minimum:
         """The solution of the dual."""
-        from clusterkit.solvers._smo import minimise
-
-        return minimise(
-            self.matrix,
+        return self.dual.minimise(
             self.bounds,
-            self._start(),
             self.solver.tol * self.scale,
             self.solver.max_iter or max(10**7, 100 * len(self.bounds)),
             self.solver.cache_mb * 2**20,
+            previous,
         )
 
+    def resolve(self, spec: Svdd, previous: Outcome) -> Domain:
+        """The contour for other parameters, such as another C, from a previous outcome on the same samples."""
+        C, bounds = spec.bounds(self.space.n)
+        dual = self.dual if spec.precision == self.solver.precision else dual_of(self.space, spec.precision)
+        return _Prepared(spec, self.space, dual, C, bounds)._domain_from(previous)
+
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
-        """The contour; nothing is random in it."""
-        found = self.minimise()
-        sphere = Sphere.of(found.beta, found.gradient, self.matrix.diag, self.bounds)
+        """The contour; nothing is random in it. A previous one, of another width or C, serves as the start."""
+        return self._domain_from(previous)
+
+    def _domain_from(self, previous: Outcome | None) -> Domain:
+        found = self.minimise(previous)
+        sphere = Sphere.of(found.beta, found.gradient, self.dual.diag, self.bounds)
         if not found.converged and not found.interrupted:
             warnings.warn(
                 f"solver 'svdd' stopped after {found.n_iter} iterations: {found.reason}",
@@ -207,9 +229,10 @@ class _Prepared(Prepared):
             "n_sv": int(np.count_nonzero(found.beta)),
             "n_bsv": sphere.n_bounded,
             "degenerate": sphere.degenerate,
+            "rounds": found.rounds,
         }
         # The Gaussian kernel has K_ii = 1: its linear term is the constant 1, left out as in the literature.
-        linear = 0.0 if self._gaussian else float(found.beta @ self.matrix.diag)
+        linear = 0.0 if isinstance(self.dual, GaussianDual) else float(found.beta @ self.dual.diag)
         history = (sphere.length2 - linear,)
         status = Status(found.n_iter, found.converged, found.reason, history, facts, found.interrupted)
         return self._domain(found.beta, sphere, status)
@@ -218,36 +241,24 @@ class _Prepared(Prepared):
         """The dual to be minimised: ``β'Kβ``, less ``Σ K_ii β_i`` unless the kernel is Gaussian."""
         return None if outcome.status is None else np.array(outcome.status.history)
 
-    @property
-    def _gaussian(self) -> bool:
-        return isinstance(self.space, KernelSpace) and isinstance(self.space.kernel, Gaussian)
-
-    def _start(self) -> Array:
-        """Mass on the samples nearest to the mean of the coordinates: no order of the samples matters."""
-        from clusterkit.solvers._smo import nearest_start
-
-        points = self.space.points.astype(np.float64, copy=False)
-        distances = np.square(points - points.mean(axis=0)).sum(axis=1)
-        return nearest_start(np.argsort(distances, kind="stable"), self.bounds)
-
     def _domain(self, beta: Array, sphere: Sphere, status: Status) -> Domain:
         """The region inside the sphere, widened by the slack."""
         half = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0 * self.scale
-        if isinstance(self.space, FeatureSpace):
-            matrix: Any = self.matrix
+        if isinstance(self.dual, GaussianDual):
+            centres, weights = self.dual.domain_parts(beta)
+            level = (1.0 + sphere.length2 - sphere.radius2) / 2.0
+            level -= min(half, 1e-3 * level)
+            return KernelDomain(centres, weights, self.dual.kernel, level=level, status=status)
+        matrix = self.dual.matrix
+        if isinstance(matrix, FeatureMatrix):
+            space = matrix.space
             centre = matrix.mean + matrix.combination(beta)
             # New features are computed in blocks of other shapes: allow for the rounding of a distance.
             longest = np.sqrt(self.scale)
-            error = 64.0 * np.finfo(self.space.dtype).eps * (np.linalg.norm(matrix.mean) + longest)
+            error = 64.0 * np.finfo(space.dtype).eps * (np.linalg.norm(matrix.mean) + longest)
             level = -sphere.radius2 - half - error * (2.0 * longest + error)
-            distance = MinusSquaredDistance(self.space.mapping, centre, self.space.dtype)
+            distance = MinusSquaredDistance(space.mapping, centre, space.dtype)
             return FunctionDomain(distance, level=float(level), status=status)
-        kernel_space: Any = self.matrix.space
         support = np.flatnonzero(beta)
-        centres, weights, kernel = kernel_space.points[support], beta[support], kernel_space.kernel
-        if self._gaussian:
-            level = (1.0 + sphere.length2 - sphere.radius2) / 2.0
-            level -= min(half, 1e-3 * level)
-            return KernelDomain(centres, weights, kernel, level=level, status=status)
-        power = KernelPower(centres, weights, kernel)
+        power = KernelPower(matrix.space.points[support], beta[support], matrix.kernel)
         return FunctionDomain(power, level=sphere.length2 - sphere.radius2 - half, status=status)

@@ -23,6 +23,7 @@ from clusterkit.labelers.complete_graph import CompleteGraph
 from clusterkit.labelers.interval import Interval
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.labelers.threshold import Threshold
+from clusterkit.labelers.transition import Transition
 from clusterkit.partitioners.kmeans_mapped import KMeansMapped
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.centroids import Centroids
@@ -89,6 +90,12 @@ RULES = [
         "found",
         attrs.evolve(SVC, n_clusters=4),
         "n_clusters: labeler 'complete_graph' finds the number of clusters itself; leave n_clusters=4 out",
+        "labeler: transition",
+    ),
+    (
+        "found on features",
+        attrs.evolve(SVC, featuremap=MinMax(), n_clusters=4),
+        "n_clusters: labeler 'complete_graph' finds the number of clusters itself; leave n_clusters=4 out",
         None,
     ),
     (
@@ -117,6 +124,11 @@ def test_each_rule_says_slot_reason_and_what_fits(c, reason, offer):
     else:
         assert " Changing one slot, these fit: " in message
         assert offer in message.partition("these fit: ")[2].rstrip(".").split("; ")
+
+
+def test_some_that_find_the_number_take_one_too():
+    c = attrs.evolve(SVC, labeler=Transition())
+    assert problems(c) == problems(attrs.evolve(c, n_clusters=3)) == []
 
 
 @pytest.mark.parametrize("c", [EMMC, SVC, NMF, attrs.evolve(EMMC, featuremap=Chain((MinMax(), Rbf())))])

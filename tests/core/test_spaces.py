@@ -221,7 +221,10 @@ class TestMemoryCap:
         ("ask", "what"),
         [
             (lambda X: KernelSpace(X, Gaussian(1.0)).gram(), "the 50 x 50 kernel matrix needs 20,000 bytes"),
-            (lambda X: KernelSpace(X, Gaussian(1.0)).rescaled(2.0), "the 50 x 50 distance matrix needs 20,000 bytes"),
+            (
+                lambda X: KernelSpace(X, Gaussian(1.0)).rescaled(2.0).gram(),
+                "the 50 x 50 kernel matrix needs 20,000 bytes",
+            ),
             (lambda X: build_space(X, Keep(3)).outer(), "the 50 x 50 matrix of inner products needs 20,000 bytes"),
             (lambda X: build_space(X, Keep(3)).rows(), "the 50 x 3 feature matrix needs 1,200 bytes"),
             (
@@ -281,6 +284,17 @@ class TestKernel:
         space = KernelSpace(X, Gaussian(1.0))
         close(space.rescaled(gamma).gram(), KernelSpace(X, Gaussian(gamma)).gram(), "K", scale=1.0, digits=1)
         assert space.kernel == Gaussian(1.0)
+        first, second = space.rescaled(gamma), space.rescaled(2 * gamma)
+        first.gram(), second.gram()
+        assert first._shared["D"] is second._shared["D"]
+        assert first._shared["D"] is not None
+
+    def test_another_width_of_many_points_costs_no_matrix(self):
+        X = np.random.default_rng(0).standard_normal((3000, 2))
+        space = KernelSpace(X, Gaussian(1.0)).rescaled(2.0)
+        assert space._shared["D"] is None
+        close(space.gram()[:50], KernelSpace(X, Gaussian(2.0)).gram()[:50], "K", scale=1.0, digits=1)
+        assert space._shared["D"] is None
 
     @pytest.mark.parametrize("kernel", [Gaussian(0.7), Linear()])
     def test_the_matrix_is_exactly_symmetric(self, kernel):

@@ -14,12 +14,21 @@ from oracles.agreement import (
     purity_by_clusters,
     rand_index_by_pairs,
 )
+from oracles.validity import purity_by_class_by_counting
 from sklearn import metrics as sk
 
-from clusterkit.metrics import adjusted_rand, clustering_accuracy, contingency, nmi, purity, rand_index
+from clusterkit.metrics import (
+    adjusted_rand,
+    clustering_accuracy,
+    contingency,
+    nmi,
+    purity,
+    purity_by_class,
+    rand_index,
+)
 from clusterkit.metrics.pairs import count_pairs, rand_from_pairs
 
-METRICS = [clustering_accuracy, rand_index, adjusted_rand, purity, nmi]
+METRICS = [clustering_accuracy, rand_index, adjusted_rand, purity, purity_by_class, nmi]
 SYMMETRIC = [clustering_accuracy, rand_index, adjusted_rand, nmi]
 ROUNDING = 1e-12
 
@@ -108,6 +117,16 @@ def test_against_oracles(pair):
     assert clustering_accuracy(*pair) == accuracy_by_enumeration(*pair)
     assert purity(*pair) == purity_by_clusters(*pair)
     assert nmi(*pair) == pytest.approx(nmi_by_definition(*pair), abs=ROUNDING)
+    assert purity_by_class(*pair) == pytest.approx(purity_by_class_by_counting(*pair), abs=ROUNDING)
+
+
+@given(labels=st.lists(st.integers(-1, 4), min_size=1, max_size=25))
+def test_extremes_of_the_two_purities(labels):
+    n, classes = len(labels), len(set(labels))
+    assert purity_by_class(labels, [0] * n) == 1.0
+    assert purity_by_class(labels, range(n)) == pytest.approx(classes / n, abs=ROUNDING)
+    assert purity(labels, [0] * n) == max(map(labels.count, labels)) / n
+    assert purity(labels, range(n)) == 1.0
 
 
 @given(pair=labellings(kinds=8, max_size=60))

@@ -53,3 +53,13 @@ def smo(K, bounds, beta, tol, max_iter=100_000):
         beta[j] = 0.0 if step == rest else beta[j] - step
         G += 2 * step * (K[:, i] - K[:, j])
     return beta, max_iter
+
+
+def libsvm(X, gamma, C, K):
+    """``β'Kβ`` of LIBSVM's one-class machine, whose nu is ``1 / (n C)``; needs 1 < n C and C < 1."""
+    from sklearn.svm import OneClassSVM
+
+    machine = OneClassSVM(gamma=gamma, nu=1.0 / (len(X) * C), tol=1e-9).fit(X)
+    beta = np.zeros(len(X))
+    beta[machine.support_] = machine.dual_coef_[0] / machine.dual_coef_.sum()
+    return float(beta @ K @ beta)

@@ -27,6 +27,7 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.complete_graph import CompleteGraph
+from clusterkit.solvers._matrices import KernelMatrix
 from clusterkit.solvers.svdd import Svdd
 
 TOL = 1e-8
@@ -71,7 +72,9 @@ def test_feasible_exactly_and_optimal_within_tol(problem):
     assert found.converged
     assert gap(gram(X, gamma), beta, np.full(n, min(C, 1.0))) <= TOL + 1e-12 * n
     assert outcome.status.facts["gap"] <= TOL
-    assert outcome.status.facts["n_sv"] == len(outcome.centres)
+    assert outcome.status.facts["n_sv"] == np.count_nonzero(beta)
+    # one centre for equal samples
+    assert len(outcome.centres) == len(np.unique(X[beta > 0], axis=0))
 
 
 @given(problems())
@@ -122,11 +125,20 @@ def test_value_of_a_general_solver(problem):
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 30.0])
 def test_the_compiled_loop_is_the_plain_loop(C, gamma):
     # the first pairs only: later on rounding may choose between nearly equal ones
-    prepared = prepare(np.random.default_rng(8).normal(size=(60, 3)), gamma, C=C, max_iter=25)
-    beta, n_iter = smo(prepared.matrix.whole(), prepared.bounds, prepared._start(), TOL, max_iter=25)
-    found = prepared.minimise()
-    assert found.n_iter == n_iter
-    assert found.beta == pytest.approx(beta, abs=1e-10)
+    from clusterkit.solvers._decomposition import minimise_gaussian
+    from clusterkit.solvers._dual import MatrixDual
+
+    X, bounds = np.random.default_rng(8).normal(size=(60, 3)), np.full(60, C)
+    dual = MatrixDual(KernelMatrix.of(KernelSpace(X, Gaussian(gamma))), X)
+    start = dual.start(bounds)
+    beta, n_iter = smo(gram(X, gamma), bounds, start, TOL, max_iter=25)
+    for found in (
+        dual.minimise(bounds, TOL, 25, 2**20),
+        minimise_gaussian(X, Gaussian(gamma), bounds, TOL, 25, 2**20, start=start),
+        minimise_gaussian(X, Gaussian(gamma), bounds, TOL, 25, 8 * 60 * 2, start=start),
+    ):
+        assert found.n_iter == n_iter
+        assert found.beta == pytest.approx(beta, abs=1e-10)
 
 
 @given(problems(), st.integers(0, 2**32 - 1))
@@ -209,21 +221,23 @@ def test_columns_that_make_room_for_each_other_give_the_same_solution():
     from clusterkit.solvers._smo import minimise
 
     X = np.random.default_rng(0).normal(size=(60, 5))
-    prepared = prepare(X, 0.5, C=0.1)
+    matrix, prepared = KernelMatrix.of(KernelSpace(X, Gaussian(0.5))), prepare(X, 0.5, C=0.1)
     whole = prepared.minimise()
     for slots in (2, 3, 17):
-        few = minimise(prepared.matrix, prepared.bounds, prepared._start(), TOL, 10**6, 8 * len(X) * slots)
+        few = minimise(matrix, prepared.bounds, prepared.bounds / 6.0, TOL, 10**6, 8 * len(X) * slots)
         assert few.converged
         assert few.beta == pytest.approx(whole.beta, abs=1e-4)
         assert few.beta @ few.gradient == pytest.approx(whole.beta @ whole.gradient, abs=TOL)
 
 
-def test_the_memory_cap_is_kept(monkeypatch):
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()])
+def test_the_memory_cap_is_kept(monkeypatch, kernel):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "20K")
     X = np.random.default_rng(0).normal(size=(100, 2))
-    prepared = prepare(X, 1.0)
+    space = KernelSpace(X, kernel)
+    prepared = Svdd().prepare(space, Task(100, None), np.random.default_rng(0))
     assert prepared.minimise().converged
-    assert "K" not in prepared.matrix.space._memo
+    assert "K" not in space._memo
 
 
 def test_start_is_feasible_for_any_bounds():
@@ -339,6 +353,7 @@ class TestParameters:
             ({"weights": [1.0, 0.0]}, r"svdd': weights must be one finite factor > 0"),
             ({"weights": 3.0}, r"svdd': weights must be one finite factor > 0"),
             ({"cache_mb": 0}, r"svdd': cache_mb must be an integer >= 1"),
+            ({"precision": "half"}, r"svdd': precision must be one of 'float64', 'float32'"),
         ],
     )
     def test_messages(self, parameters, words):
@@ -414,7 +429,7 @@ def test_a_fit_reports_and_pickles():
     run = fit(Composition(Rbf(gamma=1.0), Svdd(nu=0.2), CompleteGraph()), X, Seeds(0))
     assert isinstance(run.outcome, KernelDomain)
     assert run.resolved["solver"] == {"C": pytest.approx(1 / (50 * 0.2))}
-    assert set(run.outcome.status.facts) == {"C", "gap", "radius2", "n_sv", "n_bsv", "degenerate"}
+    assert set(run.outcome.status.facts) == {"C", "gap", "radius2", "n_sv", "n_bsv", "degenerate", "rounds"}
     assert run.objective == run.history[0]
     again = pickle.loads(pickle.dumps(run.outcome))
     assert np.array_equal(again.value(X), run.outcome.value(X))

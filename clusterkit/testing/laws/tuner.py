@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterkit.core.compat import legal_compositions
-from clusterkit.core.stages import Stage, Tuner
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.stages import FeatureMap, Labeler, Solver, Stage, Task, Tuner
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
@@ -18,7 +19,7 @@ LAWS: list[Law] = []
 def _tunable() -> Mapping[str, Stage]:
     """The first legal composition whose map and solver have parameters that a tuner may decide."""
     for c in legal_compositions():
-        if c.featuremap.tunable and c.solver.tunable:
+        if c.featuremap.tunable and c.solver.tunable and c.solver.targets == "never" and c.labeler.finds_k:
             return {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
     raise AssertionError("no registered composition has anything to tune")
 
@@ -27,23 +28,56 @@ def _tunable() -> Mapping[str, Stage]:
 def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
     """The same slots come back, with some tunable None replaced and everything else as it was."""
     stages, X = _tunable(), case.X
-    tuned = stage.tune(stages, X, case.rng("tuner"))
+    tuned = stage.tune(stages, X, case.rng("tuner")).stages
     assert set(tuned) == set(stages)
-    changed = 0
-    for slot, before in stages.items():
-        after = tuned[slot]
-        assert type(after) is type(before), f"{slot} became another stage"
-        for name, value in before.parameters().items():
-            if after.parameters()[name] != value:
-                assert value is None, f"{slot}: {name} was given, and was changed"
-                assert name in before.tunable, f"{slot}: {name} is not tunable"
-                changed += 1
+    changed = _only_open(stages, tuned)
     assert changed, "nothing was decided"
     same_bits(X, case.X, "the data afterwards")
 
 
 @law(LAWS, case=cases(["blobs", "duplicates"]))
+def keeps_what_is_given(stage: Tuner, case: Case) -> None:
+    """Tuning stages that are tuned already changes nothing, or is refused as there is nothing to decide."""
+    tuned = stage.tune(_tunable(), case.X, case.rng("tuner")).stages
+    try:
+        again = stage.tune(tuned, case.X, case.rng("again")).stages
+    except InvalidParameter:
+        return
+    _only_open(tuned, again)
+
+
+@law(LAWS, case=cases(["blobs", "duplicates"]))
 def same_seed_same_decision(stage: Tuner, case: Case) -> None:
     """Equal data and equal streams give equal stages."""
-    one, other = (stage.tune(_tunable(), case.X, case.rng("tuner")) for _ in range(2))
+    one, other = (stage.tune(_tunable(), case.X, case.rng("tuner")).stages for _ in range(2))
     assert dict(one) == dict(other)
+
+
+@law(LAWS, case=cases())
+def what_it_decides_can_be_fitted(stage: Tuner, case: Case) -> None:
+    """The map and the solver accept what was decided, on any data; facts are told under words."""
+    tuned = stage.tune(_tunable(), case.X, case.rng("tuner"))
+    featuremap, solver, labeler = (tuned.stages[slot] for slot in ("featuremap", "solver", "labeler"))
+    assert isinstance(featuremap, FeatureMap)
+    assert isinstance(solver, Solver)
+    assert isinstance(labeler, Labeler)
+    space = featuremap.fit(case.X, case.rng("featuremap"))
+    task = Task(case.n, None)
+    outcome = solver.prepare(space, task, case.rng("solver")).solve(None, None, case.rng("solver"))
+    labels = labeler.label(outcome, space, task, case.rng("labeler")).labels
+    assert labels.shape == (case.n,)
+    assert all(isinstance(name, str) for name in tuned.facts)
+
+
+def _only_open(before: Mapping[str, Stage], after: Mapping[str, Stage]) -> int:
+    """Parameters that changed; each of them was None and tunable."""
+    changed = 0
+    for slot, stage in before.items():
+        assert type(after[slot]) is type(stage), f"{slot} became another stage"
+        values = after[slot].parameters()
+        for name, value in stage.parameters().items():
+            if values[name] != value:
+                assert value is None, f"{slot}: {name} was given, and was changed"
+                assert name in stage.tunable, f"{slot}: {name} is not tunable"
+                changed += 1
+    return changed

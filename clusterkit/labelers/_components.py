@@ -1,0 +1,185 @@
+"""Components of the complete graph of a Gaussian domain, without comparing all pairs.
+
+Edges are looked for where they are likely: nearest neighbours, then the innermost samples of the components found
+so far. That leaves few components, and what remains is the proof that no further line joins two of them, by bounds
+over whole sets of lines. Where a bound is not enough the lines themselves are tested, so the components are those
+of the plain test of all pairs. The plain test is ``tests/oracles/complete_graph.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import KernelDomain
+from clusterkit.core.progress import Report, tell
+from clusterkit.kernels.disjoint_jit import roots
+from clusterkit.kernels.near_jit import Blocks, far_enough
+from clusterkit.labelers._dual_tree_jit import reject_pairs, sample_order
+from clusterkit.labelers._lines_jit import join_edges
+from clusterkit.labelers._neighbours import nearest_edges
+from clusterkit.labelers._tree_jit import Tree
+
+__all__ = ["Components", "Contour"]
+
+NEIGHBOURS = 8
+LEAF = 4
+SMALL = 0.02
+MOST_EDGES = 200_000
+# Kernel values between two looks at the keyboard, some 50 ms.
+WORK = 50_000_000
+
+
+@final
+@attrs.frozen(eq=False)
+class Contour:
+    """A Gaussian domain in coordinates where the kernel is ``exp(-|x - y|²)`` and the weights sum to 1.
+
+    Parameters
+    ----------
+    scale : float
+        Factor of the coordinates.
+    level : float
+    m : int
+        Samples a line.
+    blocks : Blocks
+        Centres and weights.
+    """
+
+    scale: float
+    level: float
+    m: int
+    blocks: Blocks
+
+    @classmethod
+    def of(cls, domain: KernelDomain, m: int) -> Contour:
+        """The contour of a domain whose kernel is Gaussian, whose weights are >= 0 and whose level is > 0."""
+        assert isinstance(domain.kernel, Gaussian)
+        scale, total = math.sqrt(domain.kernel.gamma), float(domain.weights.sum())
+        level = domain.level / total
+        centres = domain.centres.astype(np.float64, copy=False) * scale
+        return cls(scale, level, m, Blocks.of(centres, domain.weights / total, far_enough(level)))
+
+    @property
+    def domain(self) -> tuple[Any, ...]:
+        """What compiled functions take."""
+        return self.m, self.level, self.blocks.arrays
+
+    @property
+    def budget(self) -> int:
+        """Kernel sums between two looks at the keyboard."""
+        return max(1, WORK // self.blocks.centres.size)
+
+
+@attrs.define(eq=False)
+class Components:
+    """The search: samples inside, and which of them are joined already.
+
+    Parameters
+    ----------
+    contour : Contour
+    points : ndarray of shape (u, d)
+        Scaled, all inside, no two equal.
+    values : ndarray of shape (u,)
+    gradients : ndarray of shape (u, d)
+    parent : ndarray of shape (u,)
+        Disjoint sets.
+    stage : str
+        Whom progress is reported for.
+    sums : int
+        Kernel sums that the proof took.
+    """
+
+    contour: Contour
+    points: Array
+    values: Array
+    gradients: Array
+    parent: Array
+    stage: str
+    sums: int = 0
+
+    @classmethod
+    def of(cls, contour: Contour, points: Array, stage: str) -> Components:
+        """Nothing joined yet."""
+        values, gradients = contour.blocks.sums_gradients(points)
+        return cls(contour, points, values, gradients, np.arange(len(points)), stage)
+
+    @property
+    def samples(self) -> tuple[Array, Array, Array]:
+        """What compiled functions take."""
+        return self.points, self.values, self.gradients
+
+    def members(self) -> tuple[Array, Array, Array]:
+        """Component 0..c-1 of each point, sizes, and the innermost point of each component."""
+        _, component, sizes = np.unique(roots(self.parent), return_inverse=True, return_counts=True)
+        component = component.reshape(-1)
+        # the last one written is the one of the largest value
+        innermost = np.empty(len(sizes), dtype=np.intp)
+        rising = np.argsort(self.values, kind="stable")
+        innermost[component[rising]] = rising
+        return component, sizes, innermost
+
+    def count(self) -> int:
+        """Components at the moment."""
+        return len(np.unique(roots(self.parent)))
+
+    def join(self, edges: Array) -> None:
+        """Try edges (e, 2) in their order."""
+        done = 0
+        while done < len(edges):
+            done = join_edges(edges, done, self.contour.budget, self.parent, self.samples, self.contour.domain)
+            tell(Report(self.stage, done, len(edges)))
+
+    def complete(self) -> None:
+        """Join all that lines inside join: edges first, then the proof that none is missing."""
+        self.join_neighbours()
+        if self.count() > 1:
+            self.join_components()
+        if self.count() > 1:
+            self.certify()
+
+    def join_neighbours(self) -> None:
+        """Nearest neighbours, the shortest lines first."""
+        self.join(nearest_edges(self.points, self.points, NEIGHBOURS))
+
+    def join_components(self) -> None:
+        """Lines between the innermost points of components, then from small components to ever more neighbours."""
+        component, sizes, innermost = self.members()
+        while len(sizes) > 1:
+            before, inner = len(sizes), self.points[innermost]
+            self.join(innermost[nearest_edges(inner, inner, min(16, before - 1))])
+            component, sizes, innermost = self.members()
+            if len(sizes) == before:
+                break
+        for neighbours in (32, 64, 128):
+            if len(sizes) == 1 or neighbours >= len(self.points):
+                return
+            # large components have been tried from many sides by now
+            small = np.flatnonzero(sizes[component] <= max(1, int(SMALL * len(self.points))))
+            small = small[np.argsort(-self.values[small], kind="stable")][: MOST_EDGES // neighbours]
+            edges = nearest_edges(self.points[small], self.points, neighbours, small)
+            edges = edges[component[edges[:, 0]] != component[edges[:, 1]]]
+            self.join(edges)
+            before = len(sizes)
+            component, sizes, innermost = self.members()
+            if len(sizes) == before:
+                return
+
+    def certify(self) -> None:
+        """Reject what is left, pair of sets by pair of sets, or find the lines that are missing."""
+        tree = Tree.of(self.points, roots(self.parent), LEAF)
+        tried = sample_order(self.contour.m)
+        stack = np.zeros((1024, 3), dtype=np.int64)
+        stack[0, 2] = tried[0]
+        top = 1
+        while top:
+            top, sums = reject_pairs(
+                stack, top, self.contour.budget, tree.arrays, self.parent, self.samples, self.contour.domain, tried
+            )
+            self.sums += sums
+            tell(Report(self.stage, self.sums, None))

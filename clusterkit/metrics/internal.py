@@ -1,0 +1,206 @@
+"""Indices of the data and a clustering alone: how tight the clusters are, and how far apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clusterkit.metrics._labels import Noise, check_labels, check_noise, number_clusters
+
+# Distances held at a time, 8 MiB of them.
+BLOCK_DISTANCES = 2**20
+
+# Rounding errors of a centroid, in units of eps times the spread of the data.
+MARGIN = 16.0
+
+
+def compactness(X: ArrayLike, labels: ArrayLike, *, squared: bool = False, noise: Noise = "exclude") -> float:
+    """Mean distance between two samples of a cluster, clusters weighted by their size. Lower is better.
+
+    ``(1/N) Σ_k N_k · [Σ d(x, x')] / [N_k (N_k - 1) / 2]`` with the inner sum over the unordered pairs of cluster k.
+    A cluster of one sample has no pairs and contributes 0, so the index rewards shattering: compare it only
+    between clusterings of about as many clusters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The data the labels belong to, finite numbers.
+    labels : array-like of shape (n,)
+        Cluster of each sample: ints, strings or bools.
+    squared : bool, default False
+        Squared Euclidean distances instead of Euclidean ones: another index, but O(n d).
+    noise : {"exclude", "singletons", "cluster"}, default "exclude"
+        Samples with the label -1 are left out (of N too), or clusters of one sample each, or one cluster.
+
+    Returns
+    -------
+    float
+        At least 0, in the unit of X (its square if `squared`); nan if no sample is left.
+
+    Raises
+    ------
+    ValueError
+        If X is no finite matrix, its length is not that of the labels, a label is missing, or `noise` is none of
+        the three.
+
+    Notes
+    -----
+    O(Σ N_k² d) time by blocks of distances, O(n d) with `squared`; memory O(n + N_k d) and 8 MiB. Computed in
+    float64. Invariant to translation and rotation of X, proportional to its scale (the square of it).
+
+    References
+    ----------
+    Halkidi, Batistakis and Vazirgiannis, On clustering validation techniques, J. Intell. Inf. Syst. 2001: indices
+    of this kind. Pham and others, Fast support vector clustering, Vietnam J. Comput. Sci. 2017: this one.
+
+    Examples
+    --------
+    >>> compactness([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+    1.5
+    >>> compactness([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1], squared=True)
+    2.5
+    """
+    points, numbers = _clustered(X, labels, noise)
+    if not numbers.size:
+        return math.nan
+    parts = []
+    for members in _members(points, numbers):
+        if len(members) > 1:
+            total = _sum_of_squares(members) * len(members) if squared else _sum_of_distances(members)
+            parts.append(total * 2.0 / (len(members) - 1))
+    return math.fsum(parts) / numbers.size
+
+
+def davies_bouldin(X: ArrayLike, labels: ArrayLike, *, noise: Noise = "exclude") -> float:
+    """Mean over the clusters of the worst ratio of spreads to separation. Lower is better.
+
+    ``(1/m) Σ_i max_{j≠i} (Δ_i + Δ_j) / |c_i - c_j|`` with the centroids c and the mean Euclidean distance Δ of the
+    members of a cluster from its centroid.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The data the labels belong to, finite numbers.
+    labels : array-like of shape (n,)
+        Cluster of each sample: ints, strings or bools.
+    noise : {"exclude", "singletons", "cluster"}, default "exclude"
+        Samples with the label -1 are left out, or clusters of one sample each, or one cluster.
+
+    Returns
+    -------
+    float
+        At least 0. inf if two clusters have the same centroid (up to rounding) and one of them is more than one
+        point; two clusters that are the same point have ratio 0 to each other. nan for a single cluster, or none.
+
+    Raises
+    ------
+    ValueError
+        If X is no finite matrix, its length is not that of the labels, a label is missing, or `noise` is none of
+        the three.
+
+    Notes
+    -----
+    O(n d + m² d) time, O(N_k d + m d) memory and 8 MiB. Computed in float64. Invariant to translation, rotation
+    and scale of X. scikit-learn's function of this name counts coincident centroids as ratio 0.
+
+    References
+    ----------
+    Davies and Bouldin, A cluster separation measure, IEEE Trans. Pattern Anal. Mach. Intell. 1979, with p = q of
+    1 and 2.
+
+    Examples
+    --------
+    >>> davies_bouldin([[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1])
+    0.2222222222222222
+    """
+    points, numbers = _clustered(X, labels, noise)
+    if not numbers.size or not numbers.any():
+        return math.nan
+    origin = points[0].astype(np.float64)
+    centroids = np.empty((int(numbers.max()) + 1, points.shape[1]))
+    spreads = np.empty(len(centroids))
+    radius = 0.0
+    for number, members in enumerate(_members(points, numbers)):
+        G = members - origin
+        # Differences from a member: a cluster of equal samples then has a spread of exactly 0.
+        centroids[number] = G[0] + (G - G[0]).mean(axis=0)
+        spreads[number] = np.linalg.norm(G - centroids[number], axis=1).mean()
+        radius = max(radius, float(np.linalg.norm(G, axis=1).max()))
+    same = MARGIN * float(np.finfo(np.float64).eps) * radius
+    return math.fsum(_worst_ratios(centroids, spreads, same)) / len(centroids)
+
+
+def _worst_ratios(centroids: NDArray[np.float64], spreads: NDArray[np.float64], same: float) -> Iterator[float]:
+    """For each cluster the largest ratio to another one; centroids closer than `same` coincide."""
+    from scipy.spatial.distance import cdist
+
+    m = len(centroids)
+    step = max(1, BLOCK_DISTANCES // m)
+    for start in range(0, m, step):
+        rows = np.arange(start, min(m, start + step))
+        distances = cdist(centroids[rows], centroids)
+        sums = spreads[rows, None] + spreads
+        ratios = np.where(sums > 0.0, np.inf, 0.0)
+        np.divide(sums, distances, out=ratios, where=distances > same)
+        ratios[np.arange(len(rows)), rows] = 0.0
+        yield from ratios.max(axis=1).tolist()
+
+
+def _sum_of_squares(members: NDArray[np.float64]) -> float:
+    """Σ |x - mean|²; times the number of members it is the sum of squared distances over their pairs."""
+    shifted = members - members[0]
+    shifted -= shifted.mean(axis=0)
+    return float(np.einsum("ij,ij->", shifted, shifted))
+
+
+def _sum_of_distances(members: NDArray[np.float64]) -> float:
+    """Sum over the unordered pairs, by blocks: each row with itself (halved, as both orders occur) and later ones."""
+    from scipy.spatial.distance import cdist
+
+    step = max(1, BLOCK_DISTANCES // len(members))
+    sums = []
+    for start in range(0, len(members), step):
+        rows = members[start : start + step]
+        sums.append(0.5 * float(cdist(rows, rows).sum()))
+        later = members[start + step :]
+        if len(later):
+            sums.append(float(cdist(rows, later).sum()))
+    return math.fsum(sums)
+
+
+def _clustered(X: ArrayLike, labels: ArrayLike, noise: Noise) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The samples left and the numbers of their clusters, which are 0, 1, … without gaps."""
+    mode = check_noise(noise)
+    points = _check_points(X)
+    names = check_labels(labels, "labels")
+    if len(points) != names.size:
+        raise ValueError(f"X has {len(points)} samples but labels has {names.size}")
+    _, numbers, kept = number_clusters(names, mode)
+    return (points if kept is None else points[kept]), numbers
+
+
+def _members(points: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:
+    """The samples of each cluster in float64, one cluster after the other."""
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers))
+    for start, end in zip(np.append(0, ends[:-1]), ends, strict=True):
+        yield points[order[start:end]].astype(np.float64, copy=False)
+
+
+def _check_points(X: ArrayLike) -> NDArray[Any]:
+    try:
+        points = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must be a matrix of numbers: {error}") from error
+    if points.ndim != 2:
+        raise ValueError(f"X must be of shape (n, d), got shape {points.shape}")
+    if points.dtype.kind not in "biuf":
+        raise ValueError(f"X has values of type {points.dtype}; numbers are needed")
+    if points.dtype.kind == "f" and not np.isfinite(points).all():
+        row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(points)))
+        raise ValueError(f"X[{row}, {column}] is {points[row, column]}; finite numbers are needed")
+    return points

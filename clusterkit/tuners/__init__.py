@@ -1,0 +1,1 @@
+"""Tuners: parameters left open become values, found without labels before the fit."""
