@@ -2,7 +2,7 @@
 
 >>> import clusterkit
 >>> sorted(clusterkit.stages("solver"))[:2]
-['centroids', 'nmf']
+['centroids', 'fuzzy_cmeans']
 """
 
 from __future__ import annotations

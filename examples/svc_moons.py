@@ -19,7 +19,7 @@ settings = [
 plane = np.stack(np.meshgrid(np.linspace(-1.7, 2.7, 200), np.linspace(-1.2, 1.7, 150)), axis=-1)
 figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
 for panel, (title, parameters) in zip(axes.flat, settings, strict=True):
-    model = recipe("svc", random_state=0, **parameters).fit(X)
+    model = recipe("svc", tuner=None, labeler__outliers="noise", **parameters).fit(X)
     domain = model.outcome_
     clusters, noise = model.labels_.max() + 1, np.sum(model.labels_ < 0)
     print(f"{title:38} {clusters:3} clusters, {noise:2} noise, {len(domain.centres):3} support vectors")

@@ -177,6 +177,11 @@ class Domain(Outcome):
 
     level: float = attrs.field(kw_only=True)
 
+    @property
+    def supports(self) -> Array | None:
+        """Coordinates of the samples that shape the contour, (s, d); None if the domain does not know them."""
+        return None
+
     @abstractmethod
     def value(self, Y: Array) -> Array:
         """Value at coordinates Y, (m, d) to (m,); larger is further inside."""
@@ -185,9 +190,18 @@ class Domain(Outcome):
 @final
 @attrs.frozen(eq=False)
 class FunctionDomain(Domain):
-    """A domain known through a function only (no kernel expansion, hence no gradient)."""
+    """A domain known through a function only (no kernel expansion, hence no gradient).
+
+    Parameters
+    ----------
+    function : callable
+        Coordinates (m, d) to values (m,).
+    supports : ndarray of shape (s, d) or None
+        Coordinates of the samples that shape the contour, where the solver knows them.
+    """
 
     function: Callable[[Array], Array]
+    supports: Array | None = attrs.field(default=None, kw_only=True)
 
     def value(self, Y: Array) -> Array:
         """The function."""
@@ -209,6 +223,11 @@ class KernelDomain(Domain):
     centres: Array
     weights: Array
     kernel: Kernel
+
+    @property
+    def supports(self) -> Array:
+        """The centres whose weight is not 0, (s, d)."""
+        return self.centres[self.weights != 0]
 
     def value(self, Y: Array) -> Array:
         """The kernel sum."""

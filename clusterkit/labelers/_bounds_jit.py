@@ -21,7 +21,7 @@ from clusterkit.kernels.exponential_jit import fast_exp
 from clusterkit.kernels.gaussian_jit import FAST
 from clusterkit.kernels.near_jit import SIZE, block_terms, near_blocks
 
-__all__ = ["ball_space", "expansion", "is_dead", "largest_eigenvalue", "third_derivative", "value_terms"]
+__all__ = ["ball_space", "expansion", "is_alive", "is_dead", "largest_eigenvalue", "third_derivative", "value_terms"]
 
 SQRT_3_2, SQRT_1_2 = math.sqrt(1.5), math.sqrt(0.5)
 
@@ -108,6 +108,14 @@ def is_dead(y: Any, r: Any, value: Any, blocks: Any, low: Any, arrays: Any, spac
             return True
         taylor = not taylor
     return False
+
+
+@njit
+def is_alive(y: Any, r: Any, value: Any, blocks: Any, high: Any, arrays: Any, space: Any) -> Any:
+    """Whether g >= high in the whole ball, after `value_terms` with value >= high: Sturm's comparison."""
+    steep = _steepness(y, blocks, arrays, space) / math.sqrt(2.0)
+    reach = math.acos(high / math.sqrt(value * value + steep * steep)) - math.atan2(steep, value)
+    return reach > math.sqrt(2.0) * r * (1.0 + 1e-9)
 
 
 @njit(fastmath=FAST)

@@ -32,8 +32,10 @@ class Tree:
         -1 for leaves.
     single : ndarray of shape (nodes,), bool
         Whether the node is within one component.
+    low, high : ndarray of shape (nodes, d)
+        The box around the points.
     centre : ndarray of shape (nodes, d)
-        Middle of the box around the points.
+        Its middle.
     radius : ndarray of shape (nodes,)
         Of the smallest ball around the centre that holds the points, widened by rounding.
     """
@@ -43,6 +45,8 @@ class Tree:
     stop: Array
     children: Array
     single: Array
+    low: Array
+    high: Array
     centre: Array
     radius: Array
 
@@ -75,9 +79,10 @@ class Tree:
         children, single = np.full((most, 2), -1, dtype=np.int64), np.zeros(most, dtype=np.bool_)
         order = np.empty(len(points), dtype=np.int64)
         nodes = _build(points, by_component, first, means, leaf, order, start, stop, children, single)
-        centre, radius = np.empty((nodes, points.shape[1])), np.empty(nodes)
-        _measure(points, order, start, stop, centre, radius)
-        return cls(order, start[:nodes], stop[:nodes], children[:nodes], single[:nodes], centre, radius)
+        low, high, centre = (np.empty((nodes, points.shape[1])) for _ in range(3))
+        radius = np.empty(nodes)
+        _measure(points, order, start, stop, low, high, centre, radius)
+        return cls(order, start[:nodes], stop[:nodes], children[:nodes], single[:nodes], low, high, centre, radius)
 
 
 @njit
@@ -164,18 +169,17 @@ def _build(
 
 
 @njit
-def _measure(points: Any, order: Any, start: Any, stop: Any, centre: Any, radius: Any) -> Any:
+def _measure(points: Any, order: Any, start: Any, stop: Any, low: Any, high: Any, centre: Any, radius: Any) -> Any:
     d = points.shape[1]
-    low, high = np.empty(d), np.empty(d)
     for node in range(len(radius)):
-        low[:] = points[order[start[node]]]
-        high[:] = low
+        low[node] = points[order[start[node]]]
+        high[node] = low[node]
         for i in range(start[node], stop[node]):
             for c in range(d):
                 value = points[order[i], c]
-                low[c] = min(low[c], value)
-                high[c] = max(high[c], value)
-        centre[node] = 0.5 * (low + high)
+                low[node, c] = min(low[node, c], value)
+                high[node, c] = max(high[node, c], value)
+        centre[node] = 0.5 * (low[node] + high[node])
         most = 0.0
         for i in range(start[node], stop[node]):
             total = 0.0

@@ -75,7 +75,7 @@ class Equilibrium(Labeler):
     References
     ----------
     Lee, Lee (2005), An improved cluster labeling method for support vector clustering, IEEE Trans. PAMI 27.
-    Pham and others (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4: the strip.
+    Pham, Dang, Le, Le (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4: the strip.
     Jung, Lee, Lee (2010), Fast support-based clustering method for large-scale problems, Pattern Recognition 43.
     Fukunaga, Hostetler (1975), The estimation of the gradient of a density function, IEEE Trans. Inf. Theory 21.
     """

@@ -55,7 +55,7 @@ def compactness(X: ArrayLike, labels: ArrayLike, *, squared: bool = False, noise
     References
     ----------
     Halkidi, Batistakis and Vazirgiannis, On clustering validation techniques, J. Intell. Inf. Syst. 2001: indices
-    of this kind. Pham and others, Fast support vector clustering, Vietnam J. Comput. Sci. 2017: this one.
+    of this kind. Pham, Dang, Le, Le, Fast support vector clustering, Vietnam J. Comput. Sci. 2017: this one.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def purity_by_class(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: No
 
     Notes
     -----
-    O(n log n) time. Source: the formula as printed in Pham and others, Fast support vector clustering,
+    O(n log n) time. Source: the formula as printed in Pham, Dang, Le, Le, Fast support vector clustering,
     Vietnam J. Comput. Sci. 2017, whose own words ("for cluster i") describe `purity`.
 
     Examples

@@ -50,7 +50,7 @@ FSVC = Recipe(
 SGD_LMSVC = Recipe(
     name="sgd-lmsvc",
     title="Large margin support vector clustering by stochastic gradient descent",
-    citation="Pham and others (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4",
+    citation="Pham, Dang, Le, Le (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4",
     parameters={
         "featuremap": "rbf",
         "solver": "lmsvc",

@@ -127,7 +127,9 @@ class FeatureProducts:
     def domain(self, weights: Array, level: float, status: Status) -> Domain:
         """Where ``Σ_i weights_i h(x_i)'h(x) >= level``, lengths scaled."""
         w = self._combined(weights) / self.longest
-        return FunctionDomain(InnerProduct(self.space.mapping, w, self.space.dtype), level=level, status=status)
+        function = InnerProduct(self.space.mapping, w, self.space.dtype)
+        supports = self.space.points[np.flatnonzero(weights)]
+        return FunctionDomain(function, level=level, supports=supports, status=status)
 
     @property
     def rounding(self) -> float:

@@ -85,7 +85,7 @@ class Lmsvc(Solver):
 
     References
     ----------
-    Pham and others (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4, eq. (2) and
+    Pham, Dang, Le, Le (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4, eq. (2) and
     theorem 1: the step, the stop criterion and the bound on the mean iterate.
     Shalev-Shwartz, Singer, Srebro, Cotter (2011), Pegasos, Mathematical Programming 127: the step size 1/t.
     """

@@ -249,7 +249,8 @@ class _Prepared(Prepared):
             level = (1.0 + sphere.length2 - sphere.radius2) / 2.0
             level -= min(half, 1e-3 * level)
             return KernelDomain(centres, weights, self.dual.kernel, level=level, status=status)
-        matrix = self.dual.matrix
+        matrix, support = self.dual.matrix, np.flatnonzero(beta)
+        supports = self.dual.points[support]
         if isinstance(matrix, FeatureMatrix):
             space = matrix.space
             centre = matrix.mean + matrix.combination(beta)
@@ -258,7 +259,7 @@ class _Prepared(Prepared):
             error = 64.0 * np.finfo(space.dtype).eps * (np.linalg.norm(matrix.mean) + longest)
             level = -sphere.radius2 - half - error * (2.0 * longest + error)
             distance = MinusSquaredDistance(space.mapping, centre, space.dtype)
-            return FunctionDomain(distance, level=float(level), status=status)
-        support = np.flatnonzero(beta)
+            return FunctionDomain(distance, level=float(level), supports=supports, status=status)
         power = KernelPower(matrix.space.points[support], beta[support], matrix.kernel)
-        return FunctionDomain(power, level=sphere.length2 - sphere.radius2 - half, status=status)
+        level = sphere.length2 - sphere.radius2 - half
+        return FunctionDomain(power, level=level, supports=supports, status=status)

@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 
-__all__ = ["Partition", "Tree", "adjusted_rand", "best"]
+__all__ = ["Choice", "Partition", "Tree", "adjusted_rand", "best"]
 
 SAME = 0.95
 """Adjusted Rand index from which two partitions count as the same."""
@@ -22,6 +22,8 @@ NEIGHBOURS = 5
 INNER = 0.97
 """Quantile of a cluster's own edges that stands for its sparseness: the largest would follow every stray."""
 TIE = 1e-9
+CHANCE_LASTS, CHANCE_SEPARATION = 2, -0.2
+"""What the best partitions of single Gaussian and uniform clouds in the plane do not exceed."""
 
 
 @final
@@ -111,7 +113,31 @@ class Tree:
         return float(partition.shares @ values)
 
 
-def best(partitions: Sequence[Partition], tree: Tree) -> tuple[Partition, int, float] | None:
+@final
+@attrs.frozen(eq=False)
+class Choice:
+    """The best of several partitions, and why.
+
+    Parameters
+    ----------
+    partition : Partition
+    lasts : int
+        Neighbouring widths over which it stays the same, its own included.
+    separation, score : float
+    """
+
+    partition: Partition
+    lasts: int
+    separation: float
+    score: float
+
+    @property
+    def chance(self) -> bool:
+        """Whether it is no better than what a single cloud in the plane falls into: neither lasting nor separated."""
+        return self.lasts <= CHANCE_LASTS and self.separation < CHANCE_SEPARATION
+
+
+def best(partitions: Sequence[Partition], tree: Tree) -> Choice | None:
     """The partition of the highest score ``ln L + 2 V + ln H``; None if there is none.
 
     L is the number of neighbouring widths over which the partition stays the same, V its separation and H its
@@ -122,15 +148,13 @@ def best(partitions: Sequence[Partition], tree: Tree) -> tuple[Partition, int, f
     ranked = []
     for each in partitions:
         down, up = _reach(each, at, -1), _reach(each, at, 1)
-        lasts = down + up + 1
-        score = math.log(lasts) + SEPARATION * tree.separation(each) + math.log(each.evenness)
-        ranked.append((score, abs(up - down), lasts, each))
+        separation = tree.separation(each)
+        score = math.log(down + up + 1) + SEPARATION * separation + math.log(each.evenness)
+        ranked.append((abs(up - down), each.row, each.column, Choice(each, down + up + 1, separation, score)))
     if not ranked:
         return None
-    top = max(score for score, *_ in ranked)
-    equal = [entry for entry in ranked if entry[0] >= top - TIE]
-    score, _, lasts, winner = min(equal, key=lambda entry: (entry[1], entry[3].row, entry[3].column))
-    return winner, lasts, score
+    top = max(entry[-1].score for entry in ranked)
+    return min((entry for entry in ranked if entry[-1].score >= top - TIE), key=lambda entry: entry[:3])[-1]
 
 
 def _reach(partition: Partition, at: dict[tuple[int, int], Partition], step: int) -> int:

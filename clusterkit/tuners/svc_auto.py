@@ -32,6 +32,11 @@ MOST_WIDTHS = 60
 LEAST_COVERAGE = 0.4
 """Below 1 less the largest share: at the boundary chance would decide whether a run counts."""
 SMALLEST_CLUSTER = 5
+FEWEST_ROWS = 8
+LOCAL = 0.2
+"""The local width is this over the median squared distance to the third neighbour."""
+HALF, PLANE = 0.5, 3
+"""Share of outliers with the local width, and the most coordinates for which it is of use."""
 
 
 @final
@@ -65,7 +70,9 @@ class SvcAuto(Tuner):
     those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and everything outside goes to the nearest cluster.
     Partitions of at least two clusters and at most ``max(√m, m / (2 least))`` that cover 0.4 of the rows before this
     are judged by ``ln L + 2 V + ln H``, see `clusterkit.tuners._plateaus.best`. If there are none, the widest kernel
-    is used, mostly with one cluster.
+    is used, mostly with one cluster; likewise for fewer than 8 rows. In up to three coordinates a best partition with
+    L <= 2 and V < -0.2 is no better than those of a single cloud; then `gamma` is γ0 and `nu` 0.5, which mostly
+    leaves such a cloud whole.
 
     If `gamma` (or `sigma`) was given, nothing is run: `nu` is 0.2. If `nu` or `C` was given, only widths are
     searched. With a chain of maps the rule sees the coordinates before the kernel.
@@ -136,8 +143,8 @@ def _sample(n: int, most: int, rng: Rng) -> Array:
 
 
 def _least_size(m: int) -> int:
-    """Smallest cluster among m rows: a fifth of them where they are few."""
-    return max(1, min(max(SMALLEST_CLUSTER, round(math.sqrt(m) / 2.0)), m // 5))
+    """Smallest cluster among m rows: about a fifth of them where they are few."""
+    return min(max(SMALLEST_CLUSTER, round(math.sqrt(m) / 2.0)), max(2, m // 5))
 
 
 @final
@@ -197,11 +204,11 @@ class _Search:
 
     def run(self, deadline: float) -> dict[str, Any]:
         """The values, and how they were found."""
-        widths = _widths(self.D)
+        start, widths = _widths(self.D)
         shares: tuple[float | None, ...] = SHARES if self.open_nu else (None,)
         partitions: list[Partition] = []
-        runs, ended = 0, "all widths tried"
-        if len(widths) > 1 and len(self.D) >= 2 * self.least:
+        runs, ended = 0, "all widths tried"  # of each share those up to where it shatters
+        if len(widths) > 1 and len(self.D) >= FEWEST_ROWS:
             try:
                 for partition in self._runs(widths, shares):
                     runs += 1
@@ -217,23 +224,24 @@ class _Search:
         facts: dict[str, Any] = {"runs": runs, "ended": ended, "candidates": len(partitions)}
         choice = best(partitions, Tree.of(self.D)) if partitions else None
         if choice is None:
-            return {
-                "gamma": float(widths[0]),
-                "nu": min(SHARES),
-                "min_cluster_size": 1,
-                "rule": "no partition qualified: the widest kernel",
-                **facts,
-            }
-        winner, lasts, score = choice
+            rule = "no partition qualified: the widest kernel"
+            return {"gamma": float(widths[0]), "nu": min(SHARES), "min_cluster_size": 1, "rule": rule, **facts}
+        winner = choice.partition
+        facts.update(
+            score=round(choice.score, 6),
+            widths=choice.lasts,
+            separation=round(choice.separation, 6),
+            clusters=winner.k,
+            coverage=round(winner.coverage, 6),
+        )
+        if choice.chance and self.space.points.shape[1] <= PLANE and self.open_nu:
+            rule = "nothing better than chance: the local width, half of the rows outside"
+            return {"gamma": start, "nu": HALF, "min_cluster_size": self.least, "rule": rule, **facts}
         return {
             "gamma": float(widths[winner.row]),
             "nu": shares[winner.column],
             "min_cluster_size": self.least,
             "rule": "most lasting, separated and even partition",
-            "score": round(score, 6),
-            "widths": lasts,
-            "clusters": winner.k,
-            "coverage": round(winner.coverage, 6),
             **facts,
         }
 
@@ -279,20 +287,20 @@ class _Search:
         return Partition(row, column, fill(labels, self.D), len(kept), coverage)
 
 
-def _widths(D: Array) -> Array:
-    """Widths to try, ascending; one only where the rows have no scale."""
+def _widths(D: Array) -> tuple[float, Array]:
+    """The local width, and those to try, ascending; one only where the rows have no scale."""
     largest = float(D.max())
     if not 0.0 < largest < math.inf:
-        return np.array([1.0])
+        return 1.0, np.array([1.0])
     # equal rows, and what rounding left between them, say nothing about the scale
     off = np.where(1e-13 * largest >= D, math.inf, D)
     ranks = [min(rank, len(D) - 1) for rank in (0, 2)]
     near = np.sort(np.partition(off, ranks, axis=1)[:, : ranks[1] + 1], axis=1)
     nearest, third = near[:, 0], near[:, -1]
     third = np.where(np.isfinite(third), third, nearest)
-    start = 0.2 / float(np.median(third))
+    start = LOCAL / float(np.median(third))
     low, high = 1.0 / largest, 4.0 * math.log(2.0) / float(np.quantile(nearest, 0.1))
     first = math.ceil(math.log(low / start, STEP))
     last = max(first, math.floor(math.log(max(high, start) / start, STEP)))
     widths: Array = start * STEP ** np.arange(max(first, last - MOST_WIDTHS + 1), last + 1)
-    return widths
+    return start, widths

@@ -48,7 +48,7 @@ RULES = [
         "outcome",
         attrs.evolve(NMF, solver=Svdd()),
         "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives FunctionDomain here",
-        "solver: nmf",
+        "solver: fuzzy_cmeans, nmf",
     ),
     (
         "coding",
@@ -60,7 +60,7 @@ RULES = [
         "no coding",
         attrs.evolve(SVC, labeler=Argmax(), n_clusters=2),
         "labeler: 'argmax' codes labels as onehot, solver 'svdd' takes no coding at all",
-        "solver: centroids, ridge",
+        "solver: centroids, fuzzy_cmeans, ridge",
     ),
     (
         "codec",
@@ -161,7 +161,7 @@ def test_every_reason_is_told_at_once():
 def test_the_blamed_slot_is_not_the_only_one_offered():
     offers = alternatives(attrs.evolve(NMF, featuremap=Rbf()))
     assert "elm" in offers["featuremap"]
-    assert offers["solver"] == []  # no solver of embeddings works on a kernel
+    assert offers["solver"] == ["fuzzy_cmeans"]
     assert offers["labeler"] == []
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clusterkit
 from clusterkit import Pipeline, recipe
+from clusterkit.estimators.slots import resolve
 
 FINDS_K = "the checks set n_clusters, which this recipe finds; the same checks run without that parameter below"
 TWO = "check_clustering sets three clusters, this recipe makes two"
@@ -56,7 +57,7 @@ def expected(estimator) -> dict[str, str]:
     if isinstance(estimator, FindsK):
         return {}
     labeler = getattr(estimator, "labeler", "auto")
-    if labeler == "complete_graph":
+    if resolve("labeler", "argmax" if labeler == "auto" else labeler).finds_k:
         return dict.fromkeys(SETS_K, FINDS_K)
     return {"check_clustering": TWO} if labeler == "threshold" else {}
 

@@ -165,7 +165,7 @@ def test_progress_is_told():
     assert turns[0] == 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
 def test_a_handful_of_rows_is_one_cluster(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
     model = recipe("svc", random_state=0).fit(X)
@@ -180,11 +180,23 @@ def test_equal_rows_are_one_cluster_with_one_warning():
     assert not model.labels_.any()
 
 
-@pytest.mark.parametrize("d", [2, 40])
-def test_one_gaussian_is_not_shattered(d):
-    X = np.random.default_rng(0).normal(size=(150, d))
-    labels = recipe("svc", random_state=0).fit(X).labels_
-    assert labels.max() + 1 <= 4
+@pytest.mark.parametrize("d", [2, 5, 40])
+def test_one_cloud_stays_nearly_whole(d):
+    counts = [
+        recipe("svc", random_state=0).fit(np.random.default_rng(seed).normal(size=(150, d))).labels_.max() + 1
+        for seed in range(3)
+    ]
+    assert max(counts) <= 3
+
+
+def test_chance_is_told():
+    model = recipe("svc", random_state=0).fit(np.random.default_rng(0).normal(size=(150, 2)))
+    assert "chance" in model.resolved_["tuner"]["rule"]
+    assert model.resolved_["solver"]["nu"] == 0.5
+
+
+def test_the_least_size_of_a_cluster():
+    assert [svc_auto._least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
 
 
 def test_repeated_rows_and_constant_columns():
@@ -254,6 +266,7 @@ def test_a_plateau_is_counted_to_both_sides(kinds):
 def test_the_middle_of_the_plateau_is_taken():
     path = [made([0, 0, 0, 1, 1, 1], row) for row in range(5)]
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    winner, lasts, _ = best(path, Tree.of(np.square(X - X.T)))
-    assert (winner.row, lasts) == (2, 5)
+    choice = best(path, Tree.of(np.square(X - X.T)))
+    assert (choice.partition.row, choice.lasts) == (2, 5)
+    assert not choice.chance
     assert best([], Tree.of(np.square(X - X.T))) is None

@@ -1,0 +1,207 @@
+"""What all pictures share: axes, colours, the points of clusters, legends beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.errors import InvalidParameter
+
+__all__ = [
+    "FAINT",
+    "INK",
+    "STYLES",
+    "axes_for",
+    "counted",
+    "draw_points",
+    "frame",
+    "legend_beside",
+    "matplotlib_or_raise",
+    "of_clusters",
+    "point_size",
+    "raster",
+]
+
+# Okabe and Ito's colours, which people with any colour vision tell apart, without black (the ink) and yellow (too pale
+# for small points). Further clusters repeat them with another marker; circles and squares around points mean support
+# vectors, crosses noise and stars equilibria, so none of these is a marker of clusters after the first.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+MARKERS = ("o", "^", "D", "v", "p", "<", ">")
+STYLES = tuple((color, marker) for marker in MARKERS for color in COLORS)
+INK, FAINT = "#222222", "#808080"
+
+LEGEND_ENTRIES = 10
+MOST_NUMBERS = 40
+"""Clusters that get their number written into the picture, where the legend cannot name them all."""
+RASTER_FROM = 5000
+"""Points from which a PDF or SVG holds an image of them instead of each."""
+STRETCH = 8.0
+"""Ratio of the two ranges up to which both axes have the same unit."""
+
+
+class Entry(NamedTuple):
+    """A line of the legend."""
+
+    handle: Any
+    rows: int
+
+
+def matplotlib_or_raise() -> None:
+    """Refuse clearly where the extra is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "pictures need matplotlib: install clusterkit-toolkit with the extra 'plots' "
+            "(pip install 'clusterkit-toolkit[plots]'), or matplotlib itself"
+        ) from error
+
+
+def axes_for(ax: Any, size: tuple[float, float] = (7.4, 5.0)) -> Any:
+    """The axes given, or those of a new figure of pyplot, so that notebooks and ``pyplot.show`` find it."""
+    if ax is None:
+        from matplotlib import pyplot
+
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
+    return ax
+
+
+def check_axes(ax: Any, who: str) -> None:
+    """Refuse what is no axes before anything is computed."""
+    matplotlib_or_raise()
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        hint = "; give one of them" if isinstance(ax, np.ndarray | list | tuple) else ""
+        raise InvalidParameter(f"{who}: ax must be matplotlib axes or None, got {type(ax).__name__}{hint}")
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 cluster``, ``1,200 clusters``."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def of_clusters(labels: Labels) -> str:
+    """What a title says about labels."""
+    noise = int(np.sum(labels < 0))
+    k = len(np.unique(labels[labels >= 0]))
+    return f"{counted(k, 'cluster')} of {counted(len(labels), 'sample')}, {noise or 'no'} noise"
+
+
+def styles_of(labels: Labels) -> Array:
+    """Index into `STYLES` for each label >= 0, -1 for noise: the label itself, if there are as many styles."""
+    if labels.max(initial=-1) >= len(STYLES):
+        ranks = np.unique(labels[labels >= 0], return_inverse=True)[1].reshape(-1)
+        result = np.full(len(labels), -1, dtype=np.intp)
+        result[labels >= 0] = ranks % len(STYLES)
+        return result
+    return np.where(labels >= 0, labels, -1).astype(np.intp)
+
+
+def point_size(n: int) -> float:
+    """Area of a marker: smaller where there are many."""
+    return float(np.clip(26.0 * np.sqrt(250.0 / max(n, 1)), 2.5, 26.0))
+
+
+def raster(n: int) -> bool:
+    """Whether so many marks are better an image within vector graphics."""
+    return n > RASTER_FROM
+
+
+def draw_points(ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, alpha: float = 1.0) -> list[Any]:
+    """Scatter clusters and noise; the legend's handles for them come back, at most `room`.
+
+    One collection for each style in use, labelled with its cluster, and one for noise. Where there are more
+    clusters than room, the legend names the largest and the picture has the numbers of the clusters.
+
+    Parameters
+    ----------
+    ax : Axes
+    places : ndarray of shape (n, 2)
+    labels : ndarray of shape (n,)
+    room : int
+    alpha : float
+
+    Returns
+    -------
+    list of artists
+    """
+    from matplotlib.lines import Line2D
+
+    size, many = point_size(len(places)), raster(len(places))
+    found, counts = np.unique(labels[labels >= 0], return_counts=True)
+    style = styles_of(labels)
+    common = {"rasterized": many, "alpha": alpha}
+    noise = labels < 0
+    handles: list[Any] = []
+    if noise.any():
+        room -= 1
+        crosses = ax.scatter(*places[noise].T, s=1.3 * size, marker="x", color=FAINT, linewidth=0.9, zorder=3,
+                             label=f"noise: {noise.sum():,}", **common)  # fmt: skip
+        handles.append(crosses)
+    drawn = {}
+    for index in np.unique(style[~noise]):
+        rows = style == index
+        color, marker = STYLES[index]
+        first = int(labels[rows][0])
+        drawn[int(index)] = ax.scatter(
+            *places[rows].T, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
+            zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", **common,
+        )  # fmt: skip
+    if len(found) <= room:
+        return [*drawn.values(), *handles]
+    largest = np.sort(np.argsort(-counts, kind="stable")[: max(room - 1, 0)])
+    named: list[Any] = []
+    for place in largest:
+        color, marker = STYLES[style[np.argmax(labels == found[place])]]
+        text = f"cluster {found[place]}: {counts[place]:,}"
+        named.append(Line2D([], [], linestyle="", marker=marker, color=color, markersize=5, label=text))
+    others = len(found) - len(largest)
+    rest = Line2D([], [], linestyle="", marker="$…$", color=INK, label=counted(others, "smaller cluster"))
+    _draw_numbers(ax, places, labels, found[np.argsort(-counts, kind="stable")][:MOST_NUMBERS])
+    return [*named, rest, *handles]
+
+
+def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Array) -> None:
+    """The number of each cluster at its sample nearest to the median."""
+    from matplotlib.patheffects import withStroke
+
+    for label in which:
+        own = places[labels == label]
+        middle = own[np.argmin(np.square(own - np.median(own, axis=0)).sum(axis=1))]
+        ax.annotate(
+            str(label), middle, fontsize=8, fontweight="bold", color=INK, ha="center", va="center", zorder=6,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )  # fmt: skip
+
+
+def frame(ax: Any, title: str, names: Sequence[str], places: Array | None = None) -> None:
+    """Title, names of the axes, light spines; the same unit on both axes where that leaves a picture."""
+    ax.set_title(title, fontsize=10.5, loc="left", color=INK)
+    ax.set_xlabel(names[0], color=INK)
+    ax.set_ylabel(names[1], color=INK)
+    ax.tick_params(colors=FAINT, labelsize=8)
+    for spine in ax.spines.values():
+        spine.set_color("#cccccc")
+    if places is not None and len(places):
+        width, height = np.ptp(places, axis=0)
+        if 0 < max(width, height) <= STRETCH * min(width, height):
+            ax.set_aspect("equal", adjustable="box" if _alone(ax) else "datalim")
+
+
+def _alone(ax: Any) -> bool:
+    """Whether no other axes share a direction with these: a box of shared axes cannot change."""
+    groups = (ax.get_shared_x_axes(), ax.get_shared_y_axes())
+    return all(len(group.get_siblings(ax)) == 1 for group in groups)
+
+
+def legend_beside(ax: Any, handles: list[Any]) -> None:
+    """A legend to the right of the axes, where no data are."""
+    if handles:
+        ax.legend(
+            handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
+            fontsize=8.5, handletextpad=0.5,
+        )  # fmt: skip

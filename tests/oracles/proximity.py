@@ -1,0 +1,71 @@
+"""Components over the lines of any graph, and the graphs themselves from all distances."""
+
+from __future__ import annotations
+
+import numpy as np
+from oracles.complete_graph import line_values
+
+
+def components(u, edges):
+    """Smallest point of the component of each of u points."""
+    part = list(range(u))
+    for i, j in edges:
+        a, b = part[i], part[j]
+        part = [min(a, b) if p in (a, b) else p for p in part]
+    return np.array(part)
+
+
+def inside_edges(value, level, points, edges, m):
+    """The edges whose m samples are inside, and how near any value came to the level."""
+    kept, margin = [], np.inf
+    for i, j in edges:
+        samples = line_values(value, points[i], points[j], m)
+        margin = min(margin, np.abs(samples - level).min())
+        if (samples >= level).all():
+            kept.append((i, j))
+    return kept, margin
+
+
+def sorted_pairs(points):
+    """All pairs (squared distance, smaller index, larger index) in order."""
+    u = len(points)
+    return sorted((sum(float(t) ** 2 for t in points[i] - points[j]), i, j) for j in range(u) for i in range(j))
+
+
+def knn(points, k):
+    pairs = sorted_pairs(points)
+    edges = set()
+    for i in range(len(points)):
+        others = sorted((d, a + b - i, a, b) for d, a, b in pairs if i in (a, b))
+        edges |= {(a, b) for _, _, a, b in others[:k]}
+    return edges
+
+
+def mst(points):
+    part, edges = np.arange(len(points)), set()
+    for _, i, j in sorted_pairs(points):
+        if part[i] != part[j]:
+            part[part == part[j]] = part[i]
+            edges.add((i, j))
+    return edges
+
+
+def is_delaunay_edge(points, i, j):
+    """Whether some ball has both on its surface and no point inside, by a linear program for its centre."""
+    from scipy.optimize import linprog
+
+    # |c - p|² >= |c - i|² for all p, equality for j: linear in c; the slack is the largest violation
+    A = 2.0 * (points - points[i])
+    b = np.square(points - points[0]).sum(axis=1) - np.square(points[i] - points[0]).sum()
+    b = b - 2.0 * (points - points[i]) @ points[0]
+    others = [p for p in range(len(points)) if p not in (i, j)]
+    d = points.shape[1]
+    found = linprog(
+        np.r_[np.zeros(d), 1.0],
+        A_ub=np.c_[A[others], -np.ones(len(others))] if others else None,
+        b_ub=b[others] - 2.0 * A[others] @ np.zeros(d) if others else None,
+        A_eq=np.r_[A[j], 0.0][None],
+        b_eq=b[j : j + 1],
+        bounds=[(None, None)] * d + [(0, None)],
+    )
+    return found.status == 0 and found.x[-1] < 1e-7
