@@ -9,6 +9,7 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
+from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 __all__ = ["fit"]
@@ -16,7 +17,7 @@ __all__ = ["fit"]
 EPILOG = """\b
 Examples:
   clusterkit fit customers.csv -k 4 --drop id -o labels.csv
-  clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2
+  clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2 --plot points.png
   clusterkit fit data:wine -k 3 --json
   cat points.csv | clusterkit fit - -k 2 -o - > labels.csv
 """
@@ -29,6 +30,7 @@ Examples:
 @click.option("-o", "--output", "path", metavar="FILE", help="Where labels go: .csv .tsv (.gz) .npy, - is stdout.")
 @click.option("--with-data", is_flag=True, help="Write the labels as a last column of the data.")
 @click.option("--save", metavar="FILE", help="Keep the fitted model, for `clusterkit predict`.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw the clusters: .png .pdf .svg; a domain gets its border.")
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or parameter.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random choices.")
 @source.options
@@ -40,6 +42,7 @@ def fit(
     path: str | None,
     with_data: bool,
     save: str | None,
+    picture: str | None,
     settings: tuple[str, ...],
     seed: int,
     reading: source.Reading,
@@ -60,6 +63,7 @@ def fit(
 
     output.check(path, with_data=with_data)
     output.check(save)
+    plot.check(picture, (path, save))
     model = _estimator(name, clusters, seed, settings)
     opened, classes = reading.open(data)
     table = source.read(opened, reading.chosen(opened), keep_rows=with_data)
@@ -73,8 +77,10 @@ def fit(
         output.write(path, model.labels_, table if with_data else None)
     if save is not None:
         models.save(save, model, table, name)
+    if picture is not None:
+        plot.draw(picture, model, table, data, name)
     facts = summary.of_fit(data, table, name, model, seconds, classes)
-    facts |= {"interrupted": interrupted, "labels_file": path, "model_file": save}
+    facts |= {"interrupted": interrupted, "labels_file": path, "model_file": save, "plot_file": picture}
     summary.show(facts, as_json=as_json, err=path == output.STDOUT)
     if path == output.STDOUT:
         output.write(path, model.labels_, table if with_data else None)

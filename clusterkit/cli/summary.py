@@ -75,6 +75,7 @@ def show(found: Mapping[str, Any], *, as_json: bool, err: bool) -> None:
             "time": f"{found['seconds']:.2f} s",
             "labels in": _file(found.get("labels_file")),
             "model in": _file(found.get("model_file")),
+            "picture in": _file(found.get("plot_file")),
         },
         err=err,
     )

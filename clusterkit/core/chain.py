@@ -48,6 +48,11 @@ class Chain(FeatureMap):
         """What the last map says."""
         return self.maps[-1].nonnegative if self.maps else None
 
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """What all maps say."""
+        return bool(self.maps) and all(part.sparse for part in self.maps)
+
     def fit(self, X: Array, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
         space = self.maps[0].fit(X, rng)

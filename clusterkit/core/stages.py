@@ -95,6 +95,8 @@ class FeatureMap(Stage):
     gives: ClassVar[type[Space]] = FeatureSpace
     nonnegative: ClassVar[bool | None] = None
     """whether no feature is negative; None if that depends on the data"""
+    sparse: ClassVar[bool] = False
+    """whether an estimator takes sparse samples for it; the map itself gets them dense"""
 
     @abstractmethod
     def fit(self, X: Array, rng: Rng) -> Space:

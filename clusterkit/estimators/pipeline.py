@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.compat import Composition, check
@@ -21,6 +21,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Stage
 from clusterkit.estimators import bars, slots, threads
 from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.samples import checked
 
 __all__ = ["Pipeline"]
 
@@ -124,9 +125,9 @@ class Pipeline(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X (n, d); `y` is ignored."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        seeds = Seeds.of(self.random_state)
         composition = self.composition()
+        X = checked(self, X, composition.featuremap, reset=True)
+        seeds = Seeds.of(self.random_state)
         with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
             composition, decided = self._tuned(composition, X, seeds)
             run = fit(composition, X, seeds)
@@ -136,7 +137,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Clusters of new samples X (m, d)."""
         check_is_fitted(self, "labels_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        X = checked(self, X, self._takes(), reset=False)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(X)
@@ -212,6 +213,19 @@ class Pipeline(ClusterMixin, BaseEstimator):
                 raise InvalidParameter(f"{name} cannot be set: {slot} is {getattr(self, slot)!r}")
             setattr(self, slot, slots.with_parameter(slot, stage, key, params[name]))
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        featuremap = self._takes()
+        tags.input_tags.sparse = featuremap is not None and featuremap.sparse
+        return tags
+
+    def _takes(self) -> Any:
+        """The feature map, or None where the slot has no valid value: fit tells what is wrong."""
+        try:
+            return self._stage("featuremap")
+        except ValueError:
+            return None
 
     def _required(self, slot: str) -> Any:
         """The stage of a slot that must have one."""

@@ -48,6 +48,7 @@ class Rbf(FeatureMap):
     name: ClassVar[str] = "rbf"
     gives: ClassVar[type[Space]] = KernelSpace
     tunable: ClassVar[frozenset[str]] = frozenset({"gamma"})
+    sparse: ClassVar[bool] = True
     gamma: float | None = params.real(None, above=0, optional=True)
     sigma: float | None = params.real(None, above=0, optional=True)
     sigma_fraction: float | None = params.real(None, above=0, optional=True)

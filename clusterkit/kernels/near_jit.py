@@ -69,6 +69,10 @@ class Blocks:
             radius * (1.0 + 1e-9) + far,
         )
 
+    def unpacked(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Centres (b SIZE, d) and weights, padding included."""
+        return np.concatenate(list(self.centres.transpose(0, 2, 1))), self.weights.reshape(-1)
+
     @property
     def arrays(self) -> tuple[NDArray[np.float64], ...]:
         """What compiled functions take."""

@@ -19,10 +19,13 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.kernels.disjoint_jit import roots
+from clusterkit.kernels.distances import squared_distances
 from clusterkit.kernels.near_jit import Blocks, far_enough
 from clusterkit.labelers._cell_map_jit import DIMENSIONS, CellMap, reject_pairs_mapped
+from clusterkit.labelers._distance_lines_jit import join_edges_by_distances
 from clusterkit.labelers._dual_tree_jit import reject_pairs, sample_order
 from clusterkit.labelers._lines_jit import join_edges
+from clusterkit.labelers._midpoints import pairs_not_rejected
 from clusterkit.labelers._neighbours import nearest_edges
 from clusterkit.labelers._tree_jit import Tree
 
@@ -32,6 +35,10 @@ NEIGHBOURS = 8
 LEAF = 4
 # A map of cells costs some 20 ms: fewer samples are faster without it.
 MAPPED = 3000
+# With many components, products of matrices reject faster than bounds; with many attributes they always do.
+MANY, FEW_PRODUCTS, MOST_PRODUCTS = 16, 3e10, 1e12
+# Attributes from which lines are tested by distances, if those take at most so many bytes.
+BY_DISTANCES, DISTANCE_BYTES = 32, 512 * 2**20
 SMALL = 0.02
 MOST_EDGES = 200_000
 # Kernel values between two looks at the keyboard, some 50 ms.
@@ -94,6 +101,9 @@ class Components:
         Disjoint sets.
     stage : str
         Whom progress is reported for.
+    distances : tuple, optional
+        Squared distances of the points to the centres (u, s), weights (s,), and the relative margin for their
+        rounding: with many attributes lines are tested by them.
     sums : int
         Kernel sums that the proof took.
     """
@@ -104,13 +114,20 @@ class Components:
     gradients: Array
     parent: Array
     stage: str
+    distances: tuple[Array, Array, float] | None = None
     sums: int = 0
 
     @classmethod
     def of(cls, contour: Contour, points: Array, stage: str) -> Components:
         """Nothing joined yet."""
         values, gradients = contour.blocks.sums_gradients(points)
-        return cls(contour, points, values, gradients, np.arange(len(points)), stage)
+        distances = None
+        if points.shape[1] >= BY_DISTANCES and 8 * len(points) * contour.blocks.weights.size <= DISTANCE_BYTES:
+            centres, weights = contour.blocks.unpacked()
+            # the expanded form loses some units of the last place of the squared lengths
+            spread = float(np.square(points - centres.mean(axis=0)).sum(axis=1).max())
+            distances = squared_distances(points, centres), weights, max(1e-9, 1e-14 * spread)
+        return cls(contour, points, values, gradients, np.arange(len(points)), stage, distances)
 
     @property
     def samples(self) -> tuple[Array, Array, Array]:
@@ -135,16 +152,34 @@ class Components:
         """Try edges (e, 2) in their order."""
         done = 0
         while done < len(edges):
-            done = join_edges(edges, done, self.contour.budget, self.parent, self.samples, self.contour.domain)
+            if self.distances is None:
+                done = join_edges(edges, done, self.contour.budget, self.parent, self.samples, self.contour.domain)
+            else:
+                distances, weights, margin = self.distances
+                done = join_edges_by_distances(
+                    edges, done, WORK // len(weights), self.parent, self.samples, self.contour.domain, distances,
+                    weights, sample_order(self.contour.m), margin,
+                )  # fmt: skip
             tell(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
         """Join all that lines inside join: edges first, then the proof that none is missing."""
         self.join_neighbours()
-        if self.count() > 1:
+        if self.count() == 1:
+            return
+        by_products = self.suits_products()
+        if not by_products:
             self.join_components()
         if self.count() > 1:
-            self.certify()
+            self.reject_by_products() if by_products else self.certify()
+
+    def suits_products(self) -> bool:
+        """Whether there are so many components, or attributes, that products of matrices beat bounds."""
+        u, d = self.points.shape
+        work = u * u * self.contour.blocks.weights.size
+        if d >= BY_DISTANCES:
+            return work <= MOST_PRODUCTS
+        return d not in DIMENSIONS and work <= FEW_PRODUCTS and self.count() >= MANY
 
     def join_neighbours(self) -> None:
         """Nearest neighbours, the shortest lines first."""
@@ -173,6 +208,14 @@ class Components:
             if len(sizes) == before:
                 return
 
+    def reject_by_products(self) -> None:
+        """Reject pairs by one sample each, and test those that are left."""
+        component, _, _ = self.members()
+        positions = sample_order(self.contour.m)[:5] / (self.contour.m + 1)
+        centres, weights = self.contour.blocks.unpacked()
+        for edges in pairs_not_rejected(self.points, component, centres, weights, self.contour.level, positions):
+            self.join(edges)
+
     def certify(self) -> None:
         """Reject what is left, pair of sets by pair of sets, or find the lines that are missing."""
         tree = Tree.of(self.points, roots(self.parent), LEAF)
@@ -180,7 +223,8 @@ class Components:
         stack = np.zeros((1024, 3), dtype=np.int64)
         stack[0, 2] = tried[0]
         top, domain = 1, self.contour.domain
-        mapped = self.points.shape[1] in DIMENSIONS and len(self.points) >= MAPPED
+        worth_it = len(self.points) >= MAPPED or self.count() >= MANY
+        mapped = worth_it and self.points.shape[1] in DIMENSIONS
         cells = CellMap.of(self.points, domain).arrays if mapped else None
         while top:
             if cells is None:

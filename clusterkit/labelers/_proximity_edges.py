@@ -95,9 +95,7 @@ def knn_edges(points: Array, k: int) -> Array:
         _tree_neighbours(points, k, found)
     else:
         everyone = np.arange(u)
-        over_rows(
-            lambda start, stop: _all_neighbours(points, start, stop, everyone, found), u, u * points.shape[1]
-        )
+        over_rows(lambda start, stop: _all_neighbours(points, start, stop, everyone, found), u, u * points.shape[1])
     return _sorted_edges(points, np.stack([np.repeat(np.arange(u), k), found.reshape(-1)], axis=1))
 
 

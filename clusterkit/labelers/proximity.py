@@ -16,7 +16,7 @@ from clusterkit.labelers._domain_labels import OUTLIERS
 
 __all__ = ["Proximity"]
 
-GRAPHS = ("knn", "mst", "delaunay")
+GRAPHS = ("mst", "delaunay", "knn")
 MOST_ATTRIBUTES = 4
 """Above that a triangulation has too many simplices to be of use."""
 
@@ -33,9 +33,10 @@ class Proximity(Labeler):
 
     Parameters
     ----------
-    graph : {"knn", "mst", "delaunay"}, default "knn"
-        Lines to the `k` nearest others, taken both ways; the edges of the Euclidean minimum spanning tree, n - 1 in
-        all, so that each one outside splits; or those of the Delaunay triangulation, for at most 4 attributes.
+    graph : {"mst", "delaunay", "knn"}, default "mst"
+        The Euclidean minimum spanning tree, n - 1 lines in all, so that each one outside splits; the Delaunay
+        triangulation, which contains the tree, for at most 4 attributes; or lines to the `k` nearest others, taken
+        both ways. The last graph itself falls into pieces for small `k`, whatever the domain.
     k : int, default 4
         Neighbours of each sample, only for graph "knn".
     m : int, default 20
@@ -75,7 +76,7 @@ class Proximity(Labeler):
     finds_k: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
-    graph: str = choice("knn", GRAPHS)
+    graph: str = choice("mst", GRAPHS)
     k: int = integer(4, at_least=1)
     m: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
@@ -89,7 +90,7 @@ class Proximity(Labeler):
         if self.graph == "delaunay" and d > MOST_ATTRIBUTES:
             raise InvalidData(
                 f"labeler 'proximity': graph='delaunay' takes at most {MOST_ATTRIBUTES} attributes, these samples have "
-                f"{d}; use graph='knn' or 'mst'"
+                f"{d}; use graph='mst' or 'knn'"
             )
         return graph_labeling(
             outcome,

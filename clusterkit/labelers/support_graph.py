@@ -17,6 +17,7 @@ from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.threads import available
 from clusterkit.labelers._domain_labels import OUTLIERS, DistinctRows, domain_labeling
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ __all__ = ["SupportGraph"]
 
 NEAR = (8, 64)
 """Supports that every sample is compared with before all others: few lines join most of a cluster."""
-PROOF = 16
-"""Lines left a sample above which the components of the complete graph, outside of which no line joins, pay."""
+TREE_DIMENSIONS = 10
+"""Attributes up to which a tree finds the first of them."""
 
 
 @final
@@ -62,8 +63,8 @@ class SupportGraph(Labeler):
     -----
     Supports are the samples with a weight other than 0 in the solution; those outside the contour take no part. O(n s)
     lines of `m` values each at worst, nearest supports first, and none between samples that are joined already. For
-    Gaussian kernels, where lines are left, the complete graph is found first, and lines between its components are
-    spared: not faster than `complete_graph` then. Memory O(n d + s d).
+    Gaussian kernels the complete graph is found first, because the lines between its components need no test then:
+    there it costs more than `complete_graph`. Memory O(n d + s d).
 
     A new sample inside the domain gets the label of the nearest training sample it has an edge to, support or not.
     Ctrl-C ends the search: what is not joined by then stays apart, and nothing is attached.
@@ -129,42 +130,53 @@ class SupportGraph(Labeler):
 def _join(search: Search, points: Array, supports: Array, test: SegmentTest | None, stage: str) -> None:
     """Test all lines to supports that may join anything, the most promising first."""
     within = np.zeros(len(points), dtype=np.intp)
-    for most in NEAR:
-        search.join(np.concatenate(list(_edges(points, supports, search, within, most))))
-    if test is not None and _lines_left(search.members(), supports) > PROOF * len(points):
+    if test is not None:
         whole = test.search(points, stage)
         whole.complete()
         within = whole.members()
-    for edges in _edges(points, supports, search, within, len(supports)):
-        search.join(edges)
-
-
-def _lines_left(members: Array, supports: Array) -> int:
-    sizes, shares = np.bincount(members), np.bincount(members[supports], minlength=members.max() + 1)
-    return int(len(members) * len(supports) - sizes @ shares)
+    for most in (*NEAR, len(supports)):
+        for edges in _edges(points, supports, search, within, min(most, len(supports))):
+            search.join(edges)
 
 
 def _edges(points: Array, supports: Array, search: Search, within: Array, most: int) -> Iterator[Array]:
-    """Edges (e, 2) from every point to its `most` nearest supports, by blocks of points, the shortest first.
+    """Edges (e, 2) from every point to its `most` nearest supports, in parts of bounded size, each the shortest first.
 
-    Left out are those whose ends are joined already, and those between different parts of `within`.
+    Left out are edges whose ends are joined already, and those between different parts of `within`.
     """
-    at = points[supports]
-    for rows in block_plan(len(points), len(supports), np.float64):
-        members = search.members()
-        open_ = members[rows, None] != members[supports]
-        open_ &= within[rows, None] == within[supports]
-        if not open_.any():
-            yield np.empty((0, 2), dtype=np.int64)
-            continue
-        D = squared_distances(points[rows], at)
-        D[~open_] = np.inf
+    if most == NEAR[0] and points.shape[1] <= TREE_DIMENSIONS:
+        yield _nearest_edges(points, supports, most)
+        return
+    at, rows = points[supports], _open(search.members(), supports, within)
+    for part in block_plan(len(rows), len(supports), np.float64):
+        members, some = search.members(), rows[part]
+        D = squared_distances(points[some], at)
+        D[members[some, None] == members[supports]] = np.inf
+        D[within[some, None] != within[supports]] = np.inf
         if most < len(supports):
             farther = np.argpartition(D, most - 1, axis=1)[:, most:]
             np.put_along_axis(D, farther, np.inf, axis=1)
         i, j = np.nonzero(np.isfinite(D))
         order = np.argsort(D[i, j], kind="stable")
-        yield np.stack([rows.start + i[order], supports[j[order]]], axis=1).astype(np.int64, copy=False)
+        yield np.stack([some[i[order]], supports[j[order]]], axis=1).astype(np.int64, copy=False)
+
+
+def _open(members: Array, supports: Array, within: Array) -> Array:
+    """The points that some support in their part of `within` is not joined to."""
+    low, high = np.full(within.max() + 1, len(members)), np.full(within.max() + 1, -1)
+    np.minimum.at(low, within[supports], members[supports])
+    np.maximum.at(high, within[supports], members[supports])
+    low, high = low[within], high[within]
+    return np.flatnonzero((high >= 0) & ((low != members) | (high != members)))
+
+
+def _nearest_edges(points: Array, supports: Array, most: int) -> Array:
+    from scipy.spatial import KDTree
+
+    distances, found = KDTree(points[supports]).query(points, k=np.arange(1, most + 1), workers=available())
+    order = np.argsort(distances.reshape(-1), kind="stable")
+    edges = np.stack([np.repeat(np.arange(len(points)), most), supports[found.reshape(-1)]], axis=1)[order]
+    return edges.astype(np.int64, copy=False)
 
 
 def _attached(members: Array, points: Array, supports: Array) -> Array:

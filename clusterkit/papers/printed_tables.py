@@ -11,8 +11,9 @@ import attrs
 
 __all__ = ["Entry", "Mark", "Printed", "catalogue", "printed"]
 
-Mark = Literal["", "low-ri", "contradiction", "slow", "two-class"]
-"""Why a value is doubtful ("low-ri", "contradiction") or missing (a dash for "slow", a star for "two-class")."""
+Mark = Literal["", "low-ri", "contradiction", "impossible", "slow", "two-class"]
+"""Why a value is doubtful ("low-ri", "contradiction"), cannot be that of any clustering ("impossible"), or is missing
+(a dash for "slow", a star for "two-class")."""
 
 
 @attrs.frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import statistics
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from clusterkit.papers.verdicts import LATER, verdict
 
 __all__ = ["reproduce", "run_jobs"]
 
+UNDEFINED = "not defined for the labels found"
 MISSING = {"slow": "the paper has a dash: too slow", "two-class": "the paper has a star: two clusters only"}
 
 
@@ -97,9 +99,13 @@ def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
     for cell in job.cells:
         beside = _beside(table, job, cell)
         values = [run[cell.measure] for run in findings.runs]
+        if any(math.isnan(value) for value in values):
+            notes = (job.note, findings.note)
+            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
+            continue
         ours = statistics.fmean(values)
         said = verdict(cell.measure, beside, ours, findings.cap)
-        if not job.comparable and beside is not None and beside.value is not None:
+        if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
             said = "not comparable: quick takes a part"
         rows.append(
             _row(

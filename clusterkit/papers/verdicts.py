@@ -31,6 +31,8 @@ class Measure:
         Of a difference.
     ratio : bool
         Whether values compare by their ratio: times of two machines.
+    count : bool
+        Whether the value is a fact of the data, either the same or not.
     """
 
     better: int
@@ -38,6 +40,7 @@ class Measure:
     unit: str = ""
     decimals: int = 1
     ratio: bool = False
+    count: bool = False
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -48,8 +51,21 @@ MEASURES: Mapping[str, Measure] = {
     "cpu": Measure(-1, ratio=True),
     "iterations": Measure(0),
     "agreement": Measure(0),
+    "purity": Measure(1, 0.01, "", 2),
+    "purity_by_class": Measure(0),  # not the index that the words of the paper describe
+    "nmi": Measure(1, 0.01, "", 2),
+    "ari": Measure(1, 0.01, "", 2),
+    "exact": Measure(0),
+    "compactness": Measure(0),  # in the unit of the data, and how the paper scaled them is not said
+    "davies_bouldin": Measure(-1, 0.01, "", 2),
+    "training": Measure(-1, ratio=True),
+    "labelling": Measure(-1, ratio=True),
+    "clusters": Measure(0),
+    "samples": Measure(0, count=True),
+    "attributes": Measure(0, count=True),
+    "classes": Measure(0, count=True),
 }
-"""Accuracy, error and agreement in percent; rand is the Rand index; cpu in seconds."""
+"""Accuracy, error and agreement in percent; rand is the Rand index; cpu, training and labelling in seconds."""
 
 
 def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
@@ -97,10 +113,16 @@ def verdict(measure: str, printed: Printed | None, ours: float, cap: float | Non
     ('short by 3.9 points', 'reached', 'better by 1.9 points')
     >>> verdict("accuracy", cell, 88.0, cap=90.0)
     'impossible: capped at 90.0 by the printed balance'
+    >>> verdict("purity", Printed("Flame", "FSVC purity", "purity", 0.03, "impossible", "it is at least 0.637"), 0.9)
+    'printed value impossible: it is at least 0.637'
     """
     if printed is None or printed.value is None:
         return "no printed value"
+    if printed.mark == "impossible":
+        return f"printed value impossible: {printed.remark}"
     kind = MEASURES[measure]
+    if kind.count:
+        return _counted(printed, ours)
     if cap is not None:
         limit = _limit(measure, cap)
         if limit is not None and printed.value > limit + kind.tolerance:
@@ -128,6 +150,14 @@ def _compared(kind: Measure, printed: float, ours: float) -> str:
     if abs(gain) <= kind.tolerance + 1e-9:  # the printed value is exact, ours a mean
         return "reached"
     return f"{'better' if gain > 0 else 'short'} by {abs(gain):.{kind.decimals}f}{kind.unit}"
+
+
+def _counted(printed: Printed, ours: float) -> str:
+    if printed.value is None or ours == printed.value:
+        return "the same"
+    more = ours - printed.value
+    said = f"{abs(more):g} {'more' if more > 0 else 'fewer'} than printed"
+    return f"{said}: {printed.remark}" if printed.remark else said
 
 
 def _ratio(printed: float, ours: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from clusterkit.core.errors import InvalidParameter
 __all__ = [
     "FAINT",
     "INK",
+    "SIZE",
     "STYLES",
     "axes_for",
+    "check_axes",
     "counted",
     "draw_points",
+    "finish",
+    "fit_height",
     "frame",
-    "legend_beside",
     "matplotlib_or_raise",
     "of_clusters",
     "point_size",
@@ -38,15 +41,11 @@ MOST_NUMBERS = 40
 """Clusters that get their number written into the picture, where the legend cannot name them all."""
 RASTER_FROM = 5000
 """Points from which a PDF or SVG holds an image of them instead of each."""
+SIZE = (7.4, 5.0)
+HEIGHTS = (2.6, 6.6)
+"""Inches that a figure of our own may have."""
 STRETCH = 8.0
 """Ratio of the two ranges up to which both axes have the same unit."""
-
-
-class Entry(NamedTuple):
-    """A line of the legend."""
-
-    handle: Any
-    rows: int
 
 
 def matplotlib_or_raise() -> None:
@@ -55,17 +54,16 @@ def matplotlib_or_raise() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "pictures need matplotlib: install clusterkit-toolkit with the extra 'plots' "
-            "(pip install 'clusterkit-toolkit[plots]'), or matplotlib itself"
+            "pictures need matplotlib: install it, or clusterkit-toolkit with the extra 'plots'"
         ) from error
 
 
-def axes_for(ax: Any, size: tuple[float, float] = (7.4, 5.0)) -> Any:
+def axes_for(ax: Any) -> Any:
     """The axes given, or those of a new figure of pyplot, so that notebooks and ``pyplot.show`` find it."""
     if ax is None:
         from matplotlib import pyplot
 
-        return pyplot.subplots(figsize=size, layout="constrained")[1]
+        return pyplot.subplots(figsize=SIZE, layout="constrained")[1]
     return ax
 
 
@@ -111,7 +109,9 @@ def raster(n: int) -> bool:
     return n > RASTER_FROM
 
 
-def draw_points(ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, alpha: float = 1.0) -> list[Any]:
+def draw_points(
+    ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, *, alpha: float = 1.0, scale: float = 1.0
+) -> list[Any]:
     """Scatter clusters and noise; the legend's handles for them come back, at most `room`.
 
     One collection for each style in use, labelled with its cluster, and one for noise. Where there are more
@@ -124,6 +124,8 @@ def draw_points(ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRI
     labels : ndarray of shape (n,)
     room : int
     alpha : float
+    scale : float
+        Of the area of the markers.
 
     Returns
     -------
@@ -131,7 +133,7 @@ def draw_points(ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRI
     """
     from matplotlib.lines import Line2D
 
-    size, many = point_size(len(places)), raster(len(places))
+    size, many = scale * point_size(len(places)), raster(len(places))
     found, counts = np.unique(labels[labels >= 0], return_counts=True)
     style = styles_of(labels)
     common = {"rasterized": many, "alpha": alpha}
@@ -160,7 +162,7 @@ def draw_points(ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRI
         text = f"cluster {found[place]}: {counts[place]:,}"
         named.append(Line2D([], [], linestyle="", marker=marker, color=color, markersize=5, label=text))
     others = len(found) - len(largest)
-    rest = Line2D([], [], linestyle="", marker="$…$", color=INK, label=counted(others, "smaller cluster"))
+    rest = Line2D([], [], linestyle="", label=f"and {counted(others, 'more cluster')}")
     _draw_numbers(ax, places, labels, found[np.argsort(-counts, kind="stable")][:MOST_NUMBERS])
     return [*named, rest, *handles]
 
@@ -178,30 +180,64 @@ def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Array) -> None:
         )  # fmt: skip
 
 
-def frame(ax: Any, title: str, names: Sequence[str], places: Array | None = None) -> None:
-    """Title, names of the axes, light spines; the same unit on both axes where that leaves a picture."""
+def frame(ax: Any, title: str, names: Sequence[str]) -> None:
+    """Title, names of the axes, light spines."""
     ax.set_title(title, fontsize=10.5, loc="left", color=INK)
     ax.set_xlabel(names[0], color=INK)
     ax.set_ylabel(names[1], color=INK)
     ax.tick_params(colors=FAINT, labelsize=8)
     for spine in ax.spines.values():
         spine.set_color("#cccccc")
-    if places is not None and len(places):
-        width, height = np.ptp(places, axis=0)
-        if 0 < max(width, height) <= STRETCH * min(width, height):
-            ax.set_aspect("equal", adjustable="box" if _alone(ax) else "datalim")
 
 
-def _alone(ax: Any) -> bool:
-    """Whether no other axes share a direction with these: a box of shared axes cannot change."""
-    groups = (ax.get_shared_x_axes(), ax.get_shared_y_axes())
-    return all(len(group.get_siblings(ax)) == 1 for group in groups)
+def finish(ax: Any, handles: list[Any], places: Array | None, *, own: bool) -> Any:
+    """A legend beside the data, and equal units.
 
+    Parameters
+    ----------
+    ax : Axes
+    handles : list of artists
+        For the legend; none, no legend.
+    places : ndarray of shape (n, 2) or None
+        Of the data; both axes get the same unit if that leaves a picture. None: they have different units anyway.
+    own : bool
+        Whether the figure was made for these axes; it then gets the height that equal units ask for.
 
-def legend_beside(ax: Any, handles: list[Any]) -> None:
-    """A legend to the right of the axes, where no data are."""
+    Returns
+    -------
+    Axes
+    """
     if handles:
         ax.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
             fontsize=8.5, handletextpad=0.5,
         )  # fmt: skip
+    if places is None or not len(places):
+        return ax
+    width, height = np.ptp(places, axis=0)
+    if 0 < max(width, height) <= STRETCH * min(width, height):
+        # the limits give way, not the box: layouts misjudge the room for names beside a box that shrinks later
+        ax.set_aspect("equal", adjustable="box" if _shares_both(ax) else "datalim")
+        if own:
+            fit_height(ax)
+    return ax
+
+
+def fit_height(ax: Any) -> None:
+    """Make the figure of these axes as high as their equal units ask for; it holds nothing else."""
+    figure, aspect = ax.figure, ax.get_aspect()
+    if aspect == "auto":
+        return
+    ax.set_aspect("auto")  # or the limits give way here already
+    figure.get_layout_engine().execute(figure)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    width, height = figure.get_size_inches()
+    box = ax.get_position()
+    wanted = height * (1.0 - box.height) + width * box.width * (top - bottom) / (right - left)
+    figure.set_size_inches(width, float(np.clip(wanted, *HEIGHTS)))
+    ax.set_aspect(aspect)
+
+
+def _shares_both(ax: Any) -> bool:
+    """Whether other axes share both directions, so that the limits cannot give way."""
+    return all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain
+from clusterkit.core.outcomes import Domain, KernelDomain
 
 __all__ = ["FittedDomain", "Supports", "labels_of", "names_of", "rows_of"]
 
@@ -25,7 +25,7 @@ def rows_of(X: Any) -> Array:
 
 
 def names_of(names: Any, X: Any, model: Any, d: int, who: str) -> list[str]:
-    """Names of the attributes: those given, the columns of a data frame, those of the fit, or numbers."""
+    """Names of the attributes: those given, the columns of a data frame, those of the fit, or ``X[:, 0]``."""
     if names is not None:
         chosen = [str(name) for name in names]
         if len(chosen) != d:
@@ -36,7 +36,7 @@ def names_of(names: Any, X: Any, model: Any, d: int, who: str) -> list[str]:
         columns = getattr(model, "feature_names_in_", None)
     if columns is not None and len(columns) == d:
         return [str(name) for name in columns]
-    return [f"attribute {i + 1}" for i in range(d)]
+    return [f"X[:, {i}]" for i in range(d)]
 
 
 def labels_of(model: Any, n: int, who: str) -> Labels:
@@ -193,9 +193,4 @@ def _coordinate_names(raw: list[str], before: tuple[Any, ...], d: int) -> list[s
         return raw
     if len(raw) == d and all(isinstance(step, Affine) for step in before):
         return [f"{name} (scaled)" for name in raw]
-    return [f"mapped coordinate {i + 1}" for i in range(d)]
-
-
-def is_function(domain: Domain) -> bool:
-    """Whether a domain is known through a function only."""
-    return isinstance(domain, FunctionDomain)
+    return [f"mapped coordinate {i}" for i in range(d)]

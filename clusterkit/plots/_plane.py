@@ -13,6 +13,9 @@ from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["Plane"]
 
+ALIKE = 10.0
+"""Ratio of standard deviations up to which attributes are taken to have one unit."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -49,22 +52,28 @@ class Plane:
         who: str,
         *,
         height: tuple[Callable[[Array], Array], str],
+        scaling: bool = False,
     ) -> Plane:
-        """The plane for points (n, d); `height` and its name serve d = 1; O(n d min(n, d)) for d > 2."""
+        """The plane for points (n, d); `height` and its name serve d = 1; O(n d min(n, d)) for d > 2.
+
+        With `scaling`, attributes of very different spread are divided by it before the components are taken.
+        """
         d = points.shape[1]
         if dims is not None:
             i, j = _checked(dims, d, who)
             basis = np.zeros((d, 2))
             basis[i, 0] = basis[j, 1] = 1.0
-            note = "" if d == 2 else f"Coordinates {i} and {j} of {d}"
+            note = "" if d == 2 else f"Two of {d} attributes"
             return cls(np.zeros(d), basis, None, (names[i], names[j]), note)
         if d == 1:
             return cls(np.zeros(1), np.ones((1, 1)), height[0], (names[0], height[1]), "")
         if d == 2:
             return cls(np.zeros(2), np.eye(2), None, (names[0], names[1]), "")
-        origin, basis, shares = _principal(points)
+        spreads = _spreads(points) if scaling else None
+        origin, basis, shares = _principal(points, spreads)
         titles = tuple(f"principal component {i + 1} ({share:.0%} of the variance)" for i, share in enumerate(shares))
-        return cls(origin, basis, None, (titles[0], titles[1]), f"First two principal components of {d} attributes")
+        note = f"First two principal components of {d} attributes" + ("" if spreads is None else ", standardised")
+        return cls(origin, basis, None, (titles[0], titles[1]), note)
 
     @property
     def flat(self) -> bool:
@@ -98,15 +107,22 @@ def _checked(dims: Any, d: int, who: str) -> tuple[int, int]:
     return i, j
 
 
-def _principal(points: Array) -> tuple[Array, Array, Array]:
+def _spreads(points: Array) -> Array | None:
+    """Standard deviations (d,), 1 for constant attributes; None if they are alike."""
+    spreads = points.std(axis=0, dtype=np.float64)
+    spreads[spreads == 0.0] = spreads.max() or 1.0
+    return spreads if spreads.max() > ALIKE * spreads.min() else None
+
+
+def _principal(points: Array, spreads: Array | None) -> tuple[Array, Array, Array]:
     """Mean, first two directions (d, 2) and their shares of the variance; zeros where there is none."""
     from sklearn.decomposition import PCA
 
     d = points.shape[1]
     basis, shares = np.zeros((d, 2)), np.zeros(2)
-    count = min(2, len(points))
+    count, unit = min(2, len(points)), np.ones(d) if spreads is None else spreads
     with np.errstate(divide="ignore", invalid="ignore"):  # equal points have no variance; one has none to divide
-        pca = PCA(count, random_state=0).fit(points.astype(np.float64, copy=False))
-    basis[:, :count] = pca.components_.T
+        pca = PCA(count, random_state=0).fit(points if spreads is None else points / spreads)
+    basis[:, :count] = pca.components_.T / unit[:, None]
     shares[:count] = np.nan_to_num(pca.explained_variance_ratio_)
-    return pca.mean_, basis, shares
+    return pca.mean_ * unit, basis, shares

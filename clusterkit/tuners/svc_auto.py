@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, final
 
 import attrs
@@ -16,7 +17,7 @@ from clusterkit.core import memory, params
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.progress import Report, tell
+from clusterkit.core.progress import Report, listening, tell
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Stage, Task, Tuned, Tuner
 from clusterkit.kernels.distances import squared_distances
@@ -33,6 +34,8 @@ LEAST_COVERAGE = 0.4
 """Below 1 less the largest share: at the boundary chance would decide whether a run counts."""
 SMALLEST_CLUSTER = 5
 FEWEST_ROWS = 8
+GRACE = 2.0
+"""Seconds that a run may go on after the budget has ended."""
 LOCAL = 0.2
 """The local width is this over the median squared distance to the third neighbour."""
 HALF, PLANE = 0.5, 3
@@ -54,8 +57,8 @@ class SvcAuto(Tuner):
         Larger data are judged by a random sample of so many rows, drawn by the tuner's stream. `gamma` and `nu` are
         used as found there; `min_cluster_size` keeps its share of the rows.
     max_seconds : float, default 30
-        No run starts later than this. The best of the runs made is then used, and the facts say so; only in this
-        case a result depends on the speed of the machine.
+        No run starts later than this, and one under way is given up 2 s later, at its next report. The best of the
+        runs made is then used, and the facts say so; only in this case a result depends on the speed of the machine.
 
     Raises
     ------
@@ -210,13 +213,15 @@ class _Search:
         runs, ended = 0, "all widths tried"  # of each share those up to where it shatters
         if len(widths) > 1 and len(self.D) >= FEWEST_ROWS:
             try:
-                for partition in self._runs(widths, shares):
+                for partition in self._runs(widths, shares, deadline):
                     runs += 1
                     if partition is not None:
                         partitions.append(partition)
                     if time.monotonic() > deadline:
                         ended = "max_seconds"
                         break
+            except _OutOfTime:
+                ended = "max_seconds"
             except KeyboardInterrupt:
                 ended = "interrupted"
                 if not partitions:
@@ -245,14 +250,15 @@ class _Search:
             **facts,
         }
 
-    def _runs(self, widths: Array, shares: tuple[float | None, ...]) -> Iterator[Partition | None]:
+    def _runs(self, widths: Array, shares: tuple[float | None, ...], deadline: float) -> Iterator[Partition | None]:
         """A partition a run, or None where it does not qualify; the order is fixed."""
         m, done, total = len(self.D), 0, len(widths) * len(shares)
         most = max(math.sqrt(m), m / (2.0 * self.least))
         for column, share in enumerate(shares):
             shattered = 0
             for row, gamma in enumerate(widths):
-                partition = self._partition(float(gamma), share, row, column)
+                with listening(partial(_stop, deadline + GRACE)):
+                    partition = self._partition(float(gamma), share, row, column)
                 done += 1
                 tell(Report(SvcAuto.name, done, total))
                 many = partition.k > most
@@ -285,6 +291,16 @@ class _Search:
         if len(kept) < 2:
             return Partition(row, column, np.zeros(m, dtype=np.int64), 1, coverage)
         return Partition(row, column, fill(labels, self.D), len(kept), coverage)
+
+
+class _OutOfTime(Exception):
+    """Ends a run from inside one of its reports."""
+
+
+def _stop(deadline: float, report: Report) -> None:
+    """Give a run up that goes on for too long: one at 2,000 rows of many attributes can take minutes."""
+    if time.monotonic() > deadline:
+        raise _OutOfTime
 
 
 def _widths(D: Array) -> tuple[float, Array]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import linprog
+
 from oracles.complete_graph import line_values
 
 
@@ -51,19 +53,20 @@ def mst(points):
 
 
 def is_delaunay_edge(points, i, j):
-    """Whether some ball has both on its surface and no point inside, by a linear program for its centre."""
-    from scipy.optimize import linprog
+    """Whether some ball has both on its surface and no point inside: a linear program for its centre c.
 
-    # |c - p|² >= |c - i|² for all p, equality for j: linear in c; the slack is the largest violation
+    ``|c - p|² >= |c - i|²`` for all p is ``2 (p - i)·c <= |p|² - |i|²``, with equality for j; the slack, common to
+    all p, is minimised.
+    """
     A = 2.0 * (points - points[i])
-    b = np.square(points - points[0]).sum(axis=1) - np.square(points[i] - points[0]).sum()
-    b = b - 2.0 * (points - points[i]) @ points[0]
-    others = [p for p in range(len(points)) if p not in (i, j)]
-    d = points.shape[1]
+    b = np.square(points).sum(axis=1) - np.square(points[i]).sum()
+    others, d = [p for p in range(len(points)) if p not in (i, j)], points.shape[1]
+    if not others:
+        return True
     found = linprog(
         np.r_[np.zeros(d), 1.0],
-        A_ub=np.c_[A[others], -np.ones(len(others))] if others else None,
-        b_ub=b[others] - 2.0 * A[others] @ np.zeros(d) if others else None,
+        A_ub=np.c_[A[others], -np.ones(len(others))],
+        b_ub=b[others],
         A_eq=np.r_[A[j], 0.0][None],
         b_eq=b[j : j + 1],
         bounds=[(None, None)] * d + [(0, None)],

@@ -27,6 +27,14 @@ def cell(measure, value, mark="", remark=""):
         ("cpu", 1.0, 2.0, "short by a factor of 2.0 (another machine)"),
         ("cpu", 1.0, 0.0, "reached"),
         ("iterations", 5.0, 7.0, "not judged"),
+        ("purity", 0.9, 0.895, "reached"),
+        ("nmi", 0.5, 0.62, "better by 0.12"),
+        ("davies_bouldin", 0.5, 0.62, "short by 0.12"),
+        ("compactness", 0.5, 0.1, "not judged"),
+        ("labelling", 30.0, 3.0, "better by a factor of 10.0 (another machine)"),
+        ("samples", 699.0, 699.0, "the same"),
+        ("attributes", 198.0, 166.0, "32 fewer than printed"),
+        ("classes", 5.0, 7.0, "2 more than printed"),
     ],
 )
 def test_comparison(measure, printed, ours, said):
@@ -41,6 +49,18 @@ def test_nothing_printed():
 def test_a_doubtful_value_is_still_compared():
     said = verdict("rand", cell("rand", 0.75, "low-ri", "at least 0.768"), 0.80)
     assert said == "printed value contradicts itself (at least 0.768); better by 0.05"
+
+
+@pytest.mark.parametrize("ours", [0.1, 0.03, 0.9])
+def test_an_impossible_value_is_not_compared(ours):
+    printed = cell("purity", 0.03, "impossible", "purity is at least 0.637")
+    assert verdict("purity", printed, ours) == "printed value impossible: purity is at least 0.637"
+
+
+def test_another_size_comes_with_the_remark():
+    assert verdict("classes", cell("classes", 7.0, remark="7 are declared, 6 occur"), 6.0) == (
+        "1 fewer than printed: 7 are declared, 6 occur"
+    )
 
 
 def test_the_balance_caps_accuracy_and_rand_index():

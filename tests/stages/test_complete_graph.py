@@ -14,6 +14,7 @@ from oracles import complete_graph as plain
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from clusterkit import Pipeline
 from clusterkit.core.compat import Composition, problems
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.kernel import Gaussian
@@ -219,21 +220,96 @@ def test_equal_rows_are_one_cluster():
     assert run.labels.tolist() == [0] * 6
 
 
-def test_progress_and_interrupt():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    domain = KernelDomain(X, np.full(40, 1 / 40), Gaussian(1.0), level=0.0)
-    for region in (domain, as_function(domain)):
-        reports = []
-        with listening(reports.append):
-            label(region, X)
-        assert {report.stage for report in reports} == {"complete_graph"}
-        assert reports[-1].turn == reports[-1].max_turns == 40
+def three_clusters(n):
+    """Samples far apart, of which some are outside."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2)) + 8.0 * rng.integers(3, size=(n, 1))
+    domain = KernelDomain(X, np.full(n, 1 / n), Gaussian(2.0), level=0.0)
+    return X, attrs.evolve(domain, level=float(np.quantile(domain.value(X), 0.1)) * (1.0 - 1e-7))
 
-        def stop(report):
-            raise KeyboardInterrupt
 
-        with listening(stop), pytest.raises(KeyboardInterrupt):
-            label(region, X)
+def interrupting(after):
+    """A listener that presses Ctrl-C at a report of the labeler, once."""
+    seen = []
+
+    def stop(report):
+        if report.stage == "complete_graph":
+            seen.append(report)
+            if len(seen) == after:
+                raise KeyboardInterrupt
+
+    return stop
+
+
+@pytest.mark.parametrize("function", [False, True])
+def test_progress(function):
+    X, domain = three_clusters(60)
+    reports = []
+    with listening(reports.append):
+        labeling = label(as_function(domain) if function else domain, X)
+    assert not labeling.interrupted
+    assert labeling.labels.max() > 0
+    assert {report.stage for report in reports} == {"complete_graph"}
+    if function:
+        inside = int((labeling.labels >= 0).sum())
+        assert reports[-1].turn == reports[-1].max_turns == inside
+    else:
+        assert len(reports) > 2  # neighbours, components, proof
+
+
+@pytest.mark.parametrize("function", [False, True])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_interrupt_keeps_what_is_joined(function, policy):
+    X, domain = three_clusters(300)
+    region = as_function(domain) if function else domain
+    whole = label(region, X).labels
+    for after in (1, 2, 3):
+        with listening(interrupting(after)):
+            noise = label(region, X)
+        assert noise.interrupted
+        assert np.array_equal(noise.labels < 0, whole < 0)
+        assert refines(noise.labels, whole)
+        assert noise.labels.max() < (whole >= 0).sum() - 1, "nothing was joined"
+        with listening(interrupting(after)):
+            labeling = label(region, X, outliers=policy)
+        assert labeling.interrupted
+        assert labeling.labels.tolist() == plain.canonical(labeling.labels).tolist()
+        kept = whole >= 0
+        assert plain.canonical(labeling.labels[kept]).tolist() == plain.canonical(noise.labels[kept]).tolist()
+        if labeling.exact:
+            assert labeling.predict(X).tolist() == labeling.labels.tolist()
+
+
+def test_an_interrupted_proof_is_said_to_be_interrupted():
+    """Also where nothing was left to join, for then nobody knows."""
+    X = np.concatenate([np.zeros((1, 2)), np.full((1, 2), 9.0)])
+    domain = KernelDomain(X, np.array([0.5, 0.5]), Gaussian(1.0), level=0.1)
+    reports = []
+    with listening(reports.append):
+        whole = label(domain, X)
+    with listening(interrupting(len(reports))):
+        labeling = label(domain, X)
+    assert labeling.interrupted
+    assert labeling.labels.tolist() == whole.labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "identity"])
+def test_a_fit_whose_labeling_was_interrupted_ends_with_labels(kernel):
+    X, _ = make_moons(200, noise=0.05, random_state=0)
+    featuremap = {"name": "rbf", "gamma": 30.0} if kernel == "rbf" else kernel
+    model = Pipeline(featuremap, "svdd", "complete_graph")
+    whole = model.fit(X)
+    assert whole.converged_
+    assert "interrupted" not in whole.stop_reason_
+    labels = whole.labels_.copy()
+    with listening(interrupting(1)):
+        model.fit(X)
+    assert not model.converged_
+    assert "interrupted" in model.stop_reason_
+    assert refines(model.labels_, labels)
+    assert np.array_equal(model.labels_ >= 0, labels >= 0)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert model.fit(X).converged_
 
 
 @pytest.mark.parametrize(
@@ -241,7 +317,7 @@ def test_progress_and_interrupt():
     [
         ({"m": 0}, r"labeler 'complete_graph': m must be an integer >= 1, got 0"),
         ({"outliers": "drop"}, r"outliers must be one of 'noise', 'nearest', 'singleton', got 'drop'"),
-        ({"min_cluster_size": 0}, r"min_cluster_size must be an integer >= 1, got 0"),
+        ({"min_cluster_size": 0}, r"min_cluster_size must be an integer >= 1 or None, got 0"),
     ],
 )
 def test_messages(parameters, words):

@@ -136,6 +136,16 @@ def test_the_budget_ends_the_search_and_is_reported(monkeypatch):
     assert tuned.stages["featuremap"].gamma > 0
 
 
+def test_a_run_that_takes_too_long_is_given_up(monkeypatch):
+    X, _ = blobs(60)
+    ticks = iter(range(0, 10**6, 10))
+    monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
+    tuned = tune(X, max_seconds=1.0)
+    assert tuned.facts["ended"] == "max_seconds"
+    assert tuned.facts["runs"] == 0
+    assert tuned.stages["featuremap"].gamma > 0
+
+
 def test_a_budget_that_is_not_used_up_changes_nothing():
     X, _ = blobs(60)
     assert dict(tune(X, max_seconds=1e6).stages) == dict(tune(X, max_seconds=600.0).stages)

@@ -1,0 +1,65 @@
+"""``clusterkit fit --plot``: the picture of a fit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from clusterkit.cli import labels as output
+from clusterkit.cli.failures import BadInput
+
+__all__ = ["FORMATS", "check", "draw"]
+
+FORMATS = (".pdf", ".png", ".svg")
+DOTS_PER_INCH = 150
+MOST_COORDINATES = 2
+"""Of a domain whose border is drawn."""
+
+
+def check(path: str | None, others: tuple[str | None, ...]) -> None:
+    """Refuse now what could not be drawn or written after a long fit; `others` are the files of other options."""
+    if path is None:
+        return
+    if not path.lower().endswith(FORMATS):
+        raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
+    output.check(path)
+    target = Path(path).resolve()
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise BadInput(f"{path} cannot be written: no permission")
+    if any(other is not None and Path(other).resolve() == target for other in others):
+        raise BadInput(f"{path}: --plot needs a file of its own")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise BadInput("--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'") from error
+
+
+def draw(path: str, model: Any, table: Any, data: str, name: str) -> None:
+    """Write contours for a domain of one or two coordinates, else the clusters.
+
+    Parameters
+    ----------
+    path : str
+        The ending decides the format.
+    model : fitted estimator
+    table : Table
+        What it was fitted on.
+    data, name : str
+        Data set and recipe, for the title.
+    """
+    from matplotlib.figure import Figure
+
+    from clusterkit import plots
+    from clusterkit.core.outcomes import Domain
+    from clusterkit.plots._figure import SIZE, fit_height
+
+    space, outcome = model.space_, model.outcome_
+    has_border = isinstance(outcome, Domain) and space.points.shape[1] <= MOST_COORDINATES
+    function = plots.contours if has_border else plots.clusters
+    figure = Figure(figsize=SIZE, layout="constrained")  # no pyplot: nothing global, no display
+    ax = figure.subplots()
+    function(model, table.data, ax=ax, names=table.names)
+    ax.set_title(f"{Path(data).name}, recipe {name}\n" + ax.get_title(loc="left"), loc="left", fontsize=10.5)
+    fit_height(ax)
+    figure.savefig(path, dpi=DOTS_PER_INCH)

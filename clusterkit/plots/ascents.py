@@ -1,0 +1,231 @@
+"""Ways of samples uphill to the maxima of the kernel sum of a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.plots._figure import (
+    FAINT,
+    INK,
+    LEGEND_ENTRIES,
+    STYLES,
+    axes_for,
+    check_axes,
+    counted,
+    draw_points,
+    finish,
+    frame,
+    of_clusters,
+    raster,
+    styles_of,
+)
+from clusterkit.plots._fitted import FittedDomain
+from clusterkit.plots.domains import draw_domain, plane_of
+
+__all__ = ["Paths", "paths_of", "trajectories"]
+
+TOLERANCE, MERGE = 1e-7, 1e-3
+"""As labeler 'equilibrium' has them."""
+MAX_STEPS = 10_000
+CLIMBERS = 2000
+"""Samples whose equilibria are looked for, besides those of the ways drawn."""
+RECORDED = 2000
+"""Most steps of a way that are drawn one by one; the rest is a straight line."""
+
+
+def trajectories(
+    model: Any,
+    X: Any,
+    ax: Any = None,
+    *,
+    starts: int | Sequence[int] = 40,
+    dims: tuple[int, int] | None = None,
+    names: Sequence[str] | None = None,
+    legend: bool = True,
+) -> Any:
+    """Draw how samples climb to the maxima of the domain's kernel sum, as labeler ``equilibrium`` lets them.
+
+    Each step goes to the mean of the centres under the weights that a point sees, which never descends. Stars are
+    the equilibria that samples reach, filled inside the domain, open outside; ways have the colour of their
+    start's cluster. Coordinates are those of `contours`.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Its outcome is a domain with a Gaussian kernel, as for recipes ``svc``, ``fsvc`` and ``sgd-lmsvc``.
+    X : array of shape (n, d)
+        What it was fitted on.
+    ax : Axes, optional
+        Where to draw; default: a new figure of pyplot.
+    starts : int or sequence of int, default 40
+        How many samples, far from each other, have their way drawn; or which, by row.
+    dims : pair of int, optional
+        Coordinates to draw instead of principal components.
+    names : sequence of str, optional
+        Of the attributes.
+    legend : bool, default True
+        Whether to put a legend beside the axes.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    IncompatibleStages
+        If there is no domain, or one without a Gaussian kernel sum with weights >= 0.
+    InvalidParameter, InvalidData, NotFittedError
+        If an argument is wrong, X is not what was fitted, or nothing was fitted.
+    ImportError
+        If matplotlib is missing.
+
+    Notes
+    -----
+    All samples climb to find the equilibria, of more than 2,000 as many of them in even steps: O(2,000 I s d) time for
+    I steps and s centres, plus O(starts n d) to choose the starts. Ways longer than 2,000 steps end in a straight
+    line.
+    """
+    check_axes(ax, "trajectories")
+    fitted = FittedDomain.of(model, X, names, "trajectories")
+    domain = _gaussian(fitted.domain)
+    chosen = _chosen(starts, fitted)
+    plane = plane_of(fitted, dims, "trajectories")
+    found = paths_of(domain, fitted.points, chosen)
+    places = plane(fitted.points)
+    own, ax = ax is None, axes_for(ax)
+    marks = draw_domain(ax, fitted.domain, plane, places, fill=False)
+    points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks) - 3, alpha=0.45)
+    style = styles_of(fitted.labels)[chosen]
+    marks += _draw_paths(ax, [plane(path) for path in found.paths], style)
+    marks += _draw_equilibria(ax, plane(found.equilibria), found.inside)
+    inside = int(found.inside.sum())
+    where = f", {inside} inside" if inside < len(found.inside) else ""
+    equilibria = "1 equilibrium" if len(found.inside) == 1 else f"{len(found.inside):,} equilibria"
+    ways = counted(len(chosen), "way")
+    title = [of_clusters(fitted.labels), f"{equilibria}{where}; {ways} of {len(places):,} drawn", plane.note]
+    frame(ax, "\n".join(line for line in title if line), plane.names)
+    return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
+
+
+@final
+@attrs.frozen(eq=False)
+class Paths:
+    """Ways uphill.
+
+    Parameters
+    ----------
+    paths : list of ndarray of shape (steps + 1, d)
+        From the start to its equilibrium.
+    equilibria : ndarray of shape (M, d)
+        What the starts and at most `CLIMBERS` other samples reach.
+    inside : ndarray of shape (M,)
+        Which of them are inside the domain.
+    """
+
+    paths: list[Array]
+    equilibria: Array
+    inside: Array
+
+
+def paths_of(domain: KernelDomain, points: Array, starts: Array) -> Paths:
+    """The ways from rows `starts` of `points` (n, d), and the equilibria of these and others."""
+    from clusterkit.labelers._domain_labels import DistinctRows
+    from clusterkit.labelers._equilibria import Ascent, Balls, find_basins
+
+    ascent = Ascent.of(domain, "equilibrium", tol=TOLERANCE, merge=MERGE, max_iter=MAX_STEPS)
+    others = np.linspace(0, len(points) - 1, min(len(points), CLIMBERS)).astype(np.intp)
+    climbers = DistinctRows.of(points[np.union1d(others, starts)]).rows
+    basins = find_basins(ascent, ascent.scaled(climbers), "trajectories")
+    first = ascent.scaled(np.asarray(points[starts], dtype=np.float64))
+    none = Balls.none(points.shape[1])
+    _, steps, _, _ = ascent.climb(first, none)
+    ends, steps, _, trace = ascent.climb(first, none, min(int(steps.max(initial=0)), RECORDED))
+    paths = [np.concatenate([trace[i, : steps[i]], ends[i][None]]) for i in range(len(first))]
+    equilibria = ascent.unscaled(basins.points)
+    return Paths([ascent.unscaled(path) for path in paths], equilibria, domain.value(equilibria) >= domain.level)
+
+
+def _gaussian(domain: Domain) -> KernelDomain:
+    """The domain, if its kernel sum can be climbed."""
+    if isinstance(domain, KernelDomain) and isinstance(domain.kernel, Gaussian):
+        if np.all(domain.weights >= 0) and np.any(domain.weights > 0):
+            return domain
+        what = "has negative weights, or none at all"
+    else:
+        kernel = getattr(domain, "kernel", None)
+        what = "is known through a function only" if kernel is None else f"has a {type(kernel).__name__} kernel"
+    raise IncompatibleStages(
+        f"trajectories: climbs Gaussian kernel sums with weights >= 0, and this domain {what}; "
+        "clusterkit.plots.contours draws any domain"
+    )
+
+
+def _chosen(starts: Any, fitted: FittedDomain) -> Array:
+    """Rows whose way is drawn."""
+    n = len(fitted.points)
+    if isinstance(starts, int | np.integer) and not isinstance(starts, bool) and starts >= 1:
+        return _spread(fitted, min(int(starts), n))
+    rows = np.asarray(starts)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise InvalidParameter(
+            f"trajectories: starts must be a number >= 1 or rows between 0 and {n - 1}, got {starts!r}"
+        )
+    return rows.astype(np.intp)
+
+
+def _spread(fitted: FittedDomain, count: int) -> Array:
+    """Samples far from each other: the outermost first, then always the one farthest from those chosen."""
+    points = fitted.points.astype(np.float64, copy=False)
+    chosen = [int(np.argmin(fitted.domain.value(points)))]
+    distance = np.square(points - points[chosen[0]]).sum(axis=1)
+    while len(chosen) < count and distance.max() > 0:
+        chosen.append(int(np.argmax(distance)))
+        np.minimum(distance, np.square(points - points[chosen[-1]]).sum(axis=1), out=distance)
+    return np.array(chosen)
+
+
+def _draw_paths(ax: Any, paths: list[Array], style: Array) -> list[Any]:
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    colors = [STYLES[i][0] if i >= 0 else FAINT for i in style]
+    lines = LineCollection(paths, colors=colors, linewidths=1.1, zorder=4, label="way uphill")
+    ax.add_collection(lines, autolim=False)
+    begins = np.array([path[0] for path in paths])
+    ax.scatter(*begins.T, s=14, facecolor="white", edgecolor=colors, linewidth=1.0, zorder=4.5, label="start")
+    return [
+        Line2D([], [], color=INK, linewidth=1.1, marker="o", markerfacecolor="white", markersize=4, markevery=[0],
+               label="start and way"),
+    ]  # fmt: skip
+
+
+def _draw_equilibria(ax: Any, places: Array, inside: Array) -> list[Any]:
+    size = float(np.clip(130.0 * np.sqrt(10.0 / max(len(places), 1)), 30.0, 130.0))
+    marks = []
+    for which, face, edge, text in (
+        (inside, INK, "white", "equilibrium inside"),
+        (~inside, "white", INK, "equilibrium outside"),
+    ):
+        if which.any():
+            marks.append(
+                ax.scatter(
+                    *places[which].T,
+                    s=size,
+                    marker="*",
+                    facecolor=face,
+                    edgecolor=edge,
+                    linewidth=0.8,
+                    zorder=5,
+                    label=text,
+                    rasterized=raster(int(which.sum())),
+                )
+            )
+    return marks

@@ -1,0 +1,257 @@
+"""The contour of a domain, with its clusters, its noise and the samples that carry it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.core.transform import block_plan
+from clusterkit.plots._figure import (
+    INK,
+    LEGEND_ENTRIES,
+    axes_for,
+    check_axes,
+    draw_points,
+    finish,
+    frame,
+    of_clusters,
+    point_size,
+    raster,
+)
+from clusterkit.plots._fitted import FittedDomain, Supports
+from clusterkit.plots._plane import Plane
+
+__all__ = ["contours", "draw_domain", "plane_of"]
+
+LEAST_GRID, LARGEST_GRID = 200, 500
+CELLS = 6.0
+"""Cells of the grid for a length of 1 / sqrt(gamma)."""
+MARGIN = 0.06
+GROWTHS = 5
+"""Doublings of the margin, until the border lies within the picture."""
+HEIGHT = "value of the domain"
+
+
+def contours(
+    model: Any,
+    X: Any,
+    ax: Any = None,
+    *,
+    dims: tuple[int, int] | None = None,
+    names: Sequence[str] | None = None,
+    grid: int | None = None,
+    fill: bool = True,
+    supports: bool = True,
+    legend: bool = True,
+) -> Any:
+    """Draw the domain that a model found, its clusters, and its support vectors.
+
+    The line is the border, where ``outcome_.value(x) = outcome_.level``; shades of grey are further inside. Clusters
+    have colours, noise is grey crosses, free support vectors have rings and those at their bound squares.
+
+    Everything is drawn in the coordinates in which the domain lives: those of the data, or those behind the maps
+    before the kernel (the names of the axes say so). For one coordinate the value is drawn above it, with the level
+    as a line. For more than two the samples are projected on their first two principal components, or on `dims`, and
+    there is no border: a plane of the picture is not a plane of the domain.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Its outcome is a domain, as for recipes ``svc``, ``psvc``, ``fsvc`` and ``sgd-lmsvc``.
+    X : array of shape (n, d)
+        What it was fitted on. A data frame names the axes.
+    ax : Axes, optional
+        Where to draw; default: a new figure of pyplot.
+    dims : pair of int, optional
+        Coordinates to draw instead of principal components.
+    names : sequence of str, optional
+        Of the attributes.
+    grid : int, optional
+        Points on each side at which the domain is valued. Default: 200 to 500, more for narrower kernels.
+    fill : bool, default True
+        Whether to shade the inside.
+    supports : bool, default True
+        Whether to mark the support vectors.
+    legend : bool, default True
+        Whether to put a legend beside the axes.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    IncompatibleStages, InvalidParameter, InvalidData, NotFittedError
+        If there is no domain to draw, an argument is wrong, X is not what was fitted, or nothing was fitted.
+    ImportError
+        If matplotlib is missing.
+
+    Notes
+    -----
+    O(grid² s) kernel values for s centres, in blocks.
+
+    Examples
+    --------
+    >>> from clusterkit import Pipeline, plots
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_moons
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> model = Pipeline({"name": "rbf", "gamma": 8.0}, "svdd", "complete_graph").fit(X)
+    >>> ax = plots.contours(model, X, ax=Figure().subplots())
+    >>> ax.get_title(loc="left").splitlines()[0]
+    '2 clusters of 200 samples, no noise'
+    """
+    check_axes(ax, "contours")
+    if grid is not None and (not isinstance(grid, int | np.integer) or isinstance(grid, bool) or grid < 2):
+        raise InvalidParameter(f"contours: grid must be an integer >= 2 or None, got {grid!r}")
+    fitted = FittedDomain.of(model, X, names, "contours")
+    plane = plane_of(fitted, dims, "contours")
+    places = plane(fitted.points)
+    found = fitted.supports() if supports else None
+    own, ax = ax is None, axes_for(ax)
+    marks = [*draw_domain(ax, fitted.domain, plane, places, fill=fill, grid=grid)]
+    if found is not None:
+        marks += _draw_supports(ax, plane, found, len(places))
+    points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks))
+    title = [of_clusters(fitted.labels), fitted.supports_title(), _projected(plane)]
+    frame(ax, "\n".join(line for line in title if line), plane.names)
+    return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
+
+
+def plane_of(fitted: FittedDomain, dims: Any, who: str) -> Plane:
+    """The plane in which a fitted domain is drawn."""
+    return Plane.of(fitted.points, fitted.names, dims, who, height=(_Heights(fitted.domain), HEIGHT))
+
+
+def _projected(plane: Plane) -> str:
+    return f"{plane.note}; no border" if plane.note else ""
+
+
+class _Heights:
+    """Values of a domain, in blocks."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+
+    def __call__(self, Y: Array) -> Array:
+        values = np.empty(len(Y))
+        width = len(self.domain.centres) if isinstance(self.domain, KernelDomain) else Y.shape[1]
+        for rows in block_plan(len(Y), width, np.float64):
+            values[rows] = self.domain.value(Y[rows])
+        return values
+
+
+def draw_domain(
+    ax: Any, domain: Domain, plane: Plane, places: Array, *, fill: bool = True, grid: int | None = None
+) -> list[Any]:
+    """The border and the inside behind points at `places` (n, 2); handles for the legend, none for a projection."""
+    if plane.height is not None:
+        return _draw_curve(ax, domain, plane.height, places, fill, grid)
+    if not plane.flat:
+        return []
+    return _draw_border(ax, domain, plane, places, fill, grid)
+
+
+def _draw_border(ax: Any, domain: Domain, plane: Plane, places: Array, fill: bool, grid: int | None) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    heights_of = _Heights(domain)
+    margin, spans = MARGIN, _spans(places)
+    for _ in range(GROWTHS):
+        low, high = places.min(axis=0) - margin * spans, places.max(axis=0) + margin * spans
+        if np.all(heights_of(plane.lift(_edge(low, high))) < domain.level):
+            break
+        margin *= 2.0
+    count = [_fineness(domain, float(side), grid) for side in high - low]
+    xs, ys = (np.linspace(low[i], high[i], count[i]) for i in (0, 1))
+    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    heights = heights_of(plane.lift(mesh)).reshape(len(ys), len(xs))
+    # a sample may be a narrow peak between the points of the grid
+    top = max(float(heights.max()), float(heights_of(plane.lift(places)).max()))
+    ax.update_datalim([low, high])
+    ax.margins(0.0)
+    if not heights.min() < domain.level < heights.max():
+        return []
+    if fill:
+        levels = np.linspace(domain.level, top, 6)
+        depth = np.ptp(levels)
+        ax.contourf(xs, ys, heights, levels=levels, cmap="Greys", vmin=levels[0] - 0.3 * depth,
+                    vmax=levels[-1] + 2.4 * depth, zorder=0)  # fmt: skip
+    border = ax.contour(xs, ys, heights, levels=[domain.level], colors=INK, linewidths=1.3,
+                        linestyles="solid", zorder=2)  # fmt: skip
+    border.set_label("border of the domain")
+    return [Line2D([], [], color=INK, linewidth=1.3, label="border of the domain")]
+
+
+def _spans(places: Array) -> Array:
+    """Extent of the points on both axes; where they are nearly equal on one, that of the other."""
+    spans = np.ptp(places, axis=0)
+    largest = float(spans.max())
+    return np.maximum(spans, 0.05 * largest) if largest > 0 else np.ones(2)
+
+
+def _edge(low: Array, high: Array, count: int = 64) -> Array:
+    """Points on the edge of the picture."""
+    xs, ys = (np.linspace(low[i], high[i], count) for i in (0, 1))
+    ones = np.ones(count)
+    sides = [(xs, low[1] * ones), (xs, high[1] * ones), (low[0] * ones, ys), (high[0] * ones, ys)]
+    return np.concatenate([np.column_stack(side) for side in sides])
+
+
+def _fineness(domain: Domain, side: float, grid: int | None) -> int:
+    """Points on a side of the picture: as many as the width of the kernel asks for."""
+    if grid is not None:
+        return int(grid)
+    wanted = 0.0
+    if isinstance(domain, KernelDomain) and isinstance(domain.kernel, Gaussian):
+        wanted = CELLS * side * math.sqrt(domain.kernel.gamma)
+    return int(np.clip(wanted, LEAST_GRID, LARGEST_GRID))
+
+
+def _draw_curve(ax: Any, domain: Domain, height: Any, places: Array, fill: bool, grid: int | None) -> list[Any]:
+    """The value above one coordinate, and the level."""
+    from matplotlib.lines import Line2D
+
+    low, high = float(places[:, 0].min()), float(places[:, 0].max())
+    margin = 0.1 * (high - low) or 1.0
+    xs = np.linspace(low - margin, high + margin, 4 * _fineness(domain, high - low, grid))
+    values = height(xs[:, None])
+    ax.plot(xs, values, color=INK, linewidth=1.0, zorder=1)
+    ax.axhline(domain.level, color=INK, linewidth=1.3, linestyle="--", zorder=1)
+    if fill:
+        ax.fill_between(xs, domain.level, values, where=values >= domain.level, color="#dddddd", linewidth=0, zorder=0)
+    ax.set_xlim(xs[0], xs[-1])
+    return [Line2D([], [], color=INK, linewidth=1.3, linestyle="--", label="level of the border")]
+
+
+def _draw_supports(ax: Any, plane: Plane, supports: Supports, n: int) -> list[Any]:
+    """Rings around free support vectors, squares around those at their bound, wider than the points of n samples."""
+    places = plane(supports.centres)
+    size = float(np.clip(60.0 * np.sqrt(50.0 / len(places)), 1.3 * point_size(n) + 8.0, 60.0)) if len(places) else 0.0
+    marks = []
+    bounded = supports.bounded
+    free = "free support vector" if bounded.any() else "support vector"
+    for which, marker, text in ((~bounded, "o", free), (bounded, "s", "bounded support vector")):
+        if which.any():
+            number = int(which.sum())
+            marks.append(
+                ax.scatter(
+                    *places[which].T,
+                    s=size,
+                    marker=marker,
+                    facecolor="none",
+                    edgecolor=INK,
+                    linewidth=0.9 if len(places) <= 100 else 0.7,
+                    zorder=4,
+                    label=f"{text}s: {number:,}",
+                    rasterized=raster(number),
+                )
+            )
+    return marks

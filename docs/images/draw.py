@@ -1,0 +1,27 @@
+"""Draws the pictures of docs/how-to/plot-a-fit.md into this folder: ``python docs/images/draw.py``."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import numpy as np
+from sklearn.datasets import make_moons
+
+from clusterkit import plots, recipe, width_path
+
+FOLDER = Path(__file__).parent
+
+
+def save(ax, name):
+    ax.figure.savefig(FOLDER / f"plot-{name}.png", dpi=90)
+
+
+moons, _ = make_moons(300, noise=0.06, random_state=0)
+X = np.vstack([moons, np.random.default_rng(0).uniform((-1.5, -1), (2.5, 1.5), size=(12, 2))])
+model = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
+path = width_path(X, nu=0.15, labeler={"name": "complete_graph", "min_cluster_size": 5})
+save(plots.contours(model, X), "contours")
+save(plots.connectivity(model, X), "connectivity")
+save(plots.trajectories(model, X), "trajectories")
+save(plots.width_path(path, chosen=model)[0], "width-path")

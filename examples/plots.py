@@ -1,0 +1,28 @@
+"""Five looks at support vector clustering: domain, lines, ways uphill, clusters, and all widths of the kernel."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from _picture import save
+from sklearn.datasets import make_moons
+
+from clusterkit import plots, recipe, width_path
+
+moons, _ = make_moons(250, noise=0.06, random_state=0)
+X = np.vstack([moons, np.random.default_rng(0).uniform((-1.5, -1), (2.5, 1.5), size=(12, 2))])
+svc = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
+fsvc = recipe("fsvc", featuremap__gamma=12.0, random_state=0).fit(X)
+small = {"name": "complete_graph", "min_cluster_size": 5}
+path = width_path(X, nu=0.15, labeler=small, n_gammas=30)
+
+figure = plt.figure(figsize=(15, 11), layout="constrained")
+axes = figure.subplot_mosaic([["domain", "graph"], ["ways", "fast"], ["found", "clusters"], ["found", "samples"]],
+                             height_ratios=(2, 2, 1, 1))  # fmt: skip
+plots.contours(svc, X, ax=axes["domain"])
+plots.connectivity(svc, X, ax=axes["graph"])
+plots.trajectories(svc, X, ax=axes["ways"])
+plots.contours(fsvc, X, ax=axes["fast"])
+plots.clusters(path.labels[np.argmax(path.n_clusters)], X, ax=axes["found"])
+plots.width_path(path, axes=(axes["clusters"], axes["samples"]), chosen=svc)
+for ax in axes.values():
+    print(ax.get_title(loc="left").replace("\n", "; ") or "(samples at each width)")
+save(figure)

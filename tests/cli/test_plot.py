@@ -1,0 +1,113 @@
+"""`fit --plot`: a picture is written, or refused before the fit starts."""
+
+from __future__ import annotations
+
+import builtins
+import json
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+KMEANS = ("--recipe", "kmeans", "-k", 3, "--drop", "id")
+SVC = ("--recipe", "svc", "--set", "featuremap.gamma=1", "--drop", "id")
+STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
+
+
+@pytest.fixture
+def no_fit(monkeypatch):
+    from clusterkit import Pipeline
+
+    def fail(*_):
+        raise AssertionError("the fit began")
+
+    monkeypatch.setattr(Pipeline, "fit", fail)
+
+
+@pytest.mark.parametrize("method", [KMEANS, SVC], ids=["kmeans", "svc"])
+@pytest.mark.parametrize("ending", STARTS)
+def test_formats(run, table, tmp_path, method, ending):
+    from matplotlib import pyplot
+
+    path, before = tmp_path / f"out{ending}", pyplot.get_fignums()
+    result = run("fit", table, *method, "--plot", path)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert path.read_bytes().startswith(STARTS[ending])
+    assert "picture in" in result.stdout
+    assert pyplot.get_fignums() == before
+
+
+def texts(path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("method", "border"), [(KMEANS, False), (SVC, True)], ids=["kmeans", "svc"])
+def test_a_domain_has_its_border(run, table, tmp_path, method, border, monkeypatch):
+    import matplotlib
+
+    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")  # text stays text
+    path = tmp_path / "out.svg"
+    assert run("fit", table, *method, "--plot", path).exit_code == 0
+    drawn = texts(path)
+    assert ("border of the domain" in drawn) == border
+    assert f"points.csv, recipe {method[1]}" in drawn
+    assert "3 clusters of 30 samples, no noise" in drawn
+    assert ">height<" in drawn
+    assert ">width<" in drawn
+
+
+def test_a_domain_of_many_attributes_is_drawn_as_clusters(run, tmp_path):
+    path = tmp_path / "out.png"
+    result = run("fit", "data:iris", "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["plot_file"] == str(path)
+    assert path.exists()
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("name", ["out.gif", "out", "-", "out.png.gz"])
+def test_unknown_formats(run, table, name, error_of):
+    assert error_of(run("fit", table, *KMEANS, "--plot", name)) == f"{name}: the picture can be .pdf, .png, .svg"
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_unwritable_places(run, table, tmp_path, error_of, monkeypatch):
+    missing = tmp_path / "none" / "out.png"
+    assert "there is no such folder" in error_of(run("fit", table, *KMEANS, "--plot", missing))
+    (tmp_path / "folder.png").mkdir()
+    assert "it is a folder" in error_of(run("fit", table, *KMEANS, "--plot", tmp_path / "folder.png"))
+    monkeypatch.setattr("os.access", lambda *_: False)  # whoever runs the tests may write anywhere
+    assert "no permission" in error_of(run("fit", table, *KMEANS, "--plot", tmp_path / "out.png"))
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("option", ["-o", "--save"])
+def test_a_file_of_its_own(run, table, tmp_path, option, error_of):
+    path = tmp_path / "out.png"
+    assert "needs a file of its own" in error_of(run("fit", table, *KMEANS, option, path, "--plot", path))
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_without_matplotlib(run, table, tmp_path, error_of, monkeypatch):
+    load = builtins.__import__
+
+    def without(name, *rest):
+        if name.partition(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return load(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    line = error_of(run("fit", table, *KMEANS, "--plot", tmp_path / "out.png"))
+    assert line == "--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'"
+
+
+def test_labels_are_kept_if_the_picture_fails(run, table, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "out.png")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    labels = tmp_path / "labels.csv"
+    result = run("fit", table, *KMEANS, "-o", labels, "--plot", tmp_path / "out.png")
+    assert result.exit_code != 0
+    assert labels.read_text().startswith("label")

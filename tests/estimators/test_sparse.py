@@ -1,0 +1,52 @@
+"""Sparse samples: taken where the map allows it, with the labels of their dense copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import make_blobs
+
+from clusterkit import Pipeline, recipe
+from clusterkit.core.errors import NeedsMemory
+
+FORMATS = [scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X = make_blobs([40, 40], 5, random_state=0)[0]
+    X[np.abs(X) < 2] = 0
+    return X
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_kernel_takes_sparse_rows(rows, form, dtype):
+    X = rows.astype(dtype)
+    model = recipe("svc", featuremap__gamma=0.05, solver__nu=0.1).fit(form(X))
+    dense = recipe("svc", featuremap__gamma=0.05, solver__nu=0.1).fit(X)
+    np.testing.assert_array_equal(model.labels_, dense.labels_)
+    np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.space_.dtype == dtype
+
+
+def test_others_refuse_them(rows):
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        recipe("emmc", n_clusters=2).fit(scipy.sparse.csr_matrix(rows))
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        Pipeline(featuremap=["zscore", "rbf"], solver="svdd").fit(scipy.sparse.csr_matrix(rows))
+
+
+def test_the_dense_copy_is_refused_above_the_cap(monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1M")
+    X = scipy.sparse.random(1000, 1000, 0.001, format="csr", random_state=0)
+    with pytest.raises(NeedsMemory, match=r"dense copy of the 1000 x 1000 sparse samples needs 8,000,000 bytes"):
+        recipe("svc").fit(X)
+
+
+def test_a_missing_value_in_sparse_rows_is_named():
+    X = scipy.sparse.csr_matrix(np.array([[0.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
+    with pytest.raises(ValueError, match="NaN"):
+        recipe("svc").fit(X)

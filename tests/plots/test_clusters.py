@@ -1,0 +1,152 @@
+"""Every sample is drawn once, in the style of its cluster, whatever found it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from sklearn.cluster import DBSCAN
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+
+from clusterkit import plots, recipe
+from clusterkit.builtins import TABLE
+from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.plots._figure import STYLES
+
+X, Y = make_blobs([25, 25], cluster_std=0.5, random_state=3)
+X = X - X.min(axis=0)  # for methods that want nonnegative data
+
+
+def points(ax) -> int:
+    return sum(len(each.get_offsets()) for each in ax.collections)
+
+
+def title(ax) -> str:
+    return ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", sorted(TABLE["recipe"]))
+@pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
+def test_every_recipe(name):
+    from clusterkit import recipes
+
+    model = recipe(name, random_state=0)
+    if recipes()[name].clusters != "found":
+        model.set_params(n_clusters=2)
+    ax = plots.clusters(model.fit(X), X)
+    assert isinstance(ax, Axes)
+    k = len(set(model.labels_) - {-1})
+    assert title(ax).startswith(f"{k} cluster")
+    assert points(ax) == len(X)
+
+
+def test_labels_alone_and_other_estimators():
+    ax = plots.clusters(Y.tolist(), X)
+    found = [np.asarray(each.get_offsets()) for each in ax.collections]
+    assert np.array_equal(found[0], X[Y == 0])
+    assert np.array_equal(found[1], X[Y == 1])
+    assert title(plots.clusters(DBSCAN(eps=1.0).fit(X), X)).endswith("no noise")
+
+
+def test_a_cluster_keeps_its_colour_in_a_part_of_the_data():
+    labels = np.arange(len(X)) % 4
+    part = labels >= 2
+    whole, some = plots.clusters(labels, X), plots.clusters(labels[part], X[part])
+    color = {str(each.get_label())[:9]: to_hex(each.get_facecolor()[0]) for each in whole.collections}
+    for each in some.collections:
+        assert to_hex(each.get_facecolor()[0]) == color[str(each.get_label())[:9]]
+
+
+@pytest.mark.parametrize("k", [10, 11, len(STYLES), len(STYLES) + 1, 200])
+def test_many_clusters(k):
+    labels = np.arange(600) % k
+    places = np.random.default_rng(0).normal(size=(600, 2))
+    ax = plots.clusters(labels, places)
+    assert points(ax) == 600
+    assert len(ax.collections) == min(k, len(STYLES))
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(entries) <= 10
+    assert len(ax.texts) == (0 if k <= 10 else min(k, 40))
+    if k > 10:
+        assert entries[-1] == f"and {k - 9} more clusters"
+
+
+def test_styles_tell_all_apart():
+    assert len(set(STYLES)) == len(STYLES) > 40
+    assert not {marker for _, marker in STYLES[6:]} & {"o", "s", "x", "*"}  # these mean something else
+
+
+def test_labels_that_are_no_small_numbers(named):
+    ax = plots.clusters([7000, 7000, -1, 12, -5], X[:5])
+    assert len(named(ax, "cluster 12").get_offsets()) == 1
+    assert len(named(ax, "cluster 7000").get_offsets()) == 2
+    assert len(named(ax, "noise").get_offsets()) == 2
+    assert title(ax) == "2 clusters of 5 samples, 2 noise"
+
+
+def test_noise_only_and_one_cluster(named):
+    ax = plots.clusters(np.full(len(X), -1), X)
+    assert title(ax) == "0 clusters of 50 samples, 50 noise"
+    assert len(named(ax, "noise").get_offsets()) == 50
+    assert title(plots.clusters(np.zeros(len(X), dtype=int), X)) == "1 cluster of 50 samples, no noise"
+
+
+def test_one_attribute_in_rows():
+    ax = plots.clusters([3, 3, 1, -1], [[0.0], [1.0], [5.0], [9.0]])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["noise", "1", "3"]
+    heights = np.concatenate([np.asarray(each.get_offsets()) for each in ax.collections])
+    assert sorted(map(tuple, heights.tolist())) == [(0.0, 2.0), (1.0, 2.0), (5.0, 1.0), (9.0, 0.0)]
+    assert ax.get_aspect() == "auto"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_attributes_are_projected(dtype):
+    wide, y = make_blobs([40, 40], n_features=30, random_state=0)
+    ax = plots.clusters(y, wide.astype(dtype))
+    assert title(ax).endswith("First two principal components of 30 attributes")
+    assert "% of the variance" in ax.get_xlabel()
+    assert title(plots.clusters(y, wide * np.geomspace(1, 1000, 30))).endswith("of 30 attributes, standardised")
+
+
+def test_standardised_components_are_those_of_standardised_data():
+    wide, y = make_blobs([40, 40], n_features=5, random_state=0)
+    same = plots.clusters(y, wide / wide.std(axis=0))
+    other = plots.clusters(y, wide / wide.std(axis=0) * np.geomspace(1, 1000, 5))
+    for a, b in zip(same.collections, other.collections, strict=True):
+        assert np.allclose(a.get_offsets(), b.get_offsets(), atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [np.ones((4, 3)), np.ones((1, 5)), np.eye(3)[:2]])
+def test_degenerate_data(rows):
+    ax = plots.clusters(np.zeros(len(rows), dtype=int), rows)
+    ax.figure.draw_without_rendering()
+    assert points(ax) == len(rows)
+
+
+def test_units_are_equal_unless_that_leaves_a_line():
+    assert plots.clusters(Y, X).get_aspect() == 1.0
+    assert plots.clusters(Y, X * [1000.0, 1.0]).get_aspect() == "auto"
+
+
+def test_refusals():
+    with pytest.raises(NotFittedError, match=r"clusters: this Pipeline is not fitted; call its fit\(X\) first"):
+        plots.clusters(recipe("kmeans", n_clusters=2), X)
+    with pytest.raises(InvalidData, match="3 rows and there are 50 labels"):
+        plots.clusters(Y, X[:3])
+    for labels in ("abc", ["a"] * 50, np.zeros(50), np.zeros((50, 1), dtype=int), [[1], [2, 3]], None):
+        with pytest.raises(InvalidParameter, match="integer"):
+            plots.clusters(labels, X)
+    with pytest.raises(ValueError, match="NaN"):
+        plots.clusters([0, 1], [[np.nan, 1.0], [0.0, 1.0]])
+
+
+def test_vector_graphics_of_many_points_hold_an_image(tmp_path):
+    rng = np.random.default_rng(0)
+    few, many = (plots.clusters(np.zeros(n, dtype=int), rng.normal(size=(n, 2))) for n in (500, 20_000))
+    sizes = []
+    for ax, name in ((few, "few.svg"), (many, "many.svg")):
+        ax.figure.savefig(tmp_path / name)
+        sizes.append((tmp_path / name).stat().st_size)
+    assert sizes[1] < 10 * sizes[0]

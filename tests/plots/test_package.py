@@ -1,0 +1,37 @@
+"""The names are there without matplotlib, and say what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from clusterkit import plots
+
+
+def test_names():
+    assert set(plots.__all__) <= set(dir(plots))
+    for name in plots.__all__:
+        assert getattr(plots, name).__name__ == name
+    import clusterkit.plots.domains  # noqa: F401
+
+    assert callable(plots.contours)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = plots.nothing
+
+
+def test_matplotlib_is_loaded_only_to_draw():
+    code = (
+        "import sys; from clusterkit import plots; plots.contours; plots.width_path; print('matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_without_matplotlib(name, monkeypatch, svc, moons):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = (svc,) if name == "width_path" else (svc, moons)
+    with pytest.raises(ImportError, match="pictures need matplotlib: install it, or clusterkit-toolkit with the extra"):
+        getattr(plots, name)(*arguments)
