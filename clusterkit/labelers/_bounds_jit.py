@@ -149,7 +149,7 @@ def third_derivative(r: Any, blocks: Any, arrays: Any, space: Any) -> Any:
     """Bound on the third derivative of g in the ball, in any direction.
 
     A centre at distance x contributes at most ``e^{-x²} max |12 p - 8 p³|`` over 0 <= p <= x, which has its peaks
-    3.905 at x = 0.524 and 1.057 at x = 1.651; used is its least decreasing majorant.
+    3.905 at x = 0.524 and 1.0604 at x = 1.651; used is its least decreasing majorant.
     """
     near, squares = space[0], space[1]
     size = squares.shape[1]
@@ -161,7 +161,7 @@ def third_derivative(r: Any, blocks: Any, arrays: Any, space: Any) -> Any:
             inner, outer = 12.0 * x - 8.0 * x * x * x, 8.0 * x * x * x - 12.0 * x
             most = inner if x < SQRT_1_2 else max(5.6569, outer)
             bound = most * fast_exp(-x * x)
-            bound = max(bound, 1.057) if x < 1.652 else bound
+            bound = max(bound, 1.0604) if x < 1.652 else bound
             part += w[s] * (3.905 if x < 0.5245 else bound)
         total += part
     return total

@@ -62,7 +62,9 @@ class CellMap:
         origin = points.min(axis=0)
         extent = np.maximum(points.max(axis=0) - origin, 1e-12)
         cells = COARSE
-        while cells < MOST[d] and extent.max() / cells > FINE:
+        # few samples ask for few cells
+        most = min(MOST[d], 8 * len(points) ** (1.0 / d))
+        while cells < most and extent.max() / cells > FINE:
             cells *= 2
         count = COARSE
         states = np.full((count,) * d, MIXED, dtype=np.uint8)

@@ -35,8 +35,9 @@ NEIGHBOURS = 8
 LEAF = 4
 # A map of cells costs some 20 ms: fewer samples are faster without it.
 MAPPED = 3000
-# With many components, products of matrices reject faster than bounds; with many attributes they always do.
-MANY, FEW_PRODUCTS, MOST_PRODUCTS = 16, 3e10, 1e12
+# Pairs times centres up to which products of matrices reject faster than bounds: always, with many components (where
+# there is no map, or one), with many attributes.
+MANY, ALWAYS_PRODUCTS, FEW_PRODUCTS, FEW_PRODUCTS_MAPPED, MOST_PRODUCTS = 16, 2e8, 3e10, 4e9, 1e12
 # Attributes from which lines are tested by distances, if those take at most so many bytes.
 BY_DISTANCES, DISTANCE_BYTES = 32, 512 * 2**20
 SMALL = 0.02
@@ -174,12 +175,13 @@ class Components:
             self.reject_by_products() if by_products else self.certify()
 
     def suits_products(self) -> bool:
-        """Whether there are so many components, or attributes, that products of matrices beat bounds."""
+        """Whether there are so few samples, so many components or attributes that products of matrices beat bounds."""
         u, d = self.points.shape
         work = u * u * self.contour.blocks.weights.size
         if d >= BY_DISTANCES:
             return work <= MOST_PRODUCTS
-        return d not in DIMENSIONS and work <= FEW_PRODUCTS and self.count() >= MANY
+        most = FEW_PRODUCTS_MAPPED if d in DIMENSIONS else FEW_PRODUCTS
+        return work <= ALWAYS_PRODUCTS or (work <= most and self.count() >= MANY)
 
     def join_neighbours(self) -> None:
         """Nearest neighbours, the shortest lines first."""
@@ -215,6 +217,7 @@ class Components:
         centres, weights = self.contour.blocks.unpacked()
         for edges in pairs_not_rejected(self.points, component, centres, weights, self.contour.level, positions):
             self.join(edges)
+        tell(Report(self.stage, len(self.points), len(self.points)))
 
     def certify(self) -> None:
         """Reject what is left, pair of sets by pair of sets, or find the lines that are missing."""

@@ -34,7 +34,8 @@ def stretch(value: Any, slope: Any, level: Any) -> Any:
     if value < level:
         return 0.0
     s = slope / SQRT2
-    return SHORTER * (math.atan2(s, value) + math.acos(level / math.sqrt(value * value + s * s))) / SQRT2
+    angle = math.atan2(s, value) + math.acos(min(1.0, level / math.sqrt(value * value + s * s)))
+    return max(0.0, SHORTER * angle / SQRT2)
 
 
 @njit(fastmath=FAST)
@@ -104,8 +105,8 @@ def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: 
     # 1e-9 above the level: what rounding could decide otherwise is left to the samples
     high = level * (1.0 + 1e-9)
     step = length / (m + 1)
-    first = 1 + min(m, int(stretch(values[i], rate, high) / step))
-    last = m - min(m, int(stretch(values[j], back, high) / step))
+    first = 1 + int(min(float(m), stretch(values[i], rate, high) / step))
+    last = m - int(min(float(m), stretch(values[j], back, high) / step))
     if first > last:
         return 0
     stack[0, 0], stack[0, 1], top = first, last, 1
@@ -120,8 +121,8 @@ def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: 
         count[0] += 1
         before, after = 0, 0
         if value >= high:
-            before = min(m, int(stretch(value, -rate, high) / step))
-            after = min(m, int(stretch(value, rate, high) / step))
+            before = int(min(float(m), stretch(value, -rate, high) / step))
+            after = int(min(float(m), stretch(value, rate, high) / step))
         elif value < level * (1.0 - 1e-9) or near_sum(y, arrays, squares) < level:
             return k
         # the longer rest on top: it is the one more likely to leave the domain

@@ -26,6 +26,7 @@ from clusterkit.labelers._neighbours import nearest_rows
 __all__ = ["SegmentTest", "nearest_rows", "segment_test"]
 
 BATCH = 8
+SMALLEST_LEVEL = 1e-100
 LARGEST_BATCH = 4096
 
 
@@ -66,9 +67,9 @@ def segment_test(domain: Domain, m: int) -> SegmentTest:
     if (
         isinstance(domain, KernelDomain)
         and isinstance(domain.kernel, Gaussian)
-        and domain.level > 0
         and np.all(domain.weights >= 0)
-        and np.any(domain.weights > 0)
+        # squares of values near the level must not underflow
+        and domain.level > SMALLEST_LEVEL * domain.weights.sum() > 0
     ):
         return _GaussianTest(fractions(m), Contour.of(domain, m))
     return _AnyTest(fractions(m), domain)

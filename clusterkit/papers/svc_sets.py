@@ -34,7 +34,7 @@ class Setting:
     rows : int or None
         Only so many of the first rows.
     scalings : tuple of {"raw", "zscore", "minmax"}
-        What the grid tries.
+        What the grid tries; times are taken with the last.
     unlabelled : {"raw", "zscore", "minmax"}
         What fits without labels take: "raw" for points of a plane, whose coordinates have one unit.
     gammas : tuple of float

@@ -22,7 +22,7 @@ NEIGHBOURS = 5
 INNER = 0.97
 """Quantile of a cluster's own edges that stands for its sparseness: the largest would follow every stray."""
 TIE = 1e-9
-CHANCE_LASTS, CHANCE_SEPARATION = 2, -0.2
+CHANCE_LASTS, CHANCE_SEPARATION = 5, 0.0
 """What the best partitions of single Gaussian and uniform clouds in the plane do not exceed."""
 
 

@@ -215,7 +215,7 @@ def test_table4_quick_measures_both_steps():
         f"Iris: {what}" for what in ("svc", "sgd-lmsvc", "fsvc", "sgd-lmsvc, start strip")
     }
     seconds = [row for row in rows if row["column"].endswith("(s)")]
-    assert all(0 < row["ours"] and 0 < row["seconds"] and "another machine" in row["verdict"] for row in seconds)
+    assert all(row["ours"] > 0 and row["seconds"] > 0 and "another machine" in row["verdict"] for row in seconds)
     assert not any(row["uses_labels"] for row in rows)
 
 

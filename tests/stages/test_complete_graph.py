@@ -254,7 +254,7 @@ def test_progress(function):
         inside = int((labeling.labels >= 0).sum())
         assert reports[-1].turn == reports[-1].max_turns == inside
     else:
-        assert len(reports) > 2  # neighbours, components, proof
+        assert len(reports) >= 2  # neighbours, proof
 
 
 @pytest.mark.parametrize("function", [False, True])
@@ -263,7 +263,7 @@ def test_an_interrupt_keeps_what_is_joined(function, policy):
     X, domain = three_clusters(300)
     region = as_function(domain) if function else domain
     whole = label(region, X).labels
-    for after in (1, 2, 3):
+    for after in (1, 2):
         with listening(interrupting(after)):
             noise = label(region, X)
         assert noise.interrupted

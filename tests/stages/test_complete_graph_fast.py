@@ -139,8 +139,8 @@ class Weakened:
     Compiled constants are frozen; the function that drives the proof is run by Python instead, where they are not.
     """
 
-    def __init__(self, *, edges=True, leaf=search.LEAF, mapped=False, **constants):
-        self.edges, self.leaf, self.mapped, self.constants = edges, leaf, mapped, constants
+    def __init__(self, *, edges=True, leaf=search.LEAF, mapped=False, products=False, **constants):
+        self.edges, self.leaf, self.mapped, self.products, self.constants = edges, leaf, mapped, products, constants
         self.calls = Counter()
 
     def counted(self, name):
@@ -160,6 +160,8 @@ class Weakened:
 
         patch(search, "LEAF", self.leaf)
         patch(search, "MAPPED", 0 if self.mapped else 10**9)
+        for name in ("ALWAYS_PRODUCTS", "FEW_PRODUCTS", "FEW_PRODUCTS_MAPPED"):
+            patch(search, name, 10**12 if self.products else 0)
         certify = search.Components.certify
 
         def counted(components):
@@ -193,6 +195,12 @@ def test_the_proof_alone_finds_all_components(case, leaf, mapped):
         check(*case)
 
 
+@given(instances(), st.booleans(), st.booleans())
+def test_products_give_the_same(case, edges, by_distances):
+    with Weakened(edges=edges, products=True), mock.patch.object(search, "BY_DISTANCES", 1 if by_distances else 32):
+        check(*case)
+
+
 @given(instances())
 def test_the_map_of_cells_gives_the_same(case):
     X, domain, m = case
@@ -211,6 +219,14 @@ def test_whatever_is_expanded_or_tested_one_by_one(case, few, block, tested, edg
     reach = 5.0 if few == 0 else dual.EXPANSION_REACH
     with Weakened(edges=edges, leaf=2, FEW=few, BLOCK=block, TESTED=tested, EXPANSION_REACH=reach):
         check(*case)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_level_next_to_nothing(mapped):
+    X = np.array([[0.0, 0.0], [40.0, 0.0], [1000.0, 0.0]])
+    domain = KernelDomain(X, np.ones(3), Gaussian(1.0), level=1e-290)
+    with Weakened(mapped=mapped):
+        assert labels_of(X, domain, 1).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

@@ -130,7 +130,7 @@ def test_a_certified_stretch_is_inside(case):
     assume(level > 0)
     length = stretch(value, slope, level)
     # rounding may put it below 0 where there is no room
-    assert length >= -1e-15
+    assert length >= -1e-12
     least = case.value(y + np.linspace(0.0, length, 400)[:, None] * u).min()
     assert least >= level * (1.0 - 1e-12)
     assert stretch(level * (1.0 - 1e-12), slope, level) == 0.0
@@ -219,7 +219,6 @@ def test_the_expansion_bounds_the_sum(case, r):
     assert (taylor <= value + steep * reach + 0.5 * most * reach**2 + rounding).all()
 
 
-@pytest.mark.xfail(strict=True, reason="the second peak of the majorant is 1.0604, the code has 1.057")
 def test_the_third_derivative_of_one_centre():
     """In one dimension there is one direction: the bound is at least the derivative at the middle of the ball."""
     for off in np.linspace(0.0, 3.0, 3001):
