@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 
-__all__ = ["Choice", "Partition", "Tree", "adjusted_rand", "best"]
+__all__ = ["Choice", "Partition", "Tree", "adjusted_rand", "best", "lasts"]
 
 SAME = 0.95
 """Adjusted Rand index from which two partitions count as the same."""
@@ -23,7 +23,7 @@ INNER = 0.97
 """Quantile of a cluster's own edges that stands for its sparseness: the largest would follow every stray."""
 TIE = 1e-9
 CHANCE_LASTS, CHANCE_SEPARATION = 5, 0.0
-"""What the best partitions of single Gaussian and uniform clouds in the plane do not exceed."""
+"""A best partition below both has no gaps wider than its clusters are sparse and does not last: so has a cloud."""
 
 
 @final
@@ -133,7 +133,7 @@ class Choice:
 
     @property
     def chance(self) -> bool:
-        """Whether it is no better than what a single cloud in the plane falls into: neither lasting nor separated."""
+        """Whether it is not better than what a single cloud may fall into: neither lasting nor separated."""
         return self.lasts <= CHANCE_LASTS and self.separation < CHANCE_SEPARATION
 
 
@@ -157,11 +157,17 @@ def best(partitions: Sequence[Partition], tree: Tree) -> Choice | None:
     return min((entry for entry in ranked if entry[-1].score >= top - TIE), key=lambda entry: entry[:3])[-1]
 
 
-def _reach(partition: Partition, at: dict[tuple[int, int], Partition], step: int) -> int:
+def lasts(partition: Partition, partitions: Sequence[Partition], same: float) -> int:
+    """Neighbouring widths, its own included, over which the adjusted Rand index with a partition is at least `same`."""
+    at = {(each.row, each.column): each for each in partitions}
+    return _reach(partition, at, -1, same) + _reach(partition, at, 1, same) + 1
+
+
+def _reach(partition: Partition, at: dict[tuple[int, int], Partition], step: int, same: float = SAME) -> int:
     """How many steps of the width to one side the partition stays the same."""
     steps = 0
     while True:
         following = at.get((partition.row + (steps + 1) * step, partition.column))
-        if following is None or adjusted_rand(partition, following) < SAME:
+        if following is None or adjusted_rand(partition, following) < same:
             return steps
         steps += 1

@@ -21,7 +21,7 @@ from clusterkit.core.progress import Report, listening, tell
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Stage, Task, Tuned, Tuner
 from clusterkit.kernels.distances import squared_distances
-from clusterkit.tuners._plateaus import Partition, Tree, best
+from clusterkit.tuners._plateaus import Partition, Tree, best, lasts
 
 __all__ = ["SvcAuto"]
 
@@ -40,6 +40,8 @@ LOCAL = 0.2
 """The local width is this over the median squared distance to the third neighbour."""
 HALF, PLANE = 0.5, 3
 """Share of outliers with the local width, and the most coordinates for which it is of use."""
+LOCAL_SAME, LOCAL_LASTS = 0.75, 5
+"""Agreement, and widths (two octaves) it has to hold over, for a partition at the local width to win by being finer."""
 
 
 @final
@@ -73,9 +75,10 @@ class SvcAuto(Tuner):
     those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and everything outside goes to the nearest cluster.
     Partitions of at least two clusters and at most ``max(√m, m / (2 least))`` that cover 0.4 of the rows before this
     are judged by ``ln L + 2 V + ln H``, see `clusterkit.tuners._plateaus.best`. If there are none, the widest kernel
-    is used, mostly with one cluster; likewise for fewer than 8 rows. In up to three coordinates a best partition with
-    L <= 2 and V < -0.2 is no better than those of a single cloud; then `gamma` is γ0 and `nu` 0.5, which mostly
-    leaves such a cloud whole.
+    is used, mostly with one cluster; likewise for fewer than 8 rows. In up to three coordinates ``gamma = γ0`` and
+    ``nu = 0.5`` is taken instead where the best partition has L <= 5 and V < 0, no better than those of a single cloud,
+    or where the one found there has more clusters and much the same are found over five widths (adjusted Rand index of
+    0.75): classes rather than groups of them.
 
     If `gamma` (or `sigma`) was given, nothing is run: `nu` is 0.2. If `nu` or `C` was given, only widths are
     searched. With a chain of maps the rule sees the coordinates before the kernel.
@@ -239,9 +242,17 @@ class _Search:
             clusters=winner.k,
             coverage=round(winner.coverage, 6),
         )
-        if choice.chance and self.space.points.shape[1] <= PLANE and self.open_nu:
-            rule = "nothing better than chance: the local width, half of the rows outside"
-            return {"gamma": start, "nu": HALF, "min_cluster_size": self.least, "rule": rule, **facts}
+        if self.space.points.shape[1] <= PLANE and self.open_nu:
+            zero, half = int(np.argmin(np.abs(widths - start))), SHARES.index(HALF)
+            local = [each for each in partitions if (each.row, each.column) == (zero, half)]
+            rule = ""
+            if choice.chance:
+                rule = "nothing better than chance: the local width, half of the rows outside"
+            elif local and local[0].k > winner.k and lasts(local[0], partitions, LOCAL_SAME) >= LOCAL_LASTS:
+                rule = "a finer partition lasts: the local width, half of the rows outside"
+                facts.update(clusters=local[0].k, coverage=round(local[0].coverage, 6))
+            if rule:
+                return {"gamma": start, "nu": HALF, "min_cluster_size": self.least, "rule": rule, **facts}
         return {
             "gamma": float(widths[winner.row]),
             "nu": shares[winner.column],
