@@ -9,9 +9,13 @@ from sklearn.utils.validation import validate_data
 
 from clusterkit._typing import Array
 from clusterkit.core import memory
+from clusterkit.core.errors import NeedsMemory
 from clusterkit.core.stages import FeatureMap
 
 __all__ = ["checked"]
+
+MOST_BYTES = 2**30
+"""Of a dense copy of sparse samples."""
 
 
 def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: bool) -> Array:
@@ -30,17 +34,22 @@ def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: boo
     Raises
     ------
     NeedsMemory
-        If the dense copy is above the memory cap.
+        If the dense copy is above the memory cap, or above `MOST_BYTES`.
     """
     takes_sparse = featuremap is not None and featuremap.sparse
     # indices of sparse rows say nothing about order, but their values are checked like any others
     accept = "csr" if takes_sparse else False
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
     if not isinstance(X, np.ndarray):
-        memory.require(
-            X.shape[0] * X.shape[1] * X.dtype.itemsize,
-            f"a dense copy of the {X.shape[0]} x {X.shape[1]} sparse samples",
-            "Reduce the attributes first, for example by sklearn.decomposition.TruncatedSVD.",
-        )
+        what = f"a dense copy of the {X.shape[0]} x {X.shape[1]} sparse samples"
+        instead = "Reduce the attributes first, for example by sklearn.decomposition.TruncatedSVD."
+        n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
+        memory.require(n_bytes, what, instead)
+        if n_bytes > MOST_BYTES:
+            # it would fit, but distances in so many attributes take hours
+            raise NeedsMemory(
+                f"{what} needs {n_bytes:,} bytes ({memory.human(n_bytes)}), and more than {memory.human(MOST_BYTES)} "
+                f"are not worked on: {instead}"
+            )
         X = X.toarray()
     return X

@@ -39,7 +39,7 @@ MAPPED = 3000
 # there is no map, or one), with many attributes.
 MANY, ALWAYS_PRODUCTS, FEW_PRODUCTS, FEW_PRODUCTS_MAPPED, MOST_PRODUCTS = 16, 2e8, 3e10, 4e9, 1e12
 # Attributes from which lines are tested by distances, if those take at most so many bytes.
-BY_DISTANCES, DISTANCE_BYTES = 32, 512 * 2**20
+BY_DISTANCES, DISTANCE_BYTES = 32, 2**30
 SMALL = 0.02
 MOST_EDGES = 200_000
 # Kernel values between two looks at the keyboard, some 50 ms.

@@ -1,6 +1,6 @@
 """Support vector clustering end to end (fit and exact complete graph) against scikit-learn's HDBSCAN.
 
-Both sides on the same rows in one process, compile time excluded. ``python tests/benchmarks/support_vector.py [part …]``
+Both sides on the same rows in one process, compile time excluded. Run it as ``support_vector.py [part …]``
 with parts of: moons, shuttle, plain, sgd, growth, table.
 """
 

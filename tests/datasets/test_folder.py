@@ -52,7 +52,7 @@ def test_every_load_gives_its_own_arrays(folder):
 
 def test_folder_goes_before_scikit_learn(folder, add_file):
     assert load("iris", data_home=folder).data.shape == (150, 4)
-    add_file("iris.csv.gz", gzip.compress(b"x0,label\n1,0\n"))
+    add_file("iris.csv.gz", gzip.compress(b"x0,label\n1,0\n", mtime=0))
     assert load("iris", data_home=folder).data.shape == (1, 1)
     assert names(data_home=folder)["iris"] == ("folder", "scikit-learn")
 
@@ -60,7 +60,7 @@ def test_folder_goes_before_scikit_learn(folder, add_file):
 def test_corrupt_file_is_named_with_both_checksums(folder):
     path = folder / "letter.csv.gz"
     expected = hashlib.sha256(path.read_bytes()).hexdigest()
-    path.write_bytes(gzip.compress(b"x0,label\n1,A\n"))
+    path.write_bytes(gzip.compress(b"x0,label\n1,A\n", mtime=0))
     got = hashlib.sha256(path.read_bytes()).hexdigest()
     with pytest.raises(DatasetCorrupt) as error:
         load("letter-ab", data_home=folder)
@@ -98,12 +98,12 @@ def test_broken_manifest(folder, manifest, message):
 @pytest.mark.parametrize(
     ("filename", "content", "message"),
     [
-        ("bad.csv.gz", gzip.compress(b"x0,x1\n1,2\n"), "the last column is 'x1', not 'label'"),
-        ("bad.csv.gz", gzip.compress(b"x0,label\n"), "there are no rows"),
-        ("bad.csv.gz", gzip.compress(b""), "cannot be read"),
-        ("bad.csv.gz", gzip.compress(b"x0,label\n1,a\n2,\n"), "row 1 has no label"),
-        ("bad.csv.gz", gzip.compress(b"x0,label\none,a\n"), "could not convert string 'one'"),
-        ("bad.csv.gz", gzip.compress(b"x0,x1,label\n1,a\n2,b\n"), "2 rows under 3 names"),
+        ("bad.csv.gz", gzip.compress(b"x0,x1\n1,2\n", mtime=0), "the last column is 'x1', not 'label'"),
+        ("bad.csv.gz", gzip.compress(b"x0,label\n", mtime=0), "there are no rows"),
+        ("bad.csv.gz", gzip.compress(b"", mtime=0), "cannot be read"),
+        ("bad.csv.gz", gzip.compress(b"x0,label\n1,a\n2,\n", mtime=0), "row 1 has no label"),
+        ("bad.csv.gz", gzip.compress(b"x0,label\none,a\n", mtime=0), "could not convert string 'one'"),
+        ("bad.csv.gz", gzip.compress(b"x0,x1,label\n1,a\n2,b\n", mtime=0), "2 rows under 3 names"),
         ("bad.csv.gz", b"x0,label\n1,a\n", "cannot be read: Not a gzipped file"),
         ("bad.npz", b"nothing", "cannot be read"),
     ],

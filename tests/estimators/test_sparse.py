@@ -33,9 +33,9 @@ def test_a_kernel_takes_sparse_rows(rows, form, dtype):
 
 
 def test_others_refuse_them(rows):
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         recipe("emmc", n_clusters=2).fit(scipy.sparse.csr_matrix(rows))
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         Pipeline(featuremap=["zscore", "rbf"], solver="svdd").fit(scipy.sparse.csr_matrix(rows))
 
 
@@ -49,4 +49,10 @@ def test_the_dense_copy_is_refused_above_the_cap(monkeypatch):
 def test_a_missing_value_in_sparse_rows_is_named():
     X = scipy.sparse.csr_matrix(np.array([[0.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
     with pytest.raises(ValueError, match="NaN"):
+        recipe("svc").fit(X)
+
+
+def test_very_many_attributes_are_refused_at_once():
+    X = scipy.sparse.random(10_000, 40_000, 1e-5, format="csr", random_state=0)
+    with pytest.raises(NeedsMemory, match=r"10000 x 40000 sparse samples needs 3,200,000,000 bytes.*TruncatedSVD"):
         recipe("svc").fit(X)
