@@ -100,7 +100,11 @@ def test_unknown_parameter_of_a_pooled_recipe():
     [
         (
             {"featuremap": "elm", "solver": "ridge", "labeler": "complete_graph"},
-            ["labeler: 'complete_graph' reads Domain, but solver 'ridge' gives Scores", "solver: svdd", "threshold"],
+            [
+                "labeler: 'complete_graph' reads Domain, but solver 'ridge' gives Scores",
+                "solver: lmsvc, psvdd, subsampled, svdd",
+                "threshold",
+            ],
         ),
         (
             {"featuremap": "rbf", "solver": "nmf", "labeler": "rows_kmeans", "n_clusters": 2},

@@ -63,7 +63,7 @@ def test_the_reason_comes_with_what_would_predict(model):
     with pytest.raises(AttributeError) as error:
         model.fit(X).predict(X)
     assert "no predict here: solver 'first_column' labels the fitted samples only (transductive)" in str(error.value)
-    assert "These predict: solver 'nmf'" in str(error.value)
+    assert "These predict: solver 'fuzzy_cmeans', solver 'nmf'." in str(error.value)
 
 
 def test_a_solver_without_an_objective_cannot_compare_starts(model):

@@ -41,6 +41,9 @@ class Shifted(Kernel):
     def diag(self, A):
         return np.einsum("ij,ij->i", A, A) + self.constant
 
+    def weighted_sum(self, Y, centres, weights):
+        return self(Y, centres) @ weights
+
 
 def dense(X):
     return build_space(X, Keep(X.shape[1]))

@@ -274,8 +274,8 @@ def test_a_plateau_is_counted_to_both_sides(kinds):
 
 
 def test_the_middle_of_the_plateau_is_taken():
-    path = [made([0, 0, 0, 1, 1, 1], row) for row in range(5)]
-    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    path = [made([0] * 8 + [1] * 8, row) for row in range(5)]
+    X = np.concatenate([np.arange(8.0), 50.0 + np.arange(8.0)])[:, None]
     choice = best(path, Tree.of(np.square(X - X.T)))
     assert (choice.partition.row, choice.lasts) == (2, 5)
     assert not choice.chance
