@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Domain
+from clusterkit.core.progress import Report, listening
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
 from clusterkit.labelers._domain_labels import DistinctRows, domain_labeling
@@ -25,6 +31,7 @@ def graph_labeling(
     m: int,
     outliers: str,
     min_cluster_size: int | None,
+    max_seconds: float | None = None,
 ) -> Labeling:
     """Labels from the components that `find` joins among the distinct samples inside.
 
@@ -40,6 +47,8 @@ def graph_labeling(
         Samples a line.
     outliers, min_cluster_size
         As in `domain_labeling`.
+    max_seconds : float, optional
+        Ends the search at its next report after so long, with a warning.
     """
     distinct = DistinctRows.of(space.points)
     test = segment_test(domain, m)
@@ -50,10 +59,20 @@ def graph_labeling(
     if inside.any():
         points = np.ascontiguousarray(distinct.rows[inside])
         search = test.search(points, stage)
+        limit = nullcontext() if max_seconds is None else listening(partial(_stop, time.monotonic() + max_seconds))
         try:
-            find(search, points)
+            with limit:
+                find(search, points)
         except KeyboardInterrupt:
             interrupted = True
+        except _OutOfTime:
+            found = len(np.unique(search.members()))
+            warnings.warn(
+                f"labeler '{stage}': after max_seconds={max_seconds:g} the {found} components found are used as they "
+                "are; that no further line joins two of them is not proved. Raise max_seconds or set it to None",
+                ClusterkitWarning,
+                stacklevel=3,
+            )
         components[inside] = search.members()
     return domain_labeling(
         components,
@@ -65,3 +84,12 @@ def graph_labeling(
         min_cluster_size=min_cluster_size,
         interrupted=interrupted,
     )
+
+
+class _OutOfTime(Exception):
+    """Ends a search from inside one of its reports."""
+
+
+def _stop(deadline: float, report: Report) -> None:
+    if time.monotonic() > deadline:
+        raise _OutOfTime

@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Rng
 from clusterkit.core.outcomes import Domain, Outcome
-from clusterkit.core.params import choice, integer
+from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.labelers._domain_labels import OUTLIERS
@@ -38,6 +38,10 @@ class CompleteGraph(Labeler):
     min_cluster_size : int or None, default None
         Components with fewer samples are outliers. None leaves it to a tuner; without one, no component is too small.
 
+    max_seconds : float or None, default None
+        Longest search. What is not joined by then stays apart and a warning says so: the only case in which a result
+        depends on the speed of the machine. None: as long as it takes.
+
     Notes
     -----
     A new sample inside the domain gets the label of the nearest training sample it has an edge to. One without an
@@ -58,6 +62,7 @@ class CompleteGraph(Labeler):
     m: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
+    max_seconds: float | None = real(None, above=0.0, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Components of the samples inside, outliers by the policy."""
@@ -71,4 +76,5 @@ class CompleteGraph(Labeler):
             m=self.m,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
+            max_seconds=self.max_seconds,
         )

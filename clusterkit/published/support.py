@@ -16,6 +16,7 @@ SVC = Recipe(
         "solver": "svdd",
         "labeler": "complete_graph",
         "labeler__outliers": "nearest",
+        "labeler__max_seconds": 60.0,
         "tuner": "svc_auto",
     },
     clusters="found",
