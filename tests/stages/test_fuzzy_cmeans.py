@@ -95,7 +95,8 @@ def test_kernel_equals_the_textbook(given, phi, width, seed):
         U, history = oracle.iterate_kernel(space.gram(), weights, phi, 4)
     assume(np.isfinite(U).all())  # the textbook's quotients overflow before ours do
     np.testing.assert_allclose(outcome.rows, U, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(outcome.status.history, history, rtol=1e-6)
+    done = outcome.status.history  # shorter where memberships repeat to the last bit
+    np.testing.assert_allclose(done, history[: len(done)], rtol=1e-6)
     np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-6)
 
 
