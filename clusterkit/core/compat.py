@@ -37,6 +37,8 @@ class Composition:
         Needed by solvers that learn from targets.
     n_clusters : int or None
     n_init, max_iter : int
+    limits : Balancer or None
+        Whose sizes a solver that keeps them itself (`own_balance`) is told, where no balancer assigns.
     """
 
     featuremap: FeatureMap
@@ -47,6 +49,7 @@ class Composition:
     n_clusters: int | None = None
     n_init: int = 1
     max_iter: int = 100
+    limits: Balancer | None = None
 
     @property
     def path(self) -> Path | None:

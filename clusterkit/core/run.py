@@ -111,11 +111,20 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
             stacklevel=2,
         )
     _check_magnitude(X)
-    bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(n, c.n_clusters)
-    task = Task(n, c.n_clusters, bounds)
+    task = Task(n, c.n_clusters, _bounds(c, n))
     space = c.featuremap.fit(X, seeds.stream("featuremap"))
     prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     return Bound(c, X, space, prepared, task, seeds)
+
+
+def _bounds(c: Composition, n: int) -> tuple[Array, Array] | None:
+    """Cluster sizes that the solver is told: a solver that keeps them itself always learns some."""
+    if c.n_clusters is None:
+        return None
+    told = c.balancer or c.limits
+    if told is not None:
+        return told.bounds(n, c.n_clusters)
+    return (np.zeros(c.n_clusters), np.full(c.n_clusters, n)) if c.solver.own_balance else None
 
 
 def run(bound: Bound) -> Run:
@@ -235,7 +244,7 @@ def _reason(best: Result, c: Composition, starts: int, interrupted: bool) -> str
 
 def _resolved(bound: Bound) -> dict[str, dict[str, Any]]:
     c, task = bound.composition, bound.task
-    balancer: Balancer | None = c.balancer
+    balancer: Balancer | None = c.balancer or c.limits
     found: dict[str, dict[str, Any]] = {
         "featuremap": dict(bound.space.resolved),
         "solver": dict(bound.prepared.resolved),

@@ -159,6 +159,7 @@ class Solver(Stage):
     default_labeler: ClassVar[str | None] = None
     """what labeler="auto" means where the type of outcome does not say"""
     own_balance: ClassVar[bool] = False
+    """whether it keeps cluster sizes itself: `Task.bounds` always says which (those of `band` by default)"""
     columns: ClassVar[bool] = False
     """whether several starts are solved together as more columns"""
     has_objective: ClassVar[bool] = False

@@ -156,7 +156,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
                 raise InvalidParameter(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
         n_init = _count("n_init", self.n_init)
         max_iter = _count("max_iter", self.max_iter)
-        c = Composition(featuremap, solver, labeler, balancer, init, k, n_init, max_iter)
+        limits: Any = slots.resolve_limits(self.balancer, solver)
+        c = Composition(featuremap, solver, labeler, balancer, init, k, n_init, max_iter, limits)
         check(c)
         # before the data are looked at, so that a wrong tuner costs nothing
         slots.resolve("tuner", self.tuner)

@@ -11,7 +11,16 @@ from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.stages import Codec, FeatureMap, Solver, Stage, outcome_labeler
 
-__all__ = ["AUTO", "changes", "deep_parameters", "resolve", "resolve_balancer", "resolve_labeler", "with_parameter"]
+__all__ = [
+    "AUTO",
+    "changes",
+    "deep_parameters",
+    "resolve",
+    "resolve_balancer",
+    "resolve_labeler",
+    "resolve_limits",
+    "with_parameter",
+]
 
 AUTO = "auto"
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
@@ -72,6 +81,11 @@ def resolve_balancer(value: Any, solver: Solver, labeler: Stage | None = None) -
         costless = labeler is not None and not isinstance(labeler, Codec)
         value = None if costless else solver.default_balancer
     return resolve("balancer", value)
+
+
+def resolve_limits(value: Any, solver: Solver) -> Stage | None:
+    """Whose sizes a solver that keeps them itself is told where "auto" names no balancer to assign."""
+    return resolve("balancer", "band") if value == AUTO and solver.own_balance else None
 
 
 def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int | None) -> Stage:

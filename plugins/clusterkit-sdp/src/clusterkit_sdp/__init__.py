@@ -1,0 +1,1 @@
+"""Maximum margin clustering as semidefinite programs."""
