@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.descent import Descending, descend
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
@@ -206,7 +207,15 @@ def _run(
     rng: Rng,
 ) -> None:
     previous: Outcome | None = None
-    for turn in range(1, max_iter + 1):
+    quick = balancer is None and codec.largest and len(active) == 1
+    turn = 0
+    while turn < max_iter:
+        interrupted = False
+        if quick and isinstance(prepared, Descending):
+            made, interrupted = _descend(active[0], prepared, codec, task, max_iter)
+            quick, turn = made > 0, turn + made
+            previous = None if made else previous
+        turn += 1
         coded = codec.encode(np.stack([start.labels for start in active]), task.k)
         outcome = prepared.solve(coded, previous, rng)
         objective = prepared.objective(coded, outcome)
@@ -217,12 +226,31 @@ def _run(
         best = _lowest(objective)
         going = [position for position, start in enumerate(active) if start.done is None]
         tell(Report("loop", turn, max_iter, best, len(going)))
+        if interrupted:
+            raise KeyboardInterrupt
         if not going:
             return
         previous = outcome.take(going) if isinstance(outcome, Scores) else outcome
         active = [active[position] for position in going]
     for start in active:
         start.finish(False, f"max_iter = {max_iter} reached")
+
+
+def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int) -> tuple[int, bool]:
+    """Turns without scores, all but the last two allowed: those give the labels to return and their objective."""
+    before = start.turns
+
+    def report(turns: int, objective: float) -> None:
+        tell(Report("loop", before + turns, max_iter, objective, 1))
+
+    coded = codec.encode(start.labels, task.k)
+    labels, history, interrupted = descend(prepared, coded, max_iter - before - 2, report)
+    if history:
+        start.labels, start.turns = labels, before + len(history)
+        start.history += history
+        # what was read before belongs to labels of a higher objective
+        start.reading, start.best, start.best_objective = None, None, math.inf
+    return len(history), interrupted
 
 
 def _advance(start: _Start, objective: float, reading: Reading) -> None:

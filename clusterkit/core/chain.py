@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.errors import UnknownName, nearest_names
+from clusterkit.core.errors import InvalidData, UnknownName, nearest_names
 from clusterkit.core.params import free
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import FeatureMap
@@ -32,7 +32,7 @@ class Chain(FeatureMap):
     Parameters
     ----------
     maps : tuple of FeatureMap
-        The first sees the raw data. The features of all but the last are kept in memory.
+        The first sees the raw data. The features of all but the last are kept in memory, sparse ones as they are.
     """
 
     name: ClassVar[str] = "chain"
@@ -50,8 +50,13 @@ class Chain(FeatureMap):
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
-        """What all maps say."""
-        return bool(self.maps) and all(part.sparse for part in self.maps)
+        """What the first map says."""
+        return bool(self.maps) and self.maps[0].sparse
+
+    @property
+    def keeps_sparse(self) -> bool:  # type: ignore[override]
+        """What the first map says."""
+        return bool(self.maps) and self.maps[0].keeps_sparse
 
     def fit(self, X: Array, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
@@ -60,6 +65,11 @@ class Chain(FeatureMap):
         for following in self.maps[1:]:
             if not isinstance(space, FeatureSpace):
                 raise TypeError("only the last map of a chain may give a kernel")
+            if space.sparse and not following.sparse:
+                raise InvalidData(
+                    f"featuremap '{following.name}' takes no sparse features, and those before it are. Put 'pca' in "
+                    "front of it, which makes them few and dense."
+                )
             before = space.transform.steps
             space = following.fit(space.rows(), rng)
             resolved.update(space.resolved)

@@ -135,6 +135,9 @@ def _problems(c: Composition) -> Iterator[Problem]:
     most = c.labeler.max_clusters
     if c.n_clusters is not None and most is not None and c.n_clusters > most:
         yield Problem("n_clusters", f"labeler '{c.labeler.name}' gives at most {most} clusters, not {c.n_clusters}")
+    most = c.solver.max_clusters
+    if c.n_clusters is not None and most is not None and c.n_clusters > most:
+        yield Problem("n_clusters", f"solver '{c.solver.name}' finds at most {most} clusters, not {c.n_clusters}")
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:

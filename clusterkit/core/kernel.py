@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["Gaussian", "Kernel", "Linear"]
 
@@ -53,7 +54,7 @@ class Gaussian(Kernel):
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
-        if Y.shape[1] > EXPLICIT_SUMS:
+        if Y.shape[1] > EXPLICIT_SUMS or isinstance(Y, SparseRows) or isinstance(centres, SparseRows):
             return _in_blocks(self, Y, centres, weights)
         from clusterkit.kernels.gaussian_jit import gaussian_sums
 

@@ -40,7 +40,8 @@ class Status:
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
-        Anything else worth reporting, such as the number of support vectors.
+        Anything else worth reporting, such as the number of support vectors. What stands under "warning" is said
+        aloud once, if this is the outcome of the labels returned.
     interrupted : bool
         Whether Ctrl-C ended it; further starts are then not begun.
     """

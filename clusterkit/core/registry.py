@@ -101,7 +101,8 @@ class Registry:
         Raises
         ------
         UnknownName
-            With the nearest names, and with the plugins that could not be loaded.
+            With the nearest names or the folder of the plugin that has it, and with the plugins that could not be
+            loaded.
         BrokenPlugin
             If the plugin that provides the name fails to import or provides something else.
         """
@@ -111,7 +112,9 @@ class Registry:
             lost = "".join(
                 f" Plugin '{p.name}' ({p.distribution} {p.version}) is not used: {p.problem}." for p in broken
             )
-            raise UnknownName(f"no {kind} named {name!r}. {nearest_names(name, self.names(kind))}{lost}")
+            known = _where(kind, name)
+            advice = f"{known}." if known else nearest_names(name, self.names(kind))
+            raise UnknownName(f"no {kind} named {name!r}. {advice}{lost}")
         return self._load(entry)
 
     def find(self, kind: str, name: str) -> Entry | None:
@@ -287,6 +290,12 @@ def _builtins() -> Mapping[str, Mapping[str, str]]:
     from clusterkit.builtins import TABLE
 
     return TABLE
+
+
+def _where(kind: str, name: str) -> str:
+    from clusterkit.first_party import where
+
+    return where(kind, name, VARIABLE)
 
 
 def _same(taken: Entry, entry: Entry) -> bool:

@@ -17,10 +17,11 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.core.ordering import along_principal_axis
-from clusterkit.core.outcomes import Outcome
+from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Prepared, Task
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["Bound", "Run", "bind", "fit", "run"]
 
@@ -113,6 +114,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
     _check_magnitude(X)
     task = Task(n, c.n_clusters, _bounds(c, n))
     space = c.featuremap.fit(X, seeds.stream("featuremap"))
+    _check_sparse(c, X, space)
     prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     return Bound(c, X, space, prepared, task, seeds)
 
@@ -149,6 +151,9 @@ def run(bound: Bound) -> Run:
         )
     best = min(results, key=lambda result: math.inf if math.isnan(result.objective) else result.objective)
     reading: Reading = best.reading
+    status = reading.outcome.status
+    if status is not None and "warning" in status.facts:
+        warnings.warn(status.facts["warning"], ClusterkitWarning, stacklevel=2)
     labels = reading.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
     exact = reading.exact and reading.predict is not None
@@ -191,7 +196,8 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
 def _check_magnitude(X: Array) -> None:
     """Refuse values whose squared distances overflow; warn where all of them underflow."""
     limits = np.finfo(X.dtype)
-    high, low = X.max(axis=0).astype(np.float64), X.min(axis=0).astype(np.float64)
+    ends = X.extremes() if isinstance(X, SparseRows) else (X.min(axis=0), X.max(axis=0))
+    low, high = (end.astype(np.float64) for end in ends)
     largest = float(np.maximum(np.abs(high), np.abs(low)).max())
     most = math.sqrt(float(limits.max) / (16.0 * X.shape[1]))
     if largest > most:
@@ -209,8 +215,26 @@ def _check_magnitude(X: Array) -> None:
         )
 
 
+def _check_sparse(c: Composition, X: Array, space: Space) -> None:
+    """Refuse stages that need coordinates where only sparse ones are kept."""
+    unfit = []
+    if space.sparse and (c.path is None or not c.path.sparse):
+        unfit.append(f"solver '{c.solver.name}'")
+    if space.sparse and issubclass(c.labeler.consumes, Domain) and not c.labeler.sparse:
+        unfit.append(f"labeler '{c.labeler.name}'")
+    if isinstance(X, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
+        unfit.append(f"init '{c.init.name}'")
+    if unfit:
+        raise InvalidData(
+            f"{' and '.join(unfit)} cannot work on {X.shape[0]} x {X.shape[1]} sparse samples. Make the attributes "
+            "fewer first, by featuremap 'pca' in front of the others, or pass a dense array if it fits into memory."
+        )
+
+
 def _all_equal(X: Array) -> bool:
     """Whether all rows are the same; two looks settle it for nearly all data, without an n x d comparison."""
+    if isinstance(X, SparseRows):
+        return bool(np.all(X.squares() == X.squares()[0])) and len(X.distinct()[0]) == 1
     first = X[0]
     return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 

@@ -18,8 +18,9 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian, Kernel
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan
+from clusterkit.kernels.sparse_rows import SparseRows
 
-__all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "StreamedSpace", "build_space"]
+__all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "SparseSpace", "StreamedSpace", "build_space"]
 
 # Above this many target columns sorting the rows by label beats multiplying by mostly zeros.
 GROUPED_COLUMNS = 48
@@ -34,7 +35,7 @@ class Space(ABC):
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
+    points : ndarray or SparseRows of shape (n, d)
         Coordinates before the last map: where domains live and segments are drawn.
     before : tuple of RowMap
         Maps from the raw data to these coordinates.
@@ -58,6 +59,11 @@ class Space(ABC):
     def dtype(self) -> np.dtype:
         """float32 or float64."""
         return self.points.dtype
+
+    @property
+    def sparse(self) -> bool:
+        """Whether what a solver works on, points of a kernel or features, is `SparseRows`."""
+        return isinstance(self, SparseSpace) or (isinstance(self, KernelSpace) and isinstance(self.points, SparseRows))
 
     @property
     def coordinates(self) -> Transform:
@@ -112,7 +118,10 @@ class FeatureSpace(Space):
         B = B.astype(self.dtype, copy=False)
         F = np.empty((self.n, B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks():
-            np.matmul(H, B, out=F[rows])
+            if isinstance(H, SparseRows):
+                F[rows] = H @ B
+            else:
+                np.matmul(H, B, out=F[rows])
         return F
 
     def adjoint(self, T: Array | Coded) -> Array:
@@ -120,7 +129,7 @@ class FeatureSpace(Space):
         columns = T.starts * T.codebook.shape[1] if isinstance(T, Coded) else T.shape[1]
         total = np.zeros((self.width, columns))
         for rows, H in self.blocks():
-            if isinstance(T, Coded) and T.k >= GROUPED_COLUMNS:
+            if isinstance(T, Coded) and T.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
                 total += _grouped(H, T, rows)
             else:
                 block = T.block(rows, self.dtype) if isinstance(T, Coded) else T[rows]
@@ -146,9 +155,11 @@ class FeatureSpace(Space):
         return H @ H.T
 
     def rows(self, index: Array | None = None) -> Array:
-        """Rows of H by index, or all of them if the memory cap allows it."""
+        """Rows of H by index, or all of them if the memory cap allows it; `SparseRows` where H is sparse."""
         if index is not None:
             return self.mapping(self.points[index])
+        if self.sparse:
+            return SparseRows.joined([H for _, H in self.blocks()])  # type: ignore[misc, return-value]
         memory.require(
             self.n * self.width * self.dtype.itemsize,
             f"the {self.n} x {self.width} feature matrix",
@@ -163,7 +174,7 @@ class FeatureSpace(Space):
         """|h(x_i)|², (n,), float64."""
         norms = np.empty(self.n)
         for rows, H in self.blocks():
-            norms[rows] = np.einsum("ij,ij->i", H, H, dtype=np.float64)
+            norms[rows] = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
         return norms
 
     def minimum(self) -> float:
@@ -227,6 +238,30 @@ class StreamedSpace(FeatureSpace):
         return attrs.evolve(self, points=self.points[index])
 
 
+@final
+@attrs.frozen(eq=False)
+class SparseSpace(FeatureSpace):
+    """Features that are mostly 0; the blocks are `SparseRows`, and so is what `rows` gives.
+
+    Solvers whose path says `sparse` work on it: they use products with H only.
+    """
+
+    _H: SparseRows
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Row slices of about as many stored entries as a dense block has."""
+        mean = max(1, self._H.csr.nnz // max(1, self.n))
+        for rows in block_plan(self.n, mean, self.dtype):
+            yield rows, self._H[rows]
+
+    def take(self, index: Array) -> SparseSpace:
+        """The space of some samples."""
+        return attrs.evolve(self, points=self.points[index], H=self._H[index])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
+
+
 def build_space(
     points: Array,
     mapping: RowMap,
@@ -234,9 +269,17 @@ def build_space(
     storage: str = "auto",
     before: tuple[RowMap, ...] = (),
     resolved: Mapping[str, Any] | None = None,
-) -> DenseSpace | StreamedSpace:
-    """The space of mapped points: dense where the memory cap allows it (or `storage` says so), else streamed."""
+) -> DenseSpace | SparseSpace | StreamedSpace:
+    """The space of mapped points: dense where the memory cap allows it (or `storage` says so), else streamed.
+
+    Features of sparse rows are sparse or dense, as the map gives them.
+    """
     facts = dict(resolved or {})
+    if isinstance(points, SparseRows):
+        H = mapping(points)
+        if isinstance(H, SparseRows):
+            return SparseSpace(points, mapping, H, before=before, resolved=facts)
+        return DenseSpace(points, mapping, H, before=before, resolved=facts)
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
     identity = isinstance(mapping, Keep)
     if storage == "auto":

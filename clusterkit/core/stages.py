@@ -95,8 +95,12 @@ class FeatureMap(Stage):
     gives: ClassVar[type[Space]] = FeatureSpace
     nonnegative: ClassVar[bool | None] = None
     """whether no feature is negative; None if that depends on the data"""
+    takes_negative: ClassVar[bool] = True
+    """whether it takes data with negative values; if not, `fit` refuses them with `InvalidData`"""
     sparse: ClassVar[bool] = False
-    """whether an estimator takes sparse samples for it; the map itself gets them dense"""
+    """whether an estimator takes sparse samples for it; it gets them dense, or as `SparseRows` where that is large"""
+    keeps_sparse: ClassVar[bool] = False
+    """whether it gets sparse samples as `SparseRows` whatever their size"""
 
     @abstractmethod
     def fit(self, X: Array, rng: Rng) -> Space:
@@ -142,11 +146,14 @@ class Path:
     gives : type of Outcome
     inductive : bool
         Whether the outcome extends to new samples.
+    sparse : bool
+        Whether it also works where the features, or the points of the kernel, are `SparseRows`.
     """
 
     prepare: Callable[[Any, Any, Task, Rng], Prepared]
     gives: type[Outcome]
     inductive: bool = True
+    sparse: bool = False
 
 
 class Solver(Stage):
@@ -168,6 +175,9 @@ class Solver(Stage):
     """whether it takes nonnegative features only"""
     monotone: ClassVar[bool] = False
     """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
+
+    max_clusters: ClassVar[int | None] = None
+    """the most clusters it can tell apart, where there is such a number"""
 
     @property
     @abstractmethod
@@ -226,6 +236,8 @@ class Labeler(Stage):
     min_clusters: ClassVar[int] = 1
     max_clusters: ClassVar[int | None] = None
     inductive: ClassVar[bool] = True
+    sparse: ClassVar[bool] = False
+    """of one that reads domains: whether it works where the points are `SparseRows`"""
 
     @abstractmethod
     def label(self, outcome: Any, space: Space, task: Task, rng: Rng) -> Labeling:
@@ -238,6 +250,8 @@ class Codec(Labeler):
 
     consumes: ClassVar[type[Outcome]] = Scores
     coding: ClassVar[Coding]
+    largest: ClassVar[bool] = False
+    """whether the label is always the column of the largest score, ties the lowest: then a solver may find it itself"""
 
     @abstractmethod
     def codebook(self, k: int) -> Array:
@@ -337,6 +351,8 @@ class Partitioner(Stage):
     """types of space it works on"""
     varies: ClassVar[bool] = True
     """whether another random stream may give another partition; if not, several starts are one"""
+    sparse: ClassVar[bool] = False
+    """of one that sees the input: whether it takes `SparseRows`"""
 
     @abstractmethod
     def partition(self, samples: Any, k: int, rng: Rng) -> Labels:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.kernels.sparse_rows import as_rows
 
 __all__ = ["Keep", "RowMap", "Transform", "block_plan"]
 
@@ -64,8 +65,8 @@ class Transform:
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:
-        """Features of the rows of Y, (m, d) to (m, L)."""
-        H = np.ascontiguousarray(Y, dtype=self.dtype)
+        """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense."""
+        H = as_rows(Y, self.dtype)
         for step in self.steps:
             H = step(H)
         return H
@@ -81,5 +82,5 @@ class Transform:
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):
-            np.matmul(H, B, out=F[rows])
+            F[rows] = H @ B
         return F

@@ -22,6 +22,7 @@ from clusterkit.core.stages import Stage
 from clusterkit.estimators import bars, slots, threads
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.samples import checked
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["Pipeline"]
 
@@ -131,13 +132,15 @@ class Pipeline(ClusterMixin, BaseEstimator):
         with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
             composition, decided = self._tuned(composition, X, seeds)
             run = fit(composition, X, seeds)
+        self._takes_sparse_rows = isinstance(X, SparseRows)
         return self._keep(run, composition, decided)
 
     @inductive
     def predict(self, X: Any) -> Labels:
         """Clusters of new samples X (m, d)."""
         check_is_fitted(self, "labels_")
-        X = checked(self, X, self._takes(), reset=False)
+        sparse = self._takes_sparse_rows if self.space_ is not None else None
+        X = checked(self, X, self._takes(), reset=False, sparse=sparse)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(X)

@@ -8,8 +8,9 @@ from typing import Any, cast
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS
 from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
-from clusterkit.core.registry import ABSTRACT, registry
+from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
 from clusterkit.core.stages import Codec, FeatureMap, Solver, Stage, outcome_labeler
+from clusterkit.first_party import where
 
 __all__ = [
     "AUTO",
@@ -72,7 +73,8 @@ def _initialiser(name: str) -> Stage:
         return stage
     except UnknownName as error:
         recipes = ", ".join(registry.names("recipe"))
-        raise UnknownName(f"{error} A recipe can start too: {recipes}.") from None
+        known = where("recipe", name, VARIABLE)
+        raise UnknownName(f"{error} A recipe can start too: {known or recipes}.") from None
 
 
 def resolve_balancer(value: Any, solver: Solver, labeler: Stage | None = None) -> Stage | None:

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.spaces import DenseSpace, build_space
+from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.core.transform import Keep
 
@@ -17,10 +17,12 @@ __all__ = ["Identity"]
 @final
 @attrs.frozen
 class Identity(FeatureMap):
-    """The data as they are; plain k-means and NMF work on it. Costs nothing and copies nothing."""
+    """The data as they are, sparse ones too; plain k-means and NMF work on it. Costs nothing and copies nothing."""
 
     name: ClassVar[str] = "identity"
+    sparse: ClassVar[bool] = True
+    keeps_sparse: ClassVar[bool] = True
 
-    def fit(self, X: Array, rng: Rng) -> DenseSpace:
-        """The space of the rows of X (n, d)."""
-        return build_space(X, Keep(X.shape[1]), storage="dense")  # type: ignore[return-value]
+    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+        """The space of the rows of X (n, d), an array or sparse rows."""
+        return build_space(X, Keep(X.shape[1]), storage="dense")

@@ -15,6 +15,7 @@ from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["Rbf"]
 
@@ -54,7 +55,7 @@ class Rbf(FeatureMap):
     sigma_fraction: float | None = params.real(None, above=0, optional=True)
 
     def fit(self, X: Array, rng: Rng) -> KernelSpace:
-        """The kernel space of the rows of X (n, d)."""
+        """The kernel space of the rows of X (n, d); of sparse rows distances are computed from the stored entries."""
         # the fit keeps the points for prediction: what the caller does to X afterwards must not reach them
         X = X.copy()
         if self.gamma is not None:
@@ -72,7 +73,7 @@ class Rbf(FeatureMap):
                 raise InvalidParameter(f"featuremap 'rbf': sigma = {sigma:g} is too small, 1 / (2 sigma²) overflows")
             gamma = 1.0 / (2.0 * sigma * sigma) if sigma > 0 else 1.0
         else:
-            variance = float(X.var(dtype=np.float64))
+            variance = X.variance() if isinstance(X, SparseRows) else float(X.var(dtype=np.float64))
             if 0 < variance < SMALLEST_SIGMA**2:
                 raise InvalidData(
                     f"featuremap 'rbf': the data spread too little for a default gamma (variance {variance:g}); "

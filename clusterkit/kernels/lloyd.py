@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["kmeans", "nearest"]
 
@@ -17,12 +18,12 @@ __all__ = ["kmeans", "nearest"]
 SMALL = 4_000_000
 
 
-def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
+def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Labels and centres of the best of several k-means++ starts.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or SparseRows of shape (n, d)
         float32 or float64, at least k rows.
     k : int
         Number of clusters.
@@ -59,8 +60,9 @@ def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) ->
     with warnings.catch_warnings():
         # It says that there are fewer distinct rows than clusters; `distinct` tells the caller.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        with threadpool_limits(1 if X.size * k < SMALL else None):
-            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(X)
+        matrix = X.csr if isinstance(X, SparseRows) else X
+        with threadpool_limits(1 if matrix.size * k < SMALL else None):
+            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(matrix)
     centres = fitted.cluster_centers_
     # Labels are read by `nearest`, which labels new rows too, so that both agree to the last bit.
     labels = nearest(X, centres)
@@ -70,6 +72,6 @@ def kmeans(X: NDArray[Any], k: int, *, n_init: int, max_iter: int, seed: int) ->
     return nearest(X, centres), centres, len(present)
 
 
-def nearest(X: NDArray[Any], centres: NDArray[Any]) -> NDArray[Any]:
+def nearest(X: Any, centres: NDArray[Any]) -> NDArray[Any]:
     """Index of the nearest centre for each row, the lowest on ties, shape (n,)."""
     return np.argmin(squared_distances(X, centres), axis=1)

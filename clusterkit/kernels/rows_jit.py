@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["distinct_rows", "find_rows"]
 
 
-def distinct_rows(points: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Index of the first row of each set of equal rows, in order of appearance, and for every row which set it is in.
 
     Parameters
@@ -32,14 +33,19 @@ def distinct_rows(points: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.in
     >>> first.tolist(), inverse.tolist()
     ([0, 1], [0, 1, 0])
     """
+    if isinstance(points, SparseRows):
+        return points.distinct()
     points = np.ascontiguousarray(points, dtype=np.float64)
     table = _table(len(points))
     first, inverse = np.empty(len(points), dtype=np.intp), np.empty(len(points), dtype=np.intp)
     return first[: _distinct(points, table, first, inverse)].copy(), inverse
 
 
-def find_rows(rows: NDArray[Any], Y: NDArray[Any]) -> NDArray[np.intp]:
+def find_rows(rows: NDArray[Any] | SparseRows, Y: NDArray[Any] | SparseRows) -> NDArray[np.intp]:
     """For each row of Y (p, d) the index of an equal row of `rows` (u, d), the first one, or -1; O((u + p) d)."""
+    if isinstance(rows, SparseRows):
+        assert isinstance(Y, SparseRows)
+        return rows.find(Y)
     rows, Y = (np.ascontiguousarray(points, dtype=np.float64) for points in (rows, Y))
     table = _table(len(rows))
     found = np.empty(len(Y), dtype=np.intp)

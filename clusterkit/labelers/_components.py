@@ -25,13 +25,12 @@ from clusterkit.labelers._cell_map_jit import DIMENSIONS, CellMap, reject_pairs_
 from clusterkit.labelers._distance_lines_jit import join_edges_by_distances
 from clusterkit.labelers._dual_tree_jit import reject_pairs, sample_order
 from clusterkit.labelers._lines_jit import join_edges
+from clusterkit.labelers._linking import join_components, join_neighbours, members_of
 from clusterkit.labelers._midpoints import pairs_not_rejected
-from clusterkit.labelers._neighbours import nearest_edges
 from clusterkit.labelers._tree_jit import Tree
 
 __all__ = ["Components", "Contour"]
 
-NEIGHBOURS = 8
 LEAF = 4
 # A map of cells costs some 20 ms: fewer samples are faster without it.
 MAPPED = 3000
@@ -40,8 +39,6 @@ MAPPED = 3000
 MANY, ALWAYS_PRODUCTS, FEW_PRODUCTS, FEW_PRODUCTS_MAPPED, MOST_PRODUCTS = 16, 2e8, 3e10, 4e9, 1e12
 # Attributes from which lines are tested by distances, if those take at most so many bytes.
 BY_DISTANCES, DISTANCE_BYTES = 32, 2**30
-SMALL = 0.02
-MOST_EDGES = 200_000
 # Kernel values between two looks at the keyboard, some 50 ms.
 WORK = 50_000_000
 
@@ -137,13 +134,7 @@ class Components:
 
     def members(self) -> tuple[Array, Array, Array]:
         """Component 0..c-1 of each point, sizes, and the innermost point of each component."""
-        _, component, sizes = np.unique(roots(self.parent), return_inverse=True, return_counts=True)
-        component = component.reshape(-1)
-        # the last one written is the one of the largest value
-        innermost = np.empty(len(sizes), dtype=np.intp)
-        rising = np.argsort(self.values, kind="stable")
-        innermost[component[rising]] = rising
-        return component, sizes, innermost
+        return members_of(roots(self.parent), self.values)
 
     def count(self) -> int:
         """Components at the moment."""
@@ -165,12 +156,12 @@ class Components:
 
     def complete(self) -> None:
         """Join all that lines inside join: edges first, then the proof that none is missing."""
-        self.join_neighbours()
+        join_neighbours(self)
         if self.count() == 1:
             return
         by_products = self.suits_products()
         if not by_products:
-            self.join_components()
+            join_components(self)
         if self.count() > 1:
             self.reject_by_products() if by_products else self.certify()
 
@@ -182,33 +173,6 @@ class Components:
             return work <= MOST_PRODUCTS
         most = FEW_PRODUCTS_MAPPED if d in DIMENSIONS else FEW_PRODUCTS
         return work <= ALWAYS_PRODUCTS or (work <= most and self.count() >= MANY)
-
-    def join_neighbours(self) -> None:
-        """Nearest neighbours, the shortest lines first."""
-        self.join(nearest_edges(self.points, self.points, NEIGHBOURS))
-
-    def join_components(self) -> None:
-        """Lines between the innermost points of components, then from small components to ever more neighbours."""
-        component, sizes, innermost = self.members()
-        while len(sizes) > 1:
-            before, inner = len(sizes), self.points[innermost]
-            self.join(innermost[nearest_edges(inner, inner, min(16, before - 1))])
-            component, sizes, innermost = self.members()
-            if len(sizes) == before:
-                break
-        for neighbours in (32, 64, 128):
-            if len(sizes) == 1 or neighbours >= len(self.points):
-                return
-            # large components have been tried from many sides by now
-            small = np.flatnonzero(sizes[component] <= max(1, int(SMALL * len(self.points))))
-            small = small[np.argsort(-self.values[small], kind="stable")][: MOST_EDGES // neighbours]
-            edges = nearest_edges(self.points[small], self.points, neighbours, small)
-            edges = edges[component[edges[:, 0]] != component[edges[:, 1]]]
-            self.join(edges)
-            before = len(sizes)
-            component, sizes, innermost = self.members()
-            if len(sizes) == before:
-                return
 
     def reject_by_products(self) -> None:
         """Reject pairs by one sample each, and test those that are left."""

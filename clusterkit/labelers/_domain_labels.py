@@ -15,6 +15,7 @@ from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
 from clusterkit.core.transform import Transform
+from clusterkit.kernels.sparse_rows import as_rows, distances_from
 
 __all__ = ["OUTLIERS", "DistinctRows", "domain_labeling", "first_appearance"]
 
@@ -31,7 +32,7 @@ class DistinctRows:
 
     Parameters
     ----------
-    rows : ndarray of shape (u, d), float64
+    rows : ndarray of shape (u, d), float64, or sparse rows
         In order of first appearance.
     inverse : ndarray of shape (n,)
         Which distinct row a sample is.
@@ -47,7 +48,7 @@ class DistinctRows:
         """The distinct rows of `points` (n, d); O(n d)."""
         from clusterkit.kernels.rows_jit import distinct_rows
 
-        points = np.ascontiguousarray(points, dtype=np.float64)
+        points = as_rows(points, np.float64)
         first, inverse = distinct_rows(points)
         return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))
 
@@ -186,7 +187,7 @@ class DomainPredictor:
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,); O(p m s) if most are connected to the nearest candidate, s as in `domain`."""
-        points = np.ascontiguousarray(self.coordinates(Y), dtype=np.float64)
+        points = as_rows(self.coordinates(Y), np.float64)
         if not len(points):
             return np.empty(0, dtype=np.intp)
         labels = self._known(points)
@@ -219,11 +220,11 @@ class DomainPredictor:
         hit = test.connected(points[candidates], rows[first])
         labels[candidates[hit]] = own[first[hit]]
         for i in candidates[~hit]:
-            order = np.argsort(np.square(rows - points[i]).sum(axis=1), kind="stable")[1:]
+            order = np.argsort(distances_from(rows, point := points[i : i + 1]), kind="stable")[1:]
             size = BATCH
             while len(order):
                 batch, order = order[:size], order[size:]
-                connected = test.connected(np.broadcast_to(points[i], (len(batch), points.shape[1])), rows[batch])
+                connected = test.connected(point[np.zeros(len(batch), dtype=np.intp)], rows[batch])
                 if connected.any():
                     labels[i] = own[batch[np.argmax(connected)]]
                     break

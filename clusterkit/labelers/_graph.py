@@ -16,6 +16,7 @@ from clusterkit.core.outcomes import Domain
 from clusterkit.core.progress import Report, listening
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
+from clusterkit.kernels.sparse_rows import as_rows
 from clusterkit.labelers._domain_labels import DistinctRows, domain_labeling
 from clusterkit.labelers._segments_jit import Search, segment_test
 
@@ -57,7 +58,7 @@ def graph_labeling(
         inside[:] = True
     components, interrupted = np.full(len(inside), -1, dtype=np.intp), False
     if inside.any():
-        points = np.ascontiguousarray(distinct.rows[inside])
+        points = as_rows(distinct.rows[inside], np.float64)
         search = test.search(points, stage)
         limit = nullcontext() if max_seconds is None else listening(partial(_stop, time.monotonic() + max_seconds))
         try:

@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import from_mean
 
 __all__ = ["pairs_not_rejected"]
 
@@ -29,9 +30,9 @@ def pairs_not_rejected(
 
     Parameters
     ----------
-    points : ndarray of shape (u, d)
+    points : ndarray or sparse rows of shape (u, d)
     component : ndarray of shape (u,)
-    centres : ndarray of shape (s, d)
+    centres : ndarray or sparse rows of shape (s, d)
     weights : ndarray of shape (s,)
     level : float
         A pair is rejected if a sample is below it by more than rounding.
@@ -45,7 +46,7 @@ def pairs_not_rejected(
     attributes; it loses about ``1e-15 |x|²`` in the exponent, which the margin below the level covers. What is not
     rejected is to be tested by other means.
     """
-    low = level * (1.0 - max(1e-6, 1e-13 * float(np.square(points - centres.mean(axis=0)).sum(axis=1).max())))
+    low = level * (1.0 - max(1e-6, 1e-13 * float(from_mean(points, centres.mean(axis=0)).max())))
     kept = np.flatnonzero(weights > 0)
     centres, logs = centres[kept], np.log(weights[kept])
     blocks = [slice(start, min(len(points), start + ROWS)) for start in range(0, len(points), ROWS)]

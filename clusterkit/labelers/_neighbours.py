@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.kernels.threads import available
 
 __all__ = ["nearest_edges", "nearest_rows"]
@@ -45,6 +48,8 @@ def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = N
 
 
 def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
+    if isinstance(points, SparseRows):
+        return _nearest_sparse(queries, points, k)
     if points.shape[1] <= TREE_DIMENSIONS:
         from scipy.spatial import KDTree
 
@@ -56,12 +61,27 @@ def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
     return found[0], found[1].astype(np.int64)
 
 
+def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Array]:
+    """The k nearest of all rows; of one, ties are the smallest index."""
+    distances, found = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
+    for rows in block_plan(len(queries), len(points), np.float64):
+        D = squared_distances(queries[rows], points)
+        near = D.argmin(axis=1)[:, None] if k == 1 else np.argpartition(D, k - 1, axis=1)[:, :k]
+        at = np.take_along_axis(D, near, axis=1)
+        order = np.argsort(at, axis=1, kind="stable")
+        distances[rows] = np.take_along_axis(at, order, axis=1)
+        found[rows] = np.take_along_axis(near, order, axis=1)
+    return distances, found
+
+
 def nearest_rows(Y: Array, points: Array) -> Array:
     """Index of the row of `points` (u, d) nearest to each row of Y (p, d), ties the smallest.
 
     O((u + p) log u) in few dimensions, O(p u d) in many. Candidates within rounding of the least distance are
     compared by sums of squared differences, so that ties are ties however they were found.
     """
+    if isinstance(points, SparseRows):
+        return _nearest_sparse(Y, points, 1)[1][:, 0].astype(np.intp)
     Y, points = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (Y, points))
     found = np.zeros(len(Y), dtype=np.intp)
     if len(points) == 1 or not len(Y):

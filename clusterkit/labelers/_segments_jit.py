@@ -18,6 +18,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.transform import block_plan
+from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.kernels.threads import over_rows
 from clusterkit.labelers._components import Components, Contour
 from clusterkit.labelers._lines_jit import connected
@@ -71,6 +72,10 @@ def segment_test(domain: Domain, m: int) -> SegmentTest:
         # squares of values near the level must not underflow
         and domain.level > SMALLEST_LEVEL * domain.weights.sum() > 0
     ):
+        if isinstance(domain.centres, SparseRows):
+            from clusterkit.labelers._sparse_segments import SparseGaussianTest
+
+            return SparseGaussianTest.of(domain, m)
         return _GaussianTest(fractions(m), Contour.of(domain, m))
     return _AnyTest(fractions(m), domain)
 

@@ -57,6 +57,7 @@ class CompleteGraph(Labeler):
     name: ClassVar[str] = "complete_graph"
     consumes: ClassVar[type[Outcome]] = Domain
     finds_k: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
     m: int = integer(20, at_least=1)

@@ -34,6 +34,7 @@ class KMeans(Partitioner):
 
     name: ClassVar[str] = "kmeans"
     sees: ClassVar[Literal["input", "space"]] = "input"
+    sparse: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)

@@ -35,6 +35,7 @@ class Random(Partitioner):
 
     name: ClassVar[str] = "random"
     sees: ClassVar[Literal["input", "space"]] = "input"
+    sparse: ClassVar[bool] = True
 
     def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
         """Shuffled labels; of the samples, raw rows or a space, only the number matters."""

@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.params import choice
+from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Partitioner
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["Seeded"]
 
@@ -31,6 +32,9 @@ class Seeded(Partitioner):
     ----------
     weighting : {"uniform", "kmeans++"}, default "uniform"
         Every sample alike, or by the squared distance to the nearest seed so far.
+    trials : int, default 1
+        k-means++: samples drawn for each seed after the first; the one that leaves the lowest sum of squared distances
+        becomes the seed. Several cost little more than one, because they share a pass over the features.
 
     Notes
     -----
@@ -47,14 +51,18 @@ class Seeded(Partitioner):
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace, KernelSpace)
 
     weighting: str = choice("uniform", ("uniform", "kmeans++"))
+    trials: int = integer(1, at_least=1)
 
     def partition(self, samples: Space, k: int, rng: Rng) -> Labels:
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
         assert isinstance(samples, FeatureSpace | KernelSpace)
-        draw = _uniform if self.weighting == "uniform" else _by_distance
-        labels, seeds = draw(samples, k, rng)
-        spare = np.setdiff1d(np.arange(samples.n), seeds)[: k - len(seeds)]
-        seeds = np.concatenate([seeds, spare])
+        if self.weighting == "uniform":
+            labels, seeds = _uniform(samples, k, rng)
+        else:
+            labels, seeds = _by_distance(samples, k, rng, self.trials)
+        if len(seeds) < k:
+            spare = np.delete(np.arange(samples.n), seeds)[: k - len(seeds)]
+            seeds = np.concatenate([seeds, spare])
         labels[seeds] = np.arange(k)
         return labels
 
@@ -73,7 +81,7 @@ def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Label
     return np.argmin(_relative_distances(space, seeds), axis=1), seeds
 
 
-def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Array]:
+def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Array]:
     """k-means++: each seed drawn by its squared distance to the nearest seed before it."""
     seeds = [int(rng.integers(space.n))]
     labels = np.zeros(space.n, dtype=np.intp)
@@ -84,11 +92,14 @@ def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[L
         if cumulated[-1] == 0.0:
             break
         # side="right" never lands on a sample of weight 0
-        drawn = np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right")
-        distances = np.maximum(first + _relative_distances(space, np.array([seeds[0], drawn]))[:, 1], 0.0)
+        drawn = np.searchsorted(cumulated, rng.random(trials) * cumulated[-1], side="right")
+        each = first[:, None] + _relative_distances(space, np.concatenate([seeds[:1], drawn]))[:, 1:]
+        np.maximum(each, 0.0, out=each)
+        chosen = int(np.argmin(np.minimum(each, best[:, None]).sum(axis=0))) if trials > 1 else 0
+        distances = each[:, chosen]
         labels[distances < best] = len(seeds)
         best = np.minimum(best, distances)
-        seeds.append(int(drawn))
+        seeds.append(int(drawn[chosen]))
         best[seeds] = 0.0
     return labels, np.array(seeds)
 
@@ -103,6 +114,8 @@ def _growing(order: Array, k: int) -> Iterator[Array]:
 
 def _first_of_equals(rows: Array) -> Array:
     """Indices, ascending, of the rows that equal no row before them."""
+    if isinstance(rows, SparseRows):
+        return rows.distinct()[0]
     return np.sort(np.unique(rows, axis=0, return_index=True)[1])
 
 

@@ -11,6 +11,7 @@ LLOYD = {
     "labeler": "argmax",
     "init": "seeds",
     "init__weighting": "kmeans++",
+    "init__trials": 4,
     "n_init": 10,
     "max_iter": 300,
 }
@@ -28,7 +29,7 @@ CMEANS = Recipe(
     citation="MacQueen (1967), Some methods for classification and analysis of multivariate observations, Berkeley "
     "Symposium on Mathematical Statistics and Probability; Lloyd (1982), Least squares quantization in PCM, IEEE "
     "Transactions on Information Theory 28(2)",
-    parameters={"featuremap": "identity", **LLOYD, "init__weighting": "uniform", "n_init": 1},
+    parameters={"featuremap": "identity", **LLOYD, "init__weighting": "uniform", "init__trials": 1, "n_init": 1},
     use_when="The baseline as older papers run it, or many different clusterings for an ensemble.",
 )
 FUZZY_CMEANS = Recipe(

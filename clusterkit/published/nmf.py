@@ -1,10 +1,10 @@
-"""Nonnegative matrix factorisation of the data or of random features, clustered by its factors."""
+"""Nonnegative matrix factorisation of the data, of random features or of a kernel matrix, clustered by its factors."""
 
 from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["ELM_NMF", "NMF"]
+__all__ = ["ELM_NMF", "KERNEL_NMF", "NMF"]
 
 FACTORS = {"solver": "nmf", "labeler": "rows_kmeans"}
 
@@ -28,4 +28,11 @@ ELM_NMF = Recipe(
         **FACTORS,
     },
     use_when="NMF for data with negative entries or clusters that are not linear.",
+)
+KERNEL_NMF = Recipe(
+    name="kernel-nmf",
+    title="NMF of a Gaussian kernel matrix",
+    citation="Zhang, Zhou, Chen (2006), Non-negative matrix factorization on kernels, PRICAI, LNAI 4099",
+    parameters={"featuremap": "rbf", **FACTORS},
+    use_when="NMF for clusters that are not linear, up to some thousand rows.",
 )

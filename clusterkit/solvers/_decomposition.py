@@ -19,6 +19,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import Report, tell
+from clusterkit.kernels.sparse_rows import from_mean
 from clusterkit.solvers._pairs_jit import MORE, Pairs, violation
 from clusterkit.solvers._smo import BETA_ZERO, REFUTED, Minimum, nearest_start, without_dust
 
@@ -206,9 +207,7 @@ class _Search:
             self.improve(points, bounds, beta, G, tol)
             return beta, G
         if n <= self.sizes.direct or order is None:
-            offsets = points - points.mean(axis=0)
-            distances = np.einsum("ij,ij->i", offsets, offsets)
-            beta = nearest_start(np.argsort(-distances, kind="stable"), bounds)
+            beta = nearest_start(np.argsort(-from_mean(points), kind="stable"), bounds)
             if whole:
                 self.beta = beta
             G = self.gradient(points, points, beta)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import attrs
 import numpy as np
@@ -12,6 +12,7 @@ from clusterkit.core import memory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.kernels.sparse_rows import SparseRows, as_rows
 from clusterkit.solvers._matrices import FeatureMatrix, KernelMatrix
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class GaussianDual:
 
     Parameters
     ----------
-    centres : ndarray of shape (u, d), float64
+    centres : ndarray of shape (u, d), float64, or sparse rows
         The distinct samples, in order of first appearance.
     inverse : ndarray of shape (n,) or None
         Which of them a sample is; None if no two are equal.
@@ -100,13 +101,16 @@ class GaussianDual:
         """The dual of samples (n, d); O(n d)."""
         from clusterkit.kernels.rows_jit import distinct_rows
 
-        centres = np.ascontiguousarray(points, dtype=np.float64)
+        centres = as_rows(points, np.float64)
         n, inverse = len(centres), None
         first, where = distinct_rows(centres)
         if len(first) < n:
             centres, inverse = centres[first], where
         if precision == "float64":
             return cls(centres, inverse, n, centres, kernel, kernel)
+        if isinstance(centres, SparseRows):
+            small = centres.scaled(np.sqrt(kernel.gamma)).astype(np.float32)
+            return cls(cast(Any, centres), inverse, n, cast(Any, small), kernel, Gaussian(1.0))
         # Centred and scaled: float32 has too few digits for a common offset, and too small a range for some gamma.
         scaled = (np.sqrt(kernel.gamma) * (centres - centres.mean(axis=0))).astype(np.float32)
         return cls(centres, inverse, n, scaled, kernel, Gaussian(1.0))

@@ -76,8 +76,11 @@ class FeatureMeans:
 
     def means(self, coded: Coded, sizes: Array) -> Array:
         """Class means, (L, k)."""
-        means = self.space.adjoint(coded) / sizes - self.origin[:, None]
-        return means.astype(self.space.dtype, copy=False)
+        return self.centres(self.space.adjoint(coded), sizes)
+
+    def centres(self, sums: Array, sizes: Array) -> Array:
+        """Class means from the class sums (L, k), of the same shape."""
+        return (sums / sizes - self.origin[:, None]).astype(self.space.dtype, copy=False)
 
     def samples(self, index: Array) -> Array:
         """Centres that are single samples, (L, b)."""
@@ -85,10 +88,13 @@ class FeatureMeans:
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
-        C = centres.astype(np.float64, copy=False)
-        # |c|² + 2 origin·c: the products are of h, not of h - origin, with the centres as rounded
-        constants = np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C)
+        constants = self.constants(centres)
         return _minus_distances(self.space.apply(centres), constants, self.radii, self.noise), constants
+
+    def constants(self, centres: Array) -> Array:
+        """``|c|² + 2 origin·c``, (b,): the products are of h, not of h - origin, with the centres as rounded."""
+        C = centres.astype(np.float64, copy=False)
+        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C))
 
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
         """The same for new samples."""
@@ -239,8 +245,10 @@ def _minus_distances(products: Array, constants: Array, lengths: Array, noise: f
 
     Without the cut the rounding errors of distances that are 0 would tear duplicates apart.
     """
-    scores = 2.0 * products - constants - lengths[:, None]
-    scores[scores > -noise] = 0.0
+    scores = 2.0 * products.astype(np.float64, copy=False)
+    scores -= constants
+    scores -= lengths[:, None]
+    np.copyto(scores, 0.0, where=scores > -noise)
     return scores.astype(products.dtype, copy=False)
 
 

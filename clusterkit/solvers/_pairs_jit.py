@@ -15,9 +15,11 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array
+from clusterkit.core import memory
 from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
 from clusterkit.kernels.exponential_jit import fast_exp
 from clusterkit.kernels.gaussian_jit import CENTRES, FAST, distances_to
+from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["DONE", "MORE", "STALLED", "Pairs", "violation"]
 
@@ -67,8 +69,17 @@ class Pairs:
         """The problem with room for all columns, or for as many as fit into `pool_bytes`, but two at least."""
         m = len(points)
         slots = min(m, max(2, pool_bytes // (points.itemsize * m)))
-        if points.shape[1] > EXPLICIT_SUMS and slots == m:
+        sparse = isinstance(points, SparseRows)
+        if sparse or (points.shape[1] > EXPLICIT_SUMS and slots == m):
+            if slots < m:
+                memory.require(
+                    points.itemsize * m * m,
+                    f"the {m} x {m} kernel values of a working set of sparse samples",
+                    "Use fewer rows, or reduce the attributes first (featuremap 'pca').",
+                )
             pool, slot = kernel(points, points), np.arange(m)
+            # the compiled loop never looks at the points where all columns are there
+            points = np.empty((m, 0), points.dtype) if sparse else points
             return cls(points, kernel, bounds, np.empty((0, m), points.dtype), pool, slot, m)
         pool = np.empty((slots, m), dtype=points.dtype)
         return cls(points, kernel, bounds, np.ascontiguousarray(points.T), pool, np.full(m, -1))

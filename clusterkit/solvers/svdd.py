@@ -128,7 +128,7 @@ class Svdd(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """Kernels, and features with the linear kernel."""
         return {
-            KernelSpace: Path(_prepare_kernel, gives=KernelDomain),
+            KernelSpace: Path(_prepare_kernel, gives=KernelDomain, sparse=True),
             FeatureSpace: Path(_prepare_features, gives=FunctionDomain),
         }
 

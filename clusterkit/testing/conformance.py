@@ -18,34 +18,37 @@ from clusterkit.testing.laws import CODEC_LAWS, LAWS
 __all__ = ["check_stage", "laws_of", "parametrize_with_laws", "variants"]
 
 
-def check_stage(stage: Any) -> None:
+def check_stage(stage: Any, share: float = 1.0) -> None:
     """Run every law that applies to a stage.
 
     Parameters
     ----------
     stage : Stage, type or str
         A stage, its class, or its registered name (``"ridge"``, or ``"solver:ridge"`` if several kinds have it).
+    share : float, default 1.0
+        Share of the hypothesis profile's examples to try, for a stage that takes long.
 
     Raises
     ------
     AssertionError
         At the first law that is broken; the message names it, what it says and the smallest example found.
     """
-    for _, check in laws_of(stage):
+    for _, check in laws_of(stage, share):
         check()
 
 
-def laws_of(stage: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+def laws_of(stage: Any, share: float = 1.0) -> Iterator[tuple[str, Callable[[], None]]]:
     """Name and check of each law that applies to a stage.
 
     Parameters
     ----------
     stage : Stage, type or str
+    share : float
         As for `check_stage`.
     """
     made = _made(stage)
     for each in _applicable(made):
-        yield each.name, functools.partial(_check, each, made)
+        yield each.name, functools.partial(_check, each, made, share)
 
 
 def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
@@ -62,7 +65,10 @@ def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
 
 
 def parametrize_with_laws(
-    kind: str | None = None, names: Iterable[str] | None = None, distribution: str | None = None
+    kind: str | None = None,
+    names: Iterable[str] | None = None,
+    distribution: str | None = None,
+    share: float = 1.0,
 ) -> Any:
     """Pytest decorator: one case for each law of each registered stage.
 
@@ -74,6 +80,8 @@ def parametrize_with_laws(
         Only stages of these names.
     distribution : str, optional
         Only stages that this installed distribution provides: what a plugin's own tests ask for.
+    share : float, default 1.0
+        Share of the hypothesis profile's examples to try, for stages that take long.
 
     Returns
     -------
@@ -107,7 +115,7 @@ def parametrize_with_laws(
             for p in registry.plugins()
         )
         raise UnknownName(f"no registered stage has {asked}. Installed plugins: {seen or 'none'}.")
-    cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry)]
+    cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry, share)]
     return pytest.mark.parametrize("law", cases)
 
 
@@ -131,7 +139,7 @@ class Case:
         self.run()
 
 
-def _cases(entry: Entry) -> Iterator[Case]:
+def _cases(entry: Entry, share: float) -> Iterator[Case]:
     """A case a law; a stage that does not load or construct is one case that fails."""
     where = f"{entry.kind}-{entry.name}"
     try:
@@ -142,7 +150,7 @@ def _cases(entry: Entry) -> Iterator[Case]:
     for suffix, stage in variants(made):
         for each in _applicable(stage):
             if not suffix or each not in CONTRACT:  # the contract is about the class
-                yield Case(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage))
+                yield Case(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage, share))
 
 
 def _fail(problem: Exception) -> None:
@@ -154,9 +162,9 @@ def _applicable(stage: Stage) -> list[Law]:
     return [each for each in laws if each.applies(stage)]
 
 
-def _check(law: Law, stage: Stage) -> None:
+def _check(law: Law, stage: Stage, share: float = 1.0) -> None:
     try:
-        law(stage)
+        law(stage, share)
     except Exception as error:  # an accident inside the stage breaks the law as well
         notes = "\n".join(getattr(error, "__notes__", ()))
         raise AssertionError(

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.stages import Stage
+from clusterkit.testing.strategies import Case
 
 __all__ = ["Law", "Source", "law"]
 
@@ -49,10 +50,15 @@ class Law:
     sources: Mapping[str, Source] = attrs.field(factory=dict)
     applies: Callable[[Any], bool] = _always
 
-    def __call__(self, stage: Stage) -> None:
-        """Check the law on as many examples as the hypothesis profile says."""
+    def __call__(self, stage: Stage, share: float = 1.0) -> None:
+        """Check the law on as many examples as the hypothesis profile says, or on a share of them."""
 
         def example(**drawn: Any) -> None:
+            if not getattr(stage, "takes_negative", True):
+                drawn = {
+                    name: attrs.evolve(value, absolute=True) if isinstance(value, Case) else value
+                    for name, value in drawn.items()
+                }
             with warnings.catch_warnings():
                 # Documented answers to odd data warn; a RuntimeWarning of numpy is an accident.
                 warnings.simplefilter("ignore", ClusterkitWarning)
@@ -67,7 +73,11 @@ class Law:
                 phase for phase in settings().phases if phase is not Phase.explain
             ]  # lines of numpy explain nothing
             configured = settings(
-                deadline=None, suppress_health_check=list(HealthCheck), print_blob=False, phases=phases
+                max_examples=max(1, round(share * settings().max_examples)),
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+                print_blob=False,
+                phases=phases,
             )
             check = configured(given(**drawn)(example))
         with threadpool_limits(1):  # a second thread costs far more than it gives on two dozen samples

@@ -51,6 +51,8 @@ class Case:
         Rows, columns, clusters; n >= k.
     dtype : {"float64", "float32"}
     seed : int
+    absolute : bool
+        Whether negative values lose their sign, for stages that take none.
     """
 
     pattern: str
@@ -59,6 +61,7 @@ class Case:
     k: int
     dtype: str = "float64"
     seed: int = 0
+    absolute: bool = False
 
     def rng(self, use: str = "") -> Rng:
         """A stream for one use; asking twice gives equal streams."""
@@ -83,6 +86,8 @@ class Case:
             X = np.round(X)
         elif self.pattern == "zeros":
             X[:] = 0.0
+        if self.absolute:
+            X = np.abs(X)
         return np.ascontiguousarray(X, dtype=self.dtype)
 
     @property

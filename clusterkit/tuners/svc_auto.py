@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 import numpy as np
@@ -21,6 +21,7 @@ from clusterkit.core.progress import Report, listening, tell
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Stage, Task, Tuned, Tuner
 from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.tuners._plateaus import Partition, Tree, best, lasts
 
 __all__ = ["SvcAuto"]
@@ -194,6 +195,9 @@ class _Search:
         # the first maps of a chain see all rows, as they will in the fit
         chained = isinstance(featuremap, Chain)
         space = featuremap.fit(X, rng).take(rows) if chained else featuremap.fit(X[rows], rng)
+        if space.sparse:
+            # the same distances in few coordinates: many widths pay for that
+            space = attrs.evolve(space, points=cast(SparseRows, space.points).isometric(), before=())
         points = space.points.astype(np.float64, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # the fit refuses such values with a reason
             D = squared_distances(points, points)

@@ -27,6 +27,7 @@ from clusterkit.labelers.transition import Transition
 from clusterkit.partitioners.kmeans_mapped import KMeansMapped
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.centroids import Centroids
+from clusterkit.solvers.convex_nmf import ConvexNmf
 from clusterkit.solvers.nmf import Nmf
 from clusterkit.solvers.ridge import Ridge
 from clusterkit.solvers.svdd import Svdd
@@ -40,9 +41,9 @@ NMF = Composition(Elm(), Nmf(), RowsKMeans(), None, None, 3)
 RULES = [
     (
         "path",
-        attrs.evolve(NMF, featuremap=Rbf()),
-        "solver: 'nmf' works on FeatureSpace, but the feature map gives a KernelSpace",
-        "featuremap: elm, identity, minmax",
+        attrs.evolve(NMF, solver=ConvexNmf()),
+        "solver: 'convex_nmf' works on KernelSpace, but the feature map gives a FeatureSpace",
+        "featuremap: rbf",
     ),
     (
         "outcome",
@@ -159,9 +160,9 @@ def test_every_reason_is_told_at_once():
 
 
 def test_the_blamed_slot_is_not_the_only_one_offered():
-    offers = alternatives(attrs.evolve(NMF, featuremap=Rbf()))
-    assert "elm" in offers["featuremap"]
-    assert offers["solver"] == ["fuzzy_cmeans"]
+    offers = alternatives(attrs.evolve(NMF, solver=ConvexNmf()))
+    assert offers["featuremap"] == ["rbf"]
+    assert "nmf" in offers["solver"]
     assert offers["labeler"] == []
 
 
@@ -210,7 +211,7 @@ class TestInductive:
         assert not attrs.evolve(NMF, labeler=Transductive()).inductive
 
     def test_no_path_no_prediction(self):
-        assert not attrs.evolve(NMF, featuremap=Rbf()).inductive
+        assert not attrs.evolve(NMF, solver=ConvexNmf()).inductive
 
 
 class TestChain:

@@ -107,8 +107,8 @@ def test_unknown_parameter_of_a_pooled_recipe():
             ],
         ),
         (
-            {"featuremap": "rbf", "solver": "nmf", "labeler": "rows_kmeans", "n_clusters": 2},
-            ["solver: 'nmf' works on FeatureSpace, but the feature map gives a KernelSpace", "featuremap: elm"],
+            {"featuremap": "elm", "solver": "convex_nmf", "labeler": "rows_kmeans", "n_clusters": 2},
+            ["solver: 'convex_nmf' works on KernelSpace, but the feature map gives a FeatureSpace", "featuremap: rbf"],
         ),
         (
             {"featuremap": "elm", "solver": "centroids", "labeler": "threshold"},

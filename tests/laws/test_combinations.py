@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusterkit.core.compat import SLOTS, Composition, alternatives, check, legal_compositions, problems
-from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.errors import BrokenPlugin, IncompatibleStages
 from clusterkit.core.registry import registry
 from clusterkit.testing import check_composition, pairwise_cover
 from clusterkit.testing.compositions import describe, samples
@@ -51,7 +51,10 @@ ILLEGAL = _illegal() if deep() else _one_for_each_reason(_illegal())
 @pytest.mark.parametrize("dtype", ["float64", "float32"] if deep() else ["float64"])
 @pytest.mark.parametrize("c", TRIED, ids=describe)
 def test_a_legal_composition_keeps_its_promises(c, dtype):
-    assert check_composition(c, samples(dtype))
+    try:
+        assert check_composition(c, samples(dtype))
+    except BrokenPlugin as lacking:  # a stage of an installed plugin, which needs a package that is not
+        pytest.skip(str(lacking))
 
 
 @pytest.mark.parametrize("c", TRIED[:: 1 if deep() else 4], ids=describe)
@@ -60,7 +63,10 @@ def test_a_legal_composition_survives_joblib(c, tmp_path):
 
     from clusterkit.testing.compositions import estimator
 
-    model = estimator(c).fit(samples())
+    try:
+        model = estimator(c).fit(samples())
+    except BrokenPlugin as lacking:
+        pytest.skip(str(lacking))
     joblib.dump(model, tmp_path / "model")
     again = joblib.load(tmp_path / "model")
     np.testing.assert_array_equal(again.labels_, model.labels_)

@@ -32,6 +32,7 @@ SETTINGS = [
     Ridge(df=1e6),
     Nmf(normalize=True),
     Nmf(delta=0.0),
+    Nmf(update="hals"),
     Svdd(nu=0.3),
     Interval(rule="midpoint"),
     Interval(rule="paper"),

@@ -1,4 +1,4 @@
-"""Textbook multiplicative updates, samples as columns, forming W B: the twin of `clusterkit.solvers.nmf`."""
+"""Textbook factorisations, samples as columns, forming W B: the twins of `clusterkit.solvers.nmf` and `convex_nmf`."""
 
 from __future__ import annotations
 
@@ -27,3 +27,47 @@ def start(V, k, rng):
     B = ((1.0 - rng.random((n, k))) * scale).T
     W = (1.0 - rng.random((p, k))) * scale
     return W, B
+
+
+def descend(A, N, G, most, enough):
+    """Rows a of A towards the minimum of ``a G a' / 2 - a N'``, a >= 0, one coordinate after the other."""
+    A = A.copy()
+    for i in range(len(A)):
+        first = 0.0
+        for turn in range(most):
+            before = A[i].copy()
+            for c in range(len(G)):
+                if G[c, c] > 1e-32 * np.trace(G):
+                    A[i, c] = max(0.0, A[i, c] + (N[i, c] - G[c] @ A[i]) / G[c, c])
+            change = np.sum((A[i] - before) ** 2)
+            if turn == 0:
+                first = change
+            if change <= enough**2 * first:
+                break
+    return A
+
+
+def iterate_hals(V, W, B, n_iter, most_rows, most_columns, enough):
+    """Hierarchical alternating least squares; the factors and F after each iteration."""
+    history = []
+    for _ in range(n_iter):
+        B = descend(B.T, V.T @ W, W.T @ W, most_rows, enough).T
+        W = descend(W, V @ B.T, B @ B.T, most_columns, enough)
+        history.append(objective(V, W, B))
+    return W, B, history
+
+
+def iterate_convex(K, R, A, n_iter, delta):
+    """Ding, Li & Jordan's updates for a nonnegative kernel, and ``tr (I - R A') K (I - A R') / 2`` after each."""
+    eye, history = np.eye(len(K)), []
+    for _ in range(n_iter):
+        R = R * (K @ A + delta) / (R @ A.T @ K @ A + delta)
+        A = A * (K @ R + delta) / (K @ A @ R.T @ R + delta)
+        history.append(0.5 * np.trace((eye - R @ A.T) @ K @ (eye - A @ R.T)))
+    return R, A, history
+
+
+def start_convex(K, k, rng):
+    """The same draws as the solver's: R first, then A, scaled so that the product is the best of its direction."""
+    R, A = 1.0 - rng.random((len(K), k)), 1.0 - rng.random((len(K), k))
+    return R, A * np.trace(R.T @ K @ A) / np.trace(A.T @ K @ A @ R.T @ R)

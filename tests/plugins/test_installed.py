@@ -236,7 +236,7 @@ def test_a_stage_that_needs_arguments_does_not_spoil_the_rest(ask, needy):
         """
 answer["compositions"] = len(list(clusterkit.compositions()))
 try:
-    clusterkit.Pipeline("rbf", "nmf", n_clusters=2).composition()
+    clusterkit.Pipeline("elm", "convex_nmf", n_clusters=2).composition()
 except ValueError as error:
     answer["said"] = [type(error).__name__, str(error)]
 """,

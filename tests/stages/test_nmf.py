@@ -13,16 +13,21 @@ from oracles import nmf as oracle
 from clusterkit.core import transform
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.progress import listening
 from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import build_space
+from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
+from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.labelers.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
+from clusterkit.solvers import _factors, nmf
+from clusterkit.solvers._factors import Rule
+from clusterkit.solvers.convex_nmf import ConvexNmf
 from clusterkit.solvers.nmf import Nmf
 
 
@@ -90,6 +95,66 @@ def test_objective_never_rises_and_factors_stay_finite_and_nonnegative(X, k, del
     )
 
 
+@given(X=nonnegative(), k=st.integers(1, 5), seed=st.integers(0, 99))
+def test_hals_equals_plain_coordinate_descent(X, k, seed):
+    V = X.T
+    if V.mean() == 0:
+        return
+    n, L = X.shape
+    passes = [min(nmf.MOST, 1 + int(nmf.EFFORT * (1 + length / k))) for length in (L, n)]
+    W, B, history = oracle.iterate_hals(V, *oracle.start(V, k, np.random.default_rng(seed)), 3, *passes, nmf.ENOUGH)
+    outcome, _ = solve(X, k, seed, max_iter=3, tol=0, update="hals")
+    np.testing.assert_allclose(outcome.status.history, history, rtol=1e-6, atol=1e-12 * np.sum(V**2))
+    np.testing.assert_allclose(
+        outcome.rows @ outcome.extend.basis.T, (W @ B).T, rtol=1e-4, atol=1e-6 * max(V.max(), (W @ B).max())
+    )
+
+
+@given(X=nonnegative(), k=st.integers(1, 6))
+def test_hals_never_rises_and_stays_finite_and_nonnegative(X, k):
+    outcome, _ = solve(X, k, max_iter=40, tol=0, update="hals")
+    history = np.array(outcome.status.history)
+    assert np.all(history[1:] <= history[:-1] * (1 + 1e-10) + 1e-13 * np.sum(X**2))
+    for factor in (outcome.rows, outcome.extend.basis):
+        assert np.all(np.isfinite(factor))
+        assert np.all(factor >= 0)
+    product = outcome.rows @ outcome.extend.basis.T
+    np.testing.assert_allclose(history[-1], 0.5 * np.sum((X - product) ** 2), rtol=1e-9, atol=1e-12 * np.sum(X**2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hals_is_ahead_of_multiplicative_updates(seed):
+    X = np.random.default_rng(seed).random((80, 30))
+    for turns in (5, 20):
+        (_, slow), (_, fast) = (solve(X, 4, seed, max_iter=turns, tol=0, update=u) for u in ("multiplicative", "hals"))
+        assert fast[0] < slow[0]
+
+
+RULES = st.builds(Rule, st.just("multiplicative"), delta=st.sampled_from([0.0, 1e-12, 1e-3, 10.0])) | st.builds(
+    Rule, st.just("hals"), most=st.integers(1, 4)
+)
+
+
+@given(X=nonnegative(), k=st.integers(1, 6), rule=RULES, seed=st.integers(0, 99))
+def test_half_a_step_never_raises_the_objective(X, k, rule, seed):
+    rng = np.random.default_rng(seed)
+    A, W = (rng.random((m, k)) * (rng.random((m, k)) < 0.7) for m in X.shape)
+    before, old = np.sum((X - A @ W.T) ** 2), A.copy()
+    moved = rule.advance(A, X @ W, W.T @ W)
+    assert np.sum((X - A @ W.T) ** 2) <= before * (1 + 1e-10) + 1e-14 * np.sum(X**2)
+    assert np.all(A >= 0)
+    np.testing.assert_allclose(moved, np.sum((A - old) ** 2), rtol=1e-9, atol=1e-30)
+
+
+@given(rule=RULES, k=st.integers(1, 5), seed=st.integers(0, 99))
+def test_an_exact_factorisation_stays(rule, k, seed):
+    rng = np.random.default_rng(seed)
+    A, W = rng.random((20, k)) * (rng.random((20, k)) < 0.7), rng.random((9, k))
+    old = A.copy()
+    rule.advance(A, A @ W.T @ W, W.T @ W)
+    np.testing.assert_allclose(A @ W.T, old @ W.T, atol=1e-10)
+
+
 @given(X=nonnegative(), power=st.integers(-12, 12))
 def test_scaling_the_data_scales_the_objective(X, power):
     s = 4.0**power  # its root is exact, so without delta the runs are equal
@@ -121,16 +186,17 @@ def test_zero_sample_and_zero_matrix():
     assert outcome.status.converged
 
 
+@pytest.mark.parametrize("update", ["multiplicative", "hals"])
 @pytest.mark.parametrize("storage", ["dense", "streamed"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype):
+def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
     X, _ = blobs(210)
     dense = Elm(n_hidden=33, storage="dense").fit(X.astype(dtype), np.random.default_rng(1))
     space = build_space(dense.points, dense.mapping, storage=storage)
     found = []
     for candidate in (dense, space):
-        prepared = Nmf(max_iter=30).prepare(candidate, Task(len(X), 3), np.random.default_rng(2))
+        prepared = Nmf(update=update, max_iter=30).prepare(candidate, Task(len(X), 3), np.random.default_rng(2))
         found.append(prepared.solve(None, None, np.random.default_rng(3)))
     assert np.array_equal(found[0].rows, found[1].rows)
     assert np.array_equal(found[0].extend.basis, found[1].extend.basis)
@@ -138,6 +204,71 @@ def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype):
     assert found[0].rows.dtype == dtype
     assert found[0].extend(X).dtype == dtype
     assert np.all(np.isfinite(found[0].extend(X)))
+
+
+@pytest.mark.parametrize("update", ["multiplicative", "hals"])
+def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
+    X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
+    single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
+    monkeypatch.setattr(_factors, "available", lambda: 3)
+    monkeypatch.setattr(_factors, "SMALLEST", 0)
+    several, _ = solve(X, 3, max_iter=5, tol=0, update=update)
+    assert np.array_equal(single.rows, several.rows)
+    assert np.array_equal(single.extend.basis, several.extend.basis)
+    assert single.status == several.status
+
+
+@pytest.mark.parametrize("k", [31, 40])
+def test_many_columns_equal_the_textbook_too(k):
+    X = np.random.default_rng(0).random((130, 67))
+    W, B, history = oracle.iterate(X.T, *oracle.start(X.T, k, np.random.default_rng(1)), 5, 1e-12 * X.mean())
+    outcome, _ = solve(X, k, 1, max_iter=5, tol=0)
+    np.testing.assert_allclose(outcome.rows, B.T, rtol=1e-6)
+    np.testing.assert_allclose(outcome.extend.basis, W, rtol=1e-6)
+    np.testing.assert_allclose(outcome.status.history, history, rtol=1e-9)
+
+
+@pytest.mark.parametrize("update", ["multiplicative", "hals"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_equals_dense(update, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 30)) * (rng.random((400, 30)) < 0.1)).astype(dtype)
+    found = []
+    for points in (X, SparseRows.of(X)):
+        prepared = Nmf(update=update, max_iter=20, tol=0).prepare(space_of(points), Task(400, 3), None)
+        found.append(prepared.solve(None, None, np.random.default_rng(1)))
+    dense, sparse = found
+    assert sparse.rows.dtype == dtype
+    rounding = {"rtol": 1e-8, "atol": 1e-10} if dtype == np.float64 else {"rtol": 1e-3, "atol": 1e-4}
+    np.testing.assert_allclose(sparse.rows, dense.rows, **rounding)
+    np.testing.assert_allclose(sparse.status.history, dense.status.history, rtol=1e-5)
+    np.testing.assert_allclose(sparse.extend(SparseRows.of(X)), dense.extend(X), **rounding)
+
+
+def test_a_kernel_matrix_is_factorised_like_features():
+    X, _ = blobs()
+    space = KernelSpace(X, Gaussian(2.0))
+    K = space.gram()
+    prepared = Nmf(max_iter=40, tol=0).prepare(space, Task(len(X), 3), None)
+    outcome = prepared.solve(None, None, np.random.default_rng(4))
+    W, B, history = oracle.iterate(K, *oracle.start(K, 3, np.random.default_rng(4)), 40, 1e-12 * K.mean())
+    np.testing.assert_allclose(outcome.rows, B.T, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(outcome.extend.basis, W, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(outcome.status.history, history, rtol=1e-9)
+    # a sample is folded in by its row of the kernel matrix, whoever asks with it
+    np.testing.assert_allclose(outcome.extend(X[5:7]), outcome.extend(X)[5:7], rtol=1e-9)
+    from scipy.optimize import nnls
+
+    best = np.array([nnls(W, row)[0] for row in K])
+    residual = [np.sum((K - A @ W.T) ** 2) for A in (best, outcome.extend(X))]
+    assert residual[1] <= residual[0] * 1.01
+
+
+@pytest.mark.parametrize("solver", [Nmf(), ConvexNmf()])
+def test_a_kernel_with_negative_values_is_refused(solver):
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.raises(InvalidData, match=rf"solver '{solver.name}' needs a nonnegative kernel, its smallest .*'rbf'"):
+        solver.prepare(KernelSpace(X, Linear()), Task(9, 2), None)
 
 
 def test_normalize_keeps_the_product_and_makes_columns_comparable():
@@ -173,7 +304,7 @@ def test_negative_features_are_refused():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_iter": 0}, {"tol": -1.0}, {"delta": -1.0}, {"delta": np.nan}, {"normalize": "x"}]
+    "wrong", [{"max_iter": 0}, {"tol": -1.0}, {"delta": -1.0}, {"delta": np.nan}, {"normalize": "x"}, {"update": "mu"}]
 )
 def test_parameters_are_checked(wrong):
     with pytest.raises(InvalidParameter, match="solver 'nmf'"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clusterkit.core import transform
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.spaces import KernelSpace, build_space
+from clusterkit.core.spaces import DenseSpace, KernelSpace, build_space
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.partitioners.kmeans import KMeans
@@ -148,3 +148,19 @@ def test_stage_modules_import_nothing_heavy():
     code = "import sys, " + ", ".join(f"clusterkit.{module}" for module in modules)
     code += "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 8))
+def test_more_trials_take_the_best_of_the_seeds_drawn(seed, k):
+    X = np.random.default_rng(seed).normal(size=(60, 3))
+    for space in spaces(X):
+        rng = np.random.default_rng(seed)
+        K = space.outer() if isinstance(space, DenseSpace) else space.gram()
+        D = np.diag(K)[:, None] - 2 * K + np.diag(K)
+        chosen = [int(rng.integers(60))]
+        for _ in range(k - 1):
+            nearest = D[:, chosen].min(axis=1)
+            drawn = np.searchsorted(np.cumsum(nearest), rng.random(5) * nearest.sum(), side="right")
+            chosen.append(min(drawn, key=lambda i: np.minimum(nearest, D[:, i]).sum()))
+        labels = Seeded("kmeans++", trials=5).partition(space, k, np.random.default_rng(seed))
+        assert np.array_equal(labels, D[:, chosen].argmin(axis=1))

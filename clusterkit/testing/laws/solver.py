@@ -44,7 +44,7 @@ class _Bench:
 
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _Bench:
-        k = 2 if coding is Coding.SIGNED else case.k
+        k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
         space = VIEWS[view].fit(case.X, case.rng("space"))
         bounds = (np.zeros(k), np.full(k, case.n)) if stage.own_balance else None
         try:

@@ -1,1 +1,1 @@
-"""Maximum margin clustering as semidefinite programs."""
+"""Maximum margin clustering as semidefinite programs: a certified optimum of a relaxation, for small data."""

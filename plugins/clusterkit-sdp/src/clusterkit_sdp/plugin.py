@@ -1,1 +1,55 @@
-"""What the distribution offers; the module that its entry point names, and light to import."""
+"""What clusterkit loads to learn what this distribution offers; names only, so that asking costs nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import clusterkit
+
+API_VERSION = 1
+
+
+@clusterkit.hookimpl
+def clusterkit_solvers() -> dict[str, str]:
+    """Solvers by name; the class is imported when somebody asks for it."""
+    return {
+        "gmmc_sdp": "clusterkit_sdp.gmmc_sdp:GmmcSdp",
+        "mmc_sdp": "clusterkit_sdp.mmc_sdp:MmcSdp",
+    }
+
+
+@clusterkit.hookimpl
+def clusterkit_recipes() -> dict[str, dict[str, Any]]:
+    """Recipes by name."""
+    return {
+        "mmc": {
+            "title": "Maximum margin clustering as a semidefinite program",
+            "citation": (
+                "Xu, Neufeld, Larson, Schuurmans (2004), Maximum margin clustering, Advances in Neural Information "
+                "Processing Systems 17"
+            ),
+            "parameters": {
+                "featuremap": "rbf",
+                "featuremap__sigma_fraction": 0.05,
+                "solver": "mmc_sdp",
+                "labeler": "threshold",
+            },
+            "clusters": "two",
+            "use_when": "At most some hundred rows, two clusters of equal size, and a lower bound is wanted.",
+        },
+        "gmmc-sdp": {
+            "title": "Generalised maximum margin clustering as a semidefinite program",
+            "citation": (
+                "Valizadegan, Jin (2006), Generalized maximum margin clustering and unsupervised kernel learning, "
+                "Advances in Neural Information Processing Systems 19"
+            ),
+            "parameters": {
+                "featuremap": "rbf",
+                "featuremap__sigma_fraction": 0.2,
+                "solver": "gmmc_sdp",
+                "labeler": "threshold",
+            },
+            "clusters": "two",
+            "use_when": "To check the recipe gmmc, which solves the same program faster, by general conic solvers.",
+        },
+    }

@@ -1,0 +1,100 @@
+"""Term counts weighted by how rare a term is, rows of unit length."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.stages import FeatureMap
+from clusterkit.kernels.sparse_rows import SparseRows
+
+__all__ = ["LogTfIdf"]
+
+
+@final
+@attrs.frozen
+class LogTfIdf(FeatureMap):
+    """Term counts to ``(1 + ln tf) ln(n / df)``, each row scaled to length 1; fitted on the clustered data.
+
+    For counts of words in documents. Sparse samples stay sparse, as do the features: O(stored entries).
+
+    Raises
+    ------
+    InvalidData
+        If a count is negative.
+
+    Notes
+    -----
+    ``df`` is the number of samples that have the term. Natural logarithms. A term of every sample, and one of none,
+    has weight 0; a row without any other term stays 0. Counts between 0 and 1, which are no counts, have the weight
+    of 1 or less, but not less than 0. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to the inverse
+    document frequency; this is the published form.
+
+    References
+    ----------
+    He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128,
+    section 4.1. Salton, Buckley (1988), Term-weighting approaches in automatic text retrieval, Information Processing
+    and Management 24(5).
+    """
+
+    name: ClassVar[str] = "log_tfidf"
+    nonnegative: ClassVar[bool | None] = True
+    takes_negative: ClassVar[bool] = False
+    sparse: ClassVar[bool] = True
+    keeps_sparse: ClassVar[bool] = True
+
+    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+        """The space of the weighted rows of X (n, d), an array or sparse rows."""
+        smallest = float(X.min())
+        if smallest < 0:
+            raise InvalidData(f"featuremap 'log_tfidf' needs counts, the smallest value is {smallest:.6g}")
+        if isinstance(X, SparseRows):
+            frequency = np.bincount(X.csr.indices, minlength=X.shape[1])
+        else:
+            frequency = np.count_nonzero(X, axis=0)
+        with np.errstate(divide="ignore"):
+            idf = np.where(frequency > 0, np.log(len(X) / np.maximum(frequency, 1)), 0.0)
+        return build_space(X, _Weighted(idf), storage="dense")
+
+
+@final
+@attrs.frozen(eq=False)
+class _Weighted:
+    """Row map: counts to weights.
+
+    Parameters
+    ----------
+    idf : ndarray of shape (d,)
+    """
+
+    idf: Array
+
+    @property
+    def width(self) -> int:
+        """Number of terms."""
+        return len(self.idf)
+
+    def __call__(self, Y: Any) -> Any:
+        """Weighted rows in the type and form of Y; negative counts of new rows are none."""
+        if isinstance(Y, SparseRows):
+            csr = Y.csr.copy()
+            csr.data = (_dampened(csr.data) * self.idf[csr.indices]).astype(Y.dtype)
+            lengths = np.sqrt(SparseRows(csr).squares())
+            factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+            csr.data *= np.repeat(factors, np.diff(csr.indptr)).astype(Y.dtype)
+            csr.eliminate_zeros()
+            return SparseRows(csr)
+        H = _dampened(Y) * self.idf
+        lengths = np.sqrt(np.einsum("ij,ij->i", H, H))[:, None]
+        return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0).astype(Y.dtype, copy=False)
+
+
+def _dampened(counts: Array) -> Array:
+    """``1 + ln tf``, and 0 where that is below 0 or there is no count; float64."""
+    counts = counts.astype(np.float64, copy=False)
+    return np.maximum(0.0, 1.0 + np.log(counts, out=np.full_like(counts, -np.inf), where=counts > 0))

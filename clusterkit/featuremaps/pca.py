@@ -1,0 +1,140 @@
+"""The directions in which the samples spread most."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import memory, params
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.stages import FeatureMap
+from clusterkit.kernels.sparse_rows import SparseRows, from_mean
+
+__all__ = ["Pca"]
+
+# Above this share of the smaller side the iterative solver has nothing to save.
+FEW = 0.25
+# Singular values below so many rounding errors of the largest are 0.
+RANK = 64.0
+
+
+@final
+@attrs.frozen
+class Pca(FeatureMap):
+    """Coordinates on the leading principal axes, or on the leading singular vectors of the data as they are.
+
+    To make attributes few before methods whose cost grows with them, and documents dense. scikit-learn's `PCA` and
+    `TruncatedSVD`. O(n d min(n, d)), or O(s r) an iteration for r of s stored entries; sparse samples are centred
+    without a dense copy.
+
+    Parameters
+    ----------
+    n_components : int, default 50
+        Coordinates r; lowered to min(n, d) where that is less, which `resolved_` then says.
+    center : bool, default True
+        Whether the mean is subtracted first: principal components. Without it, a truncated singular value
+        decomposition.
+    whiten : bool, default False
+        Divide every coordinate by its standard deviation on the clustered data; one that does not vary is left out.
+
+    Notes
+    -----
+    Signs are fixed: the entry of largest modulus of every axis is positive. Axes of equal spread, and those of no
+    spread, are arbitrary within their span.
+
+    References
+    ----------
+    Pearson (1901), On lines and planes of closest fit to systems of points in space, Philosophical Magazine 2.
+    Eckart, Young (1936), Psychometrika 1: the truncated decomposition.
+    """
+
+    name: ClassVar[str] = "pca"
+    nonnegative: ClassVar[bool | None] = None
+    sparse: ClassVar[bool] = True
+    keeps_sparse: ClassVar[bool] = True
+
+    n_components: int = params.integer(50, at_least=1)
+    center: bool = params.flag(True)
+    whiten: bool = params.flag(False)
+
+    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+        """The space of the coordinates of the rows of X (n, d), an array or sparse rows."""
+        n, d = X.shape
+        r = min(self.n_components, n, d)
+        mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
+        axes, values = _axes(X, r, self.center, int(rng.integers(2**31 - 1)))
+        if self.whiten:
+            deviation = values / np.sqrt(n)
+            kept = deviation > RANK * np.finfo(X.dtype).eps * deviation.max(initial=0.0)
+            if not kept.any():
+                warnings.warn(
+                    "featuremap 'pca': the samples do not vary, there is nothing to whiten",
+                    ClusterkitWarning,
+                    stacklevel=2,
+                )
+                kept[0], deviation = True, np.ones(r)
+            axes = axes[:, kept] / deviation[kept]
+        found = axes.shape[1]
+        resolved = {"n_components": found} if found < self.n_components else {}
+        return build_space(X, _Projection(axes, mean @ axes), storage="dense", resolved=resolved)
+
+
+def _axes(X: Any, r: int, center: bool, seed: int) -> tuple[Array, Array]:
+    """Leading axes (d, r) and singular values (r,), largest first."""
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    n, d = X.shape
+    if not from_mean(X, None if center else np.zeros(d)).any():
+        return np.eye(d, r), np.zeros(r)  # the iterative solver has nothing to start from
+    if isinstance(X, SparseRows):
+        matrix = X.csr
+        if r == min(n, d):
+            memory.require(8 * n * d, f"a dense copy of the {n} x {d} sparse samples", "Ask for fewer n_components.")
+            matrix = X.toarray()
+    else:
+        matrix = X
+    iterative = r <= FEW * min(n, d) or not isinstance(matrix, np.ndarray)
+    if center:
+        fitted = PCA(r, svd_solver="arpack" if iterative else "full", random_state=seed).fit(matrix)
+    elif iterative:
+        fitted = TruncatedSVD(r, algorithm="arpack", random_state=seed).fit(matrix)
+    else:
+        _, values, axes = np.linalg.svd(matrix.astype(np.float64, copy=False), full_matrices=False)
+        return _signed(axes[:r].T), values[:r]
+    return _signed(fitted.components_.T.astype(np.float64)), fitted.singular_values_.astype(np.float64)
+
+
+def _signed(axes: Array) -> Array:
+    """Axes (d, r) whose entry of largest modulus is positive."""
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)[0]
+    return np.ascontiguousarray(axes * np.where(largest < 0, -1.0, 1.0))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Projection:
+    """Row map: rows times axes, less the projected mean.
+
+    Parameters
+    ----------
+    axes : ndarray of shape (d, r)
+    origin : ndarray of shape (r,)
+    """
+
+    axes: Array
+    origin: Array
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return int(self.axes.shape[1])
+
+    def __call__(self, Y: Any) -> Array:
+        """Coordinates in the type of Y."""
+        coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
+        return (coordinates - self.origin).astype(Y.dtype, copy=False)

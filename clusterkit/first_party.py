@@ -1,0 +1,67 @@
+"""Plugins that live in this checkout, so that asking for what they provide says where they are.
+
+They are on no public index: a distribution of the same name there would be somebody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import metadata
+
+import attrs
+
+__all__ = ["PLUGINS", "FirstParty", "where"]
+
+
+@attrs.frozen
+class FirstParty:
+    """A plugin of the checkout.
+
+    Parameters
+    ----------
+    distribution : str
+    folder : str
+        From the root of the checkout.
+    provides : mapping
+        Kind to names.
+    """
+
+    distribution: str
+    folder: str
+    provides: Mapping[str, tuple[str, ...]]
+
+
+PLUGINS = (
+    FirstParty(
+        "clusterkit-sdp",
+        "plugins/clusterkit-sdp",
+        {"solver": ("gmmc_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc")},
+    ),
+    FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
+)
+
+
+def where(kind: str, name: str, variable: str) -> str:
+    """What to do for a name that a plugin of the checkout provides, as a sentence; empty for other names.
+
+    Parameters
+    ----------
+    kind, name : str
+    variable : str
+        Of the environment, which may have switched an installed plugin off.
+    """
+    for plugin in PLUGINS:
+        if name.removeprefix(f"{plugin.distribution}:") not in plugin.provides.get(kind, ()):
+            continue
+        try:
+            metadata.distribution(plugin.distribution)
+        except metadata.PackageNotFoundError:
+            return (
+                f"The plugin {plugin.distribution} provides it, in the folder {plugin.folder} of the checkout of "
+                f"clusterkit; install it from there: pip install ./{plugin.folder}"
+            )
+        return (
+            f"The plugin {plugin.distribution} provides it and is installed, but not used: look at the environment "
+            f"variable {variable} and at `clusterkit plugins`"
+        )
+    return ""

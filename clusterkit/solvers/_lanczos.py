@@ -1,0 +1,121 @@
+"""The largest eigenvalues of a normalised affinity below those that its components account for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import memory
+from clusterkit.core.progress import Report, tell
+
+__all__ = ["leading"]
+
+DIRECT = 200
+"""Samples up to which all eigenvectors are computed."""
+SHIFT = 3.0
+"""Takes the known eigenvalue 1 to -2, below all others, which are in [-1, 1]."""
+RESTARTS = 300
+
+
+def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng) -> tuple[Array, Array, int, str]:
+    """Eigenvectors of ``A = D^(-1/2) W D^(-1/2)`` that are orthogonal to known ones, largest eigenvalues first.
+
+    Parameters
+    ----------
+    W : ndarray or scipy sparse array, (n, n)
+    roots : ndarray of shape (n,)
+        Square roots of the degrees, all positive.
+    known : ndarray of shape (n, c)
+        Orthonormal eigenvectors of eigenvalue 1, left out of the result.
+    count : int
+        At most n - c.
+    tol : float
+        Relative accuracy of the eigenvalues; 0 is machine precision.
+    rng : Generator
+        Of the starting vector.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+    vectors : ndarray of shape (n, count)
+    products : int
+        Products with W.
+    how : str
+
+    Notes
+    -----
+    Lanczos with implicit restarts. Where it does not converge: for a sparse W the same on ``(1 + s - A)^-1``, for a
+    dense one all eigenvectors. O(nnz) a product and O(n b²) a restart for a basis of b vectors.
+    """
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n = len(roots)
+    if count == 0:
+        return np.empty(0), np.empty((n, 0)), 0, "components alone"
+    if n <= max(DIRECT, count + known.shape[1] + 1):
+        return *_direct(W, roots, known, count), 0, "all eigenvectors"
+    products = 0
+
+    def product(x: Array) -> Array:
+        nonlocal products
+        products += 1
+        tell(Report("ncut", products, None))
+        x = x.reshape(-1)
+        return (W @ (x / roots)) / roots - SHIFT * (known @ (known.T @ x))
+
+    start = rng.standard_normal(n)
+    basis = min(n - 1, max(2 * count + 1, 30))
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
+        how = "Lanczos"
+    except ArpackError:
+        if isinstance(W, np.ndarray):
+            memory.require(3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use neighbors=10 on the solver.")
+            return *_direct(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
+        values, vectors = _inverted(W, roots, known, count, tol, start)
+        how = "shifted and inverted Lanczos"
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order], products, how
+
+
+def _direct(W: Any, roots: Array, known: Array, count: int) -> tuple[Array, Array]:
+    from scipy.linalg import eigh
+
+    n = len(roots)
+    A = np.array(W if isinstance(W, np.ndarray) else W.toarray())
+    A /= roots
+    A /= roots[:, None]
+    A -= SHIFT * (known @ known.T)
+    values, vectors = eigh(A, subset_by_index=[n - count, n - 1], overwrite_a=True)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _inverted(W: Any, roots: Array, known: Array, count: int, tol: float, start: Array) -> tuple[Array, Array]:
+    """Eigenvectors next to 1, the known ones among them, then those in their orthogonal complement."""
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+    n = len(roots)
+    above = 1.0 + 1e-6
+    scaled = diags_array(1.0 / roots)
+    A = (scaled @ W @ scaled).tocsc()
+    # positive definite, so no pivots are needed and the ordering for symmetric patterns keeps it sparse
+    factor = splu(
+        (above * diags_array(np.ones(n)) - A).tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def product(x: Array) -> Array:
+        x = x.reshape(-1)
+        x = x - known @ (known.T @ x)
+        y = factor.solve(x)
+        return y - known @ (known.T @ y)
+
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    inverse, vectors = eigsh(operator, count, which="LA", v0=start, tol=tol)
+    return above - 1.0 / inverse, vectors

@@ -1,0 +1,156 @@
+"""Gaussian mixtures on plain arrays: the two steps of EM, in blocks of samples, and posteriors of new samples."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.transform import Transform, block_plan
+
+__all__ = ["Mixture", "Posteriors", "maximise"]
+
+EPS = float(np.finfo(np.float64).eps)
+NO_SHARE = 1e-24
+"""Posteriors below this fraction of a component's mean share change no digit of its moments and are passed over."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Mixture:
+    """Components in coordinates whose origin is the mean of the samples.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,)
+    means : ndarray of shape (k, d)
+    factors : ndarray of shape (k, d, d) or (k, d)
+        ``U`` with ``covariance^-1 = U U'``, upper triangular; for diagonal covariances the diagonal.
+    constants : ndarray of shape (k,)
+        ``ln π_j + ln det U_j - (d/2) ln 2π``.
+    """
+
+    origin: Array
+    means: Array
+    factors: Array
+    constants: Array
+
+    def logarithms(self, H: Array) -> Array:
+        """``ln π_j N(h; μ_j, Σ_j)``, (m, k), float64, for rows H (m, d)."""
+        H = H.astype(np.float64, copy=False) - self.origin
+        found = np.empty((len(H), len(self.means)))
+        for j, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+            gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
+            found[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return found
+
+    def posteriors(self, H: Array) -> tuple[Array, Array]:
+        """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
+        logs = self.logarithms(H)
+        largest = logs.max(axis=1, keepdims=True)
+        logs -= largest
+        shares = np.exp(logs, out=logs)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        return shares, (largest + np.log(sums))[:, 0]
+
+    def expectation(self, H: Array) -> tuple[Array, float]:
+        """Posteriors of all samples, (n, k), and their log-likelihood, in blocks of rows."""
+        F, total = np.empty((len(H), len(self.means))), 0.0
+        for rows in block_plan(len(H), H.shape[1], np.float64):
+            F[rows], densities = self.posteriors(H[rows])
+            total += float(densities.sum())
+        return F, total
+
+
+def maximise(
+    H: Array, origin: Array, F: Array, ridge: float, covariance: Literal["full", "diag"], stage: str
+) -> Mixture:
+    """The mixture of weighted means and covariances, O(n d² k) for full ones.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, d)
+    origin : ndarray of shape (d,)
+        Mean of the samples.
+    F : ndarray of shape (n, k)
+        Share of each component in each sample.
+    ridge : float
+        Added to the variances.
+    covariance : {"full", "diag"}
+    stage : str
+        Who asks, for the error.
+
+    Raises
+    ------
+    InvalidParameter
+        If a covariance is singular in spite of the ridge.
+    """
+    from scipy.linalg import solve_triangular
+
+    (n, d), k = H.shape, F.shape[1]
+    shares = F.sum(axis=0) + 10.0 * EPS
+    means = np.empty((k, d))
+    factors = np.empty((k, d, d) if covariance == "full" else (k, d))
+    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
+    for j in range(k):
+        members = np.flatnonzero(F[:, j] > NO_SHARE * shares[j] / n)
+        weights = F[members, j] / shares[j]
+        plan = [members[rows] for rows in block_plan(len(members), d, np.float64)]
+        parts = [weights[rows] for rows in block_plan(len(members), d, np.float64)]
+        mean = np.zeros(d)
+        for rows, part in zip(plan, parts, strict=True):
+            mean += part @ (H[rows] - origin)
+        means[j] = mean
+        scatter = np.zeros((d, d) if covariance == "full" else d)
+        for rows, part in zip(plan, parts, strict=True):
+            gaps = (H[rows] - origin) - mean
+            gaps *= np.sqrt(part)[:, None]
+            scatter += gaps.T @ gaps if covariance == "full" else np.einsum("ij,ij->j", gaps, gaps)
+        if covariance == "diag":
+            factors[j] = 1.0 / np.sqrt(scatter + ridge)
+            constants[j] += float(np.log(factors[j]).sum())
+            continue
+        scatter[np.diag_indices(d)] += ridge
+        try:
+            lower = np.linalg.cholesky(scatter)
+        except np.linalg.LinAlgError:
+            raise InvalidParameter(
+                f"{stage}: the covariance of a component is singular for reg = {ridge:.3g} in the units of the "
+                "features; raise reg, use covariance='diag', or map to fewer features first"
+            ) from None
+        factors[j] = solve_triangular(lower, np.eye(d), lower=True).T
+        constants[j] -= float(np.log(np.diag(lower)).sum())
+    return Mixture(origin, means, factors, constants)
+
+
+@final
+@attrs.frozen(eq=False)
+class Posteriors:
+    """Probabilities of the components for new samples.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    mixture : Mixture
+    shown : ndarray of int
+        Components to return; all of them share the 1 of a row.
+    """
+
+    transform: Transform
+    mixture: Mixture
+    shown: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
+        H = self.transform(Y)
+        return self.mixture.expectation(H)[0][:, self.shown]
+
+    def columns(self, index: slice) -> Posteriors:
+        """The same mixture, some columns returned."""
+        return attrs.evolve(self, shown=self.shown[index])

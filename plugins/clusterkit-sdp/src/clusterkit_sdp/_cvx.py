@@ -1,0 +1,226 @@
+"""Calling cvxpy: which solver, how accurate, how it ended, and an end at Ctrl-C."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from clusterkit.core import memory
+from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData
+from clusterkit.core.progress import Report, tell
+
+__all__ = ["SOLVERS", "Ended", "SolverFailed", "load", "require_size", "solve", "warn_if_inaccurate"]
+
+SOLVERS = ("auto", "SCS", "CLARABEL")
+SCS_INTERRUPTED = -5
+SCS_BYTES = 50 * 2**20
+CLARABEL_BYTES = {"mmc_sdp": 4.5 * 2**30, "gmmc_sdp": 1.2 * 2**30}
+"""Measured, for 100 samples."""
+MAX_ITER = {"SCS": 100_000, "CLARABEL": 200}
+
+
+class SolverFailed(RuntimeError):
+    """No conic solver returned a point; the message has the names and statuses."""
+
+
+@attrs.frozen
+class Ended:
+    """How a conic solver ended.
+
+    Parameters
+    ----------
+    solver : {"SCS", "CLARABEL"}
+        The one that ran.
+    status : str
+        cvxpy's word: "optimal", "optimal_inaccurate" or "user_limit".
+    iterations : int
+    seconds : float
+        Of setting up and solving.
+    failures : str
+        What was tried before, and how that ended; empty where the first one served.
+    """
+
+    solver: str
+    status: str
+    iterations: int
+    seconds: float
+    failures: str = ""
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.status == "optimal"
+
+
+def load(stage: str) -> Any:
+    """The module cvxpy.
+
+    Raises
+    ------
+    BrokenPlugin
+        If it is not installed, saying so in the name of the stage.
+    """
+    try:
+        return importlib.import_module("cvxpy")
+    except ImportError as missing:
+        raise BrokenPlugin(
+            f"solver '{stage}' of clusterkit-sdp needs cvxpy, which cannot be imported ({missing}). "
+            "It comes with the plugin: pip install ./plugins/clusterkit-sdp in the checkout of clusterkit"
+        ) from missing
+
+
+def require_size(stage: str, n: int, max_size: int, seconds: float, clarabel: bool, instead: str) -> None:
+    """Refuse more samples than the solver's `max_size`, and Clarabel where its factor exceeds the memory cap.
+
+    Parameters
+    ----------
+    stage : str
+    n, max_size : int
+    seconds : float
+        What 100 samples take on one core by SCS; the time grows like n⁴, of Clarabel like n⁶.
+    clarabel : bool
+        Whether Clarabel is asked for by name: it factorises a matrix as large as the number of unknown entries.
+    instead : str
+        A sentence.
+    """
+    growth = n / 100.0
+    n_bytes = int(CLARABEL_BYTES[stage] * growth**4 if clarabel else SCS_BYTES * growth**2)
+    if n > max_size:
+        price = f"{seconds * (10.0 * growth**6 if clarabel else growth**4):,.0f} s and {memory.human(n_bytes)}"
+        raise InvalidData(
+            f"solver '{stage}' takes at most max_size = {max_size} samples, got {n}: the unknown is an {n} x {n} "
+            f"matrix, here about {price}. {instead} Or raise max_size."
+        )
+    if clarabel:
+        memory.require(n_bytes, f"solver '{stage}' by CLARABEL on {n} samples", "Use solver='SCS'.")
+
+
+def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max_iter: int | None) -> Ended:
+    """Solve a cvxpy problem with the first candidate that returns a point; values are left in the problem.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        With a linear objective.
+    stage : str
+        Name of the solver stage, for messages and progress.
+    candidates : tuple of {"SCS", "CLARABEL"}
+        In the order in which they are tried.
+    tol : float
+        Absolute and relative tolerance.
+    max_iter : int or None
+        Most iterations; None means 100,000 of SCS, 200 of Clarabel.
+
+    Raises
+    ------
+    SolverFailed
+        If none does.
+    KeyboardInterrupt
+        At Ctrl-C: SCS ends after the current iteration, and so does Clarabel, for which a callback asks.
+    """
+    begin = time.perf_counter()
+    failures: list[str] = []
+    for name in candidates:
+        tell(Report(stage, 0, None))
+        status, iterations = _run(problem, stage, name, tol, max_iter or MAX_ITER[name])
+        if status in ("optimal", "optimal_inaccurate", "user_limit") and problem.value is not None:
+            return Ended(name, status, iterations, time.perf_counter() - begin, "; ".join(failures))
+        failures.append(f"{name} ended with status '{status}' after {iterations} iterations")
+    raise SolverFailed(
+        f"solver '{stage}' found no solution: {'; '.join(failures)}. Try another solver or tol; where the kernel is "
+        "nearly singular, a narrower one"
+    )
+
+
+def _run(problem: Any, stage: str, name: str, tol: float, max_iter: int) -> tuple[str, int]:
+    """Status and iterations of one conic solver."""
+    import cvxpy
+
+    options = (
+        {"eps_abs": tol, "eps_rel": tol, "max_iters": max_iter}
+        if name == "SCS"
+        else {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_iter": max_iter}
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say is in the status
+            data, chain, inverse = problem.get_problem_data(name, solver_opts=options)
+            with _stoppable() as pressed:
+                raw = (
+                    _clarabel(data, options, stage, pressed)
+                    if name == "CLARABEL"
+                    else _scs(chain, data, options, pressed)
+                )
+            problem.unpack_results(raw, chain, inverse)
+    except cvxpy.error.SolverError:
+        return "solver_error", 0
+    return str(problem.status), int(problem.solver_stats.num_iters or 0)
+
+
+def _scs(chain: Any, data: Any, options: dict[str, Any], pressed: list[bool]) -> Any:
+    raw = chain.solver.solve_via_data(data, False, False, options)
+    if raw["info"]["status_val"] == SCS_INTERRUPTED:  # it listens to Ctrl-C itself
+        pressed.append(True)
+    return raw
+
+
+def _clarabel(data: Any, options: dict[str, Any], stage: str, pressed: list[bool]) -> Any:
+    """Clarabel run directly, because cvxpy has no way to stop it."""
+    import clarabel
+    from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
+    from scipy import sparse
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    for option, value in options.items():
+        setattr(settings, option, value)
+    A, q = data["A"], data["c"]
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix((q.size, q.size)), q, A, data["b"], dims_to_solver_cones(data["dims"]), settings
+    )
+
+    def stop(info: Any) -> bool:
+        tell(Report(stage, int(info.iterations), None))
+        return bool(pressed)
+
+    if hasattr(solver, "set_termination_callback"):
+        solver.set_termination_callback(stop)
+    return solver.solve()
+
+
+@contextmanager
+def _stoppable() -> Iterator[list[bool]]:
+    """A list that Ctrl-C fills; on leaving it does what it did before, which is raising KeyboardInterrupt."""
+    pressed: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before if before is not None else signal.default_int_handler)
+        if pressed:
+            if callable(before):
+                before(signal.SIGINT, None)
+            raise KeyboardInterrupt
+
+
+def warn_if_inaccurate(stage: str, ended: Ended, value: float, lower: float, tol: float) -> None:
+    """Tell of a point that is not as accurate as asked for, with what is certain of it."""
+    if not ended.accurate:
+        warnings.warn(
+            f"solver '{stage}': {ended.solver} ended with status '{ended.status}' after {ended.iterations} iterations, "
+            f"short of tol = {tol:g}: value {value:.6g}, certified lower bound {lower:.6g} (gap {value - lower:.2g}); "
+            "raise max_iter or tol, or try the other solver",
+            ClusterkitWarning,
+            stacklevel=3,
+        )

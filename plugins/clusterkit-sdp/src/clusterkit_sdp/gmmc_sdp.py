@@ -1,0 +1,152 @@
+"""Generalised maximum margin clustering as a semidefinite program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit.core import params
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.spaces import KernelSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit_sdp import _cvx
+from clusterkit_sdp._generalised import Program, penalty
+from clusterkit_sdp._moments import leading
+
+__all__ = ["GmmcSdp"]
+
+CLARABEL_UP_TO = 60
+SECONDS = 30.0
+INSTEAD = "Solver 'gmmc' (recipe 'gmmc') solves the same program on some thousand samples."
+
+
+def _positive(value: Any) -> str | None:
+    try:
+        fine = not isinstance(value, bool) and float(value) == value and value > 0
+    except (TypeError, ValueError):
+        fine = False
+    return None if fine else "a number > 0, infinity included"
+
+
+@final
+@attrs.frozen
+class GmmcSdp(Solver):
+    """The largest margin with a bias between two clusters as a semidefinite program in n unknowns; certified.
+
+    Solver `gmmc` of clusterkit solves the same program much faster, by a method made for it: choose this one to check
+    it by general conic solvers, or for an infinite C_e. It maximises ``Σ g``
+    over ``S - diag(g) ⪰ 0``, ``g >= 0`` with ``S = (K + δI)⁻¹ - kk'/(e'k) + C_e ee'``, k the row sums of
+    the inverse: the Lagrange dual of the largest margin whose bias is free. C_e is the price of imbalance. The scores
+    are the leading eigenvector of the moment matrix W, the multiplier of the matrix inequality, times the root of
+    its eigenvalue: the margins. (The eigenvector to the smallest eigenvalue of ``S - diag(g)``, as usually given,
+    is arbitrary, because that null space mostly has more than one dimension.) Transductive.
+
+    O(n⁴) to O(n⁵) by Clarabel, O(n³) an iteration of SCS, thousands of them. ``outcome_.status.facts`` holds
+    `value` of a feasible W and `bound` by a feasible g, between which the optimum lies; their `gap`; `rounded`, the
+    objective of the signs (infinite if C_e is and they are not balanced); `tightness`, the largest eigenvalue of W
+    over its trace; `smallest_eigenvalue` of the inequality; `solver_value`, `solver`, `solver_status`, `seconds`.
+
+    Where all samples are equal every split has the same objective, and the labels mean nothing.
+
+    Parameters
+    ----------
+    delta : float, default 0.1
+        Added to the diagonal of the kernel matrix: kernels of close samples have no inverse. Acts as squared slack.
+    C_e : float, default 1.0
+        Price of imbalance. Infinite: the scores sum to 0, solved exactly on the complement of the ones; prefer it to
+        very large values, at which the solvers lose accuracy.
+    C_delta : float or None, default None
+        Price of a margin that falls short, ``Σ max(0, 1 - W_ii)``, the bound of g; None forbids it.
+    solver : {"auto", "SCS", "CLARABEL"}, default "auto"
+        "auto" is Clarabel up to 60 samples, then SCS if that fails, and SCS above.
+    tol : float, default 1e-5
+        Absolute and relative tolerance of the conic solver.
+    max_iter : int or None, default None
+        Most iterations; None means 100,000 of SCS, 200 of Clarabel.
+    max_size : int, default 200
+        More samples are refused.
+
+    References
+    ----------
+    Valizadegan, Jin (2006), Generalized maximum margin clustering and unsupervised kernel learning, NIPS 19.
+    """
+
+    name: ClassVar[str] = "gmmc_sdp"
+    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
+    has_objective: ClassVar[bool] = True
+    max_clusters: ClassVar[int | None] = 2
+
+    delta: float = params.real(0.1, above=0.0)
+    C_e: float = params.free(1.0, _positive, invalid=(0.0, -1.0, math.nan, "much"))
+    C_delta: float | None = params.real(None, above=0.0, optional=True)
+    solver: str = params.choice("auto", _cvx.SOLVERS)
+    tol: float = params.real(1e-5, above=0.0, below=1.0)
+    max_iter: int | None = params.integer(None, at_least=1, optional=True)
+    max_size: int = params.integer(200, at_least=2)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Kernels only."""
+        return {KernelSpace: Path(_prepare, gives=Scores, inductive=False)}
+
+
+def _prepare(solver: GmmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> _Prepared:
+    """The matrix S."""
+    _cvx.load(solver.name)
+    _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
+    K = np.asarray(space.gram(), dtype=np.float64)
+    return _Prepared(solver, penalty(K, solver.delta, solver.C_e))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Prepared(Prepared):
+    solver: GmmcSdp
+    S: np.ndarray
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The conic solver tried first."""
+        return {"solver": self.candidates[0]}
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Conic solvers in the order they are tried."""
+        if self.solver.solver != "auto":
+            return (self.solver.solver,)
+        return ("CLARABEL", "SCS") if len(self.S) <= CLARABEL_UP_TO else ("SCS",)
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
+        """Solve the program and round it; nothing is random in it."""
+        spec = self.solver
+        program = Program.of(self.S, math.isinf(spec.C_e), spec.C_delta)
+        ended = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
+        found = program.found()
+        _cvx.warn_if_inaccurate(spec.name, ended, found.value, found.lower, spec.tol)
+        scores, tightness = leading(found.W)
+        signs = np.where(scores > 0, 1.0, -1.0)
+        facts = {
+            "value": found.value,
+            "bound": found.lower,
+            "gap": found.value - found.lower,
+            "rounded": math.inf if math.isinf(spec.C_e) and signs.sum() else float(signs @ self.S @ signs),
+            "tightness": tightness,
+            "smallest_eigenvalue": found.smallest_eigenvalue,
+            "solver_value": found.solver_value,
+            "solver": ended.solver,
+            "solver_status": ended.status,
+            "seconds": ended.seconds,
+            **({"failures": ended.failures} if ended.failures else {}),
+        }
+        reason = f"{ended.solver}: {ended.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
+        status = Status(ended.iterations, ended.accurate, reason, (found.value,), facts)
+        return Scores(scores[:, None], None, status=status)
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:
+        """``<S, W>``, the optimum from above."""
+        return None if outcome.status is None else np.array(outcome.status.history)

@@ -1,0 +1,152 @@
+"""Maximum margin clustering as a semidefinite program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit.core import params
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.spaces import KernelSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit_sdp import _cvx
+from clusterkit_sdp._margin import Program, inverse_margin
+from clusterkit_sdp._moments import leading
+
+__all__ = ["MmcSdp"]
+
+SECONDS = 8.0
+INSTEAD = (
+    "Recipe 'gmmc' solves a relaxation of the same kind on more rows, recipe 'emmc' alternates and is linear in n."
+)
+
+
+@final
+@attrs.frozen
+class MmcSdp(Solver):
+    """The largest margin between two balanced clusters, relaxed to a semidefinite program: small data, certified.
+
+    Choose it to know how far a labelling is from the best one: the relaxation's optimum bounds the objective of
+    every balanced labelling from below. It puts a matrix M for ``y y'`` (M ⪰ 0, M_ii = 1, |M e| <= l) and
+    minimises ``max {2 λ'e - λ'(K∘M)λ : 0 <= λ <= C}``; the scores are the leading eigenvector of M times the root
+    of its eigenvalue, ±1 where the relaxation is exact (`tightness` 1). There is no bias, so a kernel whose
+    diagonal is not 1 is centred first. l comes from the balancer: of `band` unless another is given, and
+    ``balancer=None`` leaves only the trivial cluster of everything. Labels are signs and may miss the sizes by a
+    few samples; an explicit balancer repairs that. Transductive.
+
+    O(n³) an iteration of SCS, some hundred to some thousand of them; Clarabel O(n⁶) and above n = 40 hopeless.
+    ``outcome_.status.facts`` holds the solver's `value`; `bound`, which no balanced labelling can beat, whatever the
+    solver's accuracy; `gap`, value less bound, negative where the solver's point is not quite feasible; `rounded`,
+    the objective of the signs; `tightness`, the largest eigenvalue of M over n; `smallest_eigenvalue` and `residual`,
+    the feasibility of the solver's point; `solver`, `solver_status`, `seconds`.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Price of a sample inside the margin, the bound of λ. With narrow kernels it is never reached.
+    solver : {"auto", "SCS", "CLARABEL"}, default "auto"
+        "auto" is SCS, and Clarabel if SCS fails on at most 30 samples.
+    tol : float, default 1e-4
+        Absolute and relative tolerance of the conic solver. Labels need no more; 1e-6 for objectives.
+    max_iter : int or None, default None
+        Most iterations; None means 100,000 of SCS, 200 of Clarabel.
+    max_size : int, default 300
+        More samples are refused.
+
+    References
+    ----------
+    Xu, Neufeld, Larson, Schuurmans (2004), Maximum margin clustering, NIPS 17, section 3.
+    """
+
+    name: ClassVar[str] = "mmc_sdp"
+    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
+    own_balance: ClassVar[bool] = True
+    has_objective: ClassVar[bool] = True
+    max_clusters: ClassVar[int | None] = 2
+
+    C: float = params.real(1.0, above=0.0)
+    solver: str = params.choice("auto", _cvx.SOLVERS)
+    tol: float = params.real(1e-4, above=0.0, below=1.0)
+    max_iter: int | None = params.integer(None, at_least=1, optional=True)
+    max_size: int = params.integer(300, at_least=2)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Kernels only."""
+        return {KernelSpace: Path(_prepare, gives=Scores, inductive=False)}
+
+
+def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> _Prepared:
+    """The kernel matrix, centred where it must be, and the balance l."""
+    _cvx.load(solver.name)
+    _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
+    K = np.array(space.gram(), dtype=np.float64)
+    centred = not np.allclose(np.diag(K), 1.0, rtol=0.0, atol=1e-6)
+    if centred:
+        K -= K.mean(axis=0)
+        K -= K.mean(axis=1)[:, None]
+        K = 0.5 * (K + K.T)
+    return _Prepared(solver, K, most_imbalance(task), centred)
+
+
+def most_imbalance(task: Task) -> float:
+    """Largest |N+ - N-| that the bounds of two clusters allow."""
+    if task.bounds is None:
+        return float(task.n)
+    (low, low_other), (high, high_other) = task.bounds
+    least, most = max(low, task.n - high_other), min(high, task.n - low_other)
+    return float(max(abs(2 * least - task.n), abs(2 * most - task.n)))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Prepared(Prepared):
+    solver: MmcSdp
+    K: np.ndarray
+    limit: float
+    centred: bool
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The balance, the order of the solvers, and whether the kernel was centred."""
+        return {"l": self.limit, "centred": self.centred, "solver": self.candidates[0]}
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Conic solvers in the order they are tried."""
+        if self.solver.solver != "auto":
+            return (self.solver.solver,)
+        return ("SCS", "CLARABEL") if len(self.K) <= 30 else ("SCS",)
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
+        """Solve the relaxation and round it; nothing is random in it."""
+        spec = self.solver
+        program = Program.of(self.K, spec.C, self.limit)
+        ended = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
+        margin = program.found()
+        _cvx.warn_if_inaccurate(spec.name, ended, margin.value, margin.lower, spec.tol)
+        scores, tightness = leading(margin.M)
+        facts = {
+            "value": margin.value,
+            "bound": margin.lower,
+            "gap": margin.value - margin.lower,
+            "rounded": inverse_margin(self.K, np.where(scores > 0, 1.0, -1.0), spec.C),
+            "tightness": tightness,
+            "smallest_eigenvalue": margin.smallest_eigenvalue,
+            "residual": margin.residual,
+            "solver": ended.solver,
+            "solver_status": ended.status,
+            "seconds": ended.seconds,
+            **({"failures": ended.failures} if ended.failures else {}),
+        }
+        reason = f"{ended.solver}: {ended.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
+        status = Status(ended.iterations, ended.accurate, reason, (margin.value,), facts)
+        return Scores(scores[:, None], None, status=status)
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:
+        """The relaxation's optimum, twice the objective of a support vector machine."""
+        return None if outcome.status is None else np.array(outcome.status.history)

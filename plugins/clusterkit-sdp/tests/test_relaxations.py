@@ -1,0 +1,309 @@
+"""What a relaxation must hold to: below every labelling, the same for both conic solvers, right on easy data."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("cvxpy", reason="the solvers of clusterkit-sdp need cvxpy")
+
+from clusterkit_sdp import _cvx
+from clusterkit_sdp._generalised import certified as generalised_bound
+from clusterkit_sdp._generalised import penalty
+from clusterkit_sdp._margin import certified as margin_bound
+from clusterkit_sdp._margin import inverse_margin
+from clusterkit_sdp._moments import complement, leading, oriented
+from clusterkit_sdp.gmmc_sdp import GmmcSdp
+from clusterkit_sdp.mmc_sdp import MmcSdp, most_imbalance
+
+from clusterkit import ClusterkitWarning, Pipeline
+from clusterkit.core.errors import InvalidData, NeedsMemory
+from clusterkit.core.kernel import Gaussian, Linear
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Task
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.metrics import clustering_accuracy
+
+NONE = np.random.default_rng(0)
+few = settings(max_examples=5, deadline=None)
+
+
+def gaussian(X, fraction=0.3):
+    """A kernel space whose width is a fraction of the largest distance."""
+    squares = ((X[:, None] - X[None]) ** 2).sum(-1)
+    return KernelSpace(X, Gaussian(1.0 / (2.0 * fraction**2 * squares.max())))
+
+
+def facts_of(solver, space, limit=None):
+    n = space.n
+    bounds = None if limit is None else ((np.full(2, (n - limit) / 2)), np.full(2, (n + limit) / 2))
+    return solver.prepare(space, Task(n, 2, bounds), NONE).solve(None, None, NONE).status.facts
+
+
+def labellings(n, limit):
+    """Every y of ±1 with |Σ y| <= limit."""
+    signs = np.array(list(product([-1.0, 1.0], repeat=n)))
+    return signs[np.abs(signs.sum(axis=1)) <= limit]
+
+
+def by_active_sets(K, y, C):
+    """omega(yy') by trying which λ_i lie at 0, at C or between; for a handful of samples."""
+    n, best = len(K), -np.inf
+    A = K * np.outer(y, y)
+    for where in product((0, 1, 2), repeat=n):
+        where = np.array(where)
+        free, lam = where == 1, np.where(where == 2, C, 0.0)
+        if free.any():
+            right = 1.0 - A[np.ix_(free, ~free)] @ lam[~free]
+            lam[free] = np.linalg.lstsq(A[np.ix_(free, free)], right, rcond=None)[0]
+        if (lam >= -1e-12).all() and (lam <= C + 1e-12).all():
+            best = max(best, 2 * lam.sum() - lam @ A @ lam)
+    return best
+
+
+def blobs(n, seed=0):
+    y = np.arange(n) % 2
+    X = np.random.default_rng(seed).normal(0.0, 0.7, (n, 2))
+    X[:, 0] += np.where(y, 2.0, -2.0)
+    return X, y
+
+
+@pytest.mark.parametrize("C", [0.3, 5.0])
+def test_the_objective_of_a_labelling_equals_the_one_by_active_sets(C):
+    X, _ = blobs(5)
+    K = gaussian(X).gram()
+    for y in ([1, -1, 1, -1, 1], [1, 1, 1, -1, -1]):
+        assert inverse_margin(K, np.array(y, float), C) == pytest.approx(
+            by_active_sets(K, np.array(y, float), C), rel=1e-6
+        )
+
+
+@few
+@given(seed=st.integers(0, 1000), n=st.integers(3, 8), C=st.sampled_from([0.2, 1.0, 10.0]), limit=st.integers(1, 4))
+def test_mmc_is_below_every_balanced_labelling(seed, n, C, limit):
+    space = gaussian(np.random.default_rng(seed).normal(size=(n, 2)))
+    facts = facts_of(MmcSdp(C=C, tol=1e-6), space, limit)
+    best = min(inverse_margin(space.gram(), y, C) for y in labellings(n, limit))
+    assert facts["bound"] <= best + 1e-7 * best
+    assert facts["value"] <= best + 1e-4 * best
+    assert abs(facts["gap"]) <= 1e-4 * best
+
+
+@few
+@given(seed=st.integers(0, 1000), n=st.integers(3, 8), C_e=st.sampled_from([0.1, 1.0, np.inf]))
+def test_gmmc_is_below_every_labelling(seed, n, C_e):
+    space = gaussian(np.random.default_rng(seed).normal(size=(n, 2)))
+    facts = facts_of(GmmcSdp(C_e=C_e, tol=1e-7), space)
+    S = penalty(space.gram(), 0.1, C_e)
+    values = [y @ S @ y for y in labellings(n, 0 if np.isinf(C_e) else n)]
+    assert facts["bound"] <= min([*values, np.inf]) * (1 + 1e-9)
+    assert facts["bound"] <= facts["value"] * (1 + 1e-9)
+    assert facts["gap"] <= 1e-4 * facts["value"]
+
+
+@few
+@given(seed=st.integers(0, 1000))
+def test_any_dual_point_bounds_every_labelling(seed):
+    """The certificates ask nothing of the point they are given."""
+    rng = np.random.default_rng(seed)
+    n, C = 6, 2.0
+    K = gaussian(rng.normal(size=(n, 2))).gram()
+    lam, y, tilt = rng.uniform(0, C, n), rng.normal(size=n), rng.normal(size=n)
+    S = penalty(K, 0.1, 1.0)
+    lower = generalised_bound(S, np.eye(n), rng.uniform(0, 1, n))
+    assert lower <= min(f @ S @ f for f in labellings(n, n) * rng.uniform(1, 3, n))
+    for limit in (0, 2, n):
+        bound = margin_bound(K, C, limit, lam, y, None if limit == n else tilt)
+        assert bound <= min(inverse_margin(K, each, C) for each in labellings(n, limit)) + 1e-9
+
+
+@pytest.mark.parametrize("space", [gaussian(blobs(14)[0], 0.1), gaussian(blobs(14)[0], 0.4)], ids=["narrow", "wide"])
+class TestTwoConicSolversAgree:
+    @pytest.mark.parametrize("limit", [0, 2, 14])
+    def test_mmc(self, space, limit):
+        one, other = (facts_of(MmcSdp(solver=name, tol=1e-6), space, limit) for name in ("SCS", "CLARABEL"))
+        assert one["value"] == pytest.approx(other["value"], rel=1e-3)
+        if limit < 14:  # else the optimum is not unique
+            assert one["tightness"] == pytest.approx(other["tightness"], abs=1e-2)
+        assert (one["solver"], other["solver"]) == ("SCS", "CLARABEL")
+
+    @pytest.mark.parametrize("parameters", [{}, {"C_e": np.inf}, {"C_delta": 0.5}], ids=str)
+    def test_gmmc(self, space, parameters):
+        one, other = (facts_of(GmmcSdp(solver=name, **parameters), space) for name in ("SCS", "CLARABEL"))
+        assert one["value"] == pytest.approx(other["value"], rel=1e-3)
+        assert one["tightness"] == pytest.approx(other["tightness"], abs=1e-2)
+
+
+class TestKnownAnswers:
+    @pytest.mark.parametrize("solver", [MmcSdp(), GmmcSdp()], ids=lambda solver: solver.name)
+    def test_blobs(self, solver):
+        X, y = blobs(40)
+        model = Pipeline(Rbf(sigma_fraction=0.2), solver, "threshold", n_clusters=2).fit(X)
+        assert clustering_accuracy(y, model.labels_) == 1.0
+        assert model.converged_
+        assert model.objective_ == model.outcome_.status.facts["value"]
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_moons_need_a_narrow_kernel(self, seed):
+        from sklearn.datasets import make_moons
+
+        X, y = make_moons(40, noise=0.05, random_state=seed)
+        model = Pipeline(Rbf(sigma_fraction=0.05), MmcSdp(), "threshold", n_clusters=2).fit(X)
+        assert clustering_accuracy(y, model.labels_) == 1.0
+        facts = model.outcome_.status.facts
+        assert facts["bound"] <= facts["rounded"]
+
+    def test_soft_margins_at_a_price_below_every_penalty(self):
+        """Where C_delta is at most the smallest eigenvalue of S, W = 0 and Σ g = n C_delta."""
+        space = gaussian(blobs(10)[0])
+        price = 0.5 * np.linalg.eigvalsh(penalty(space.gram(), 0.1, 1.0))[0]
+        assert facts_of(GmmcSdp(C_delta=price), space)["bound"] == pytest.approx(10 * price, rel=1e-4)
+
+    def test_gmmc_agrees_with_the_low_rank_solver_of_the_core(self):
+        core = pytest.importorskip("clusterkit.solvers.gmmc")
+        space = gaussian(blobs(16)[0])
+        facts, other = facts_of(GmmcSdp(), space), facts_of(core.Gmmc(), space)
+        assert facts["value"] == pytest.approx(other["value"], rel=1e-3)
+        assert facts["bound"] <= other["value"] * (1 + 1e-9)
+
+
+class TestMonotoneAndSymmetric:
+    def test_more_imbalance_allows_a_lower_optimum(self):
+        space = gaussian(blobs(12)[0])
+        values = [facts_of(MmcSdp(tol=1e-6), space, limit)["value"] for limit in (0, 1, 3, 6, 12)]
+        assert (np.diff(values) <= 1e-4).all()
+        assert values[-1] < values[0] - 0.1
+
+    def test_a_higher_price_gives_a_higher_optimum(self):
+        space = gaussian(blobs(12)[0])
+        values = [facts_of(MmcSdp(C=C, tol=1e-6), space, 2)["value"] for C in (0.05, 0.2, 1.0, 50.0)]
+        assert (np.diff(values) >= -1e-4).all()
+        assert values[-1] > values[0] + 0.1
+
+    @pytest.mark.parametrize("solver", [MmcSdp(tol=1e-6), GmmcSdp(tol=1e-7)], ids=lambda solver: solver.name)
+    def test_the_order_of_the_samples_does_not_matter(self, solver):
+        X, _ = blobs(15, seed=3)
+        order = np.random.default_rng(1).permutation(15)
+        one, other = (
+            solver.prepare(gaussian(rows), Task(15, 2, (np.full(2, 7), np.full(2, 8))), NONE).solve(None, None, NONE)
+            for rows in (X, X[order])
+        )
+        a, b = one.rows[order, 0], other.rows[:, 0]
+        assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 1e-2
+        assert one.status.facts["value"] == pytest.approx(other.status.facts["value"], rel=1e-4)
+
+    def test_a_kernel_without_unit_diagonal_is_centred(self):
+        X, y = blobs(12)
+        one, other = (
+            MmcSdp().prepare(KernelSpace(X + shift, Linear()), Task(12, 2, (np.full(2, 6),) * 2), NONE)
+            for shift in (0.0, 5.0)
+        )
+        assert one.resolved["centred"]
+        np.testing.assert_allclose(one.K, other.K, atol=1e-9)
+        assert clustering_accuracy(y, one.solve(None, None, NONE).rows[:, 0] > 0) == 1.0
+
+    @pytest.mark.parametrize(("low", "high", "limit"), [((0, 0), (9, 9), 9), ((4, 4), (5, 5), 1), ((2, 0), (7, 6), 5)])
+    def test_bounds_become_a_limit(self, low, high, limit):
+        assert most_imbalance(Task(9, 2, (np.array(low), np.array(high)))) == limit
+
+    def test_the_balance_is_that_of_the_balancer(self):
+        X, _ = blobs(10)
+        for balancer, limit in [("auto", 0.0), (None, 10.0)]:
+            model = Pipeline(Rbf(), MmcSdp(), "threshold", balancer, n_clusters=2).fit(X)
+            assert model.resolved_["solver"]["l"] == limit
+
+
+def test_the_leading_vector_of_rank_one_is_the_vector():
+    w = np.array([1.0, -3.0, 2.0, -3.0])
+    found, tightness = leading(np.outer(w, w))
+    np.testing.assert_allclose(found, -w, atol=1e-12)
+    assert tightness == pytest.approx(1.0)
+    # the first of equal moduli decides, whatever the rounding
+    assert oriented(np.array([-1.0, 1.0 + 1e-9]))[0] > 0
+
+
+def test_the_complement_is_an_orthonormal_basis():
+    Q = complement(7)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-14)
+    np.testing.assert_allclose(Q.sum(axis=0), 0.0, atol=1e-14)
+
+
+class TestEnds:
+    @pytest.mark.parametrize("solver", [MmcSdp(max_size=9), GmmcSdp(max_size=9)], ids=lambda solver: solver.name)
+    def test_too_many_samples_are_refused_with_the_price(self, solver):
+        X, _ = blobs(10)
+        with pytest.raises(InvalidData, match=r"takes at most max_size = 9 samples, got 10.* s and .*[Rr]ecipe 'gmmc'"):
+            Pipeline("rbf", solver, "threshold", n_clusters=2).fit(X)
+        model = Pipeline("rbf", solver.with_parameters(max_size=10), "threshold", n_clusters=2).fit(X)
+        assert len(model.labels_) == 10
+
+    @pytest.mark.parametrize("solver", [MmcSdp(solver="CLARABEL"), GmmcSdp(solver="CLARABEL")], ids=lambda s: s.name)
+    def test_clarabel_is_refused_above_the_memory_cap(self, solver, monkeypatch):
+        monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "100M")
+        with pytest.raises(NeedsMemory, match=rf"solver '{solver.name}' by CLARABEL on 80 samples.*Use solver='SCS'"):
+            solver.prepare(gaussian(blobs(80)[0]), Task(80, 2), NONE)
+
+    @pytest.mark.parametrize(
+        "solver",
+        [MmcSdp(max_iter=25), GmmcSdp(solver="SCS", max_iter=25), GmmcSdp(solver="CLARABEL", max_iter=4)],
+        ids=["mmc_sdp", "gmmc_sdp", "gmmc_sdp-clarabel"],
+    )
+    def test_an_inaccurate_end_warns_with_numbers(self, solver):
+        X, _ = blobs(20)
+        said = (
+            rf"solver '{solver.name}': (SCS|CLARABEL) ended with status '\w+' after {solver.max_iter} iterations.*bound"
+        )
+        with pytest.warns(ClusterkitWarning, match=said):
+            model = Pipeline(Rbf(sigma_fraction=0.2), solver, "threshold", n_clusters=2).fit(X)
+        assert not model.converged_
+        facts = model.outcome_.status.facts
+        assert facts["bound"] <= facts["rounded"]
+
+    def test_a_failure_names_what_was_tried(self, monkeypatch):
+        monkeypatch.setattr(_cvx, "_run", lambda problem, stage, name, *_: ("solver_error", 7))
+        with pytest.raises(
+            _cvx.SolverFailed, match="'gmmc_sdp' found no solution: CLARABEL ended with status 'solver_e"
+        ):
+            facts_of(GmmcSdp(), gaussian(blobs(6)[0]))
+
+    def test_the_other_solver_steps_in(self, monkeypatch):
+        run = _cvx._run
+        broken = lambda problem, stage, name, *rest: (  # noqa: E731
+            ("solver_error", 7) if name == "CLARABEL" else run(problem, stage, name, *rest)
+        )
+        monkeypatch.setattr(_cvx, "_run", broken)
+        facts = facts_of(GmmcSdp(), gaussian(blobs(6)[0]))
+        assert facts["solver"] == "SCS"
+        assert facts["failures"] == "CLARABEL ended with status 'solver_error' after 7 iterations"
+
+    @pytest.mark.parametrize(
+        "solver", [MmcSdp(tol=1e-12), GmmcSdp(solver="CLARABEL", tol=1e-14)], ids=["SCS", "CLARABEL"]
+    )
+    def test_ctrl_c_ends_a_solve(self, solver):
+        """Both would take many seconds."""
+        space = gaussian(blobs(70)[0], 0.05)
+        prepared = solver.prepare(space, Task(70, 2, (np.full(2, 35),) * 2), NONE)
+        pressed = []
+
+        def press():
+            time.sleep(1.5)
+            pressed.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        before = signal.getsignal(signal.SIGINT)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            prepared.solve(None, None, NONE)
+        seconds = time.perf_counter() - pressed[0]
+        thread.join()
+        assert seconds < 3.0
+        assert signal.getsignal(signal.SIGINT) is before

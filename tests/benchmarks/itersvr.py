@@ -1,0 +1,140 @@
+"""IterSVM against IterSVR on pairs of handwritten digits, all from the same k-means starts.
+
+Rows are divided by 16, C = 1, the balance l = 0.03 n. Every seed is one k-means++ start (``n_init = 1``, a poorer
+start than the recipe's best of 10). Widths are fractions of the largest distance; the last columns are the fixed
+width of the recipes, the one of least mean error (which looks at the labels, as the papers' tables do), and turns and
+seconds of a fit at the fixed width.
+
+    uv run python tests/benchmarks/itersvr.py
+    uv run python tests/benchmarks/itersvr.py --seeds 20 --n-init 10
+    uv run python tests/benchmarks/itersvr.py --solvers   # seconds of a turn beside scikit-learn's
+
+Needs the data set; `CLUSTERKIT_DATA` names the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from machine import describe
+
+from clusterkit import datasets, recipe
+from clusterkit.core.seeds import Seeds
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.metrics import clustering_accuracy
+from clusterkit.partitioners.kmeans import KMeans
+
+PAIRS = ("digits-3-9", "digits-1-7", "digits-8-9")
+METHODS = {
+    "IterSVM": ("itersvm", "hinge"),
+    "IterSVR, Laplacian": ("itersvr", "laplacian"),
+    "IterSVR, epsilon": ("itersvr", "epsilon"),
+    "IterSVR, square": ("itersvr", "square"),
+}
+
+
+def fit(name: str, loss: str, X: np.ndarray, seed: int, width: float, n_init: int, C: float) -> tuple:
+    """A model and its seconds."""
+    changes = {} if loss == "hinge" else {"solver__loss": loss, "labeler__loss": loss}
+    model = recipe(name, random_state=seed, featuremap__sigma_fraction=width, solver__C=C, **changes)
+    model.set_params(init={"name": "kmeans", "n_init": n_init})
+    begin = time.perf_counter()
+    model.fit(X)
+    return model, time.perf_counter() - begin
+
+
+def start(X: np.ndarray, seed: int, n_init: int) -> np.ndarray:
+    """The labels that all methods start from."""
+    return KMeans(n_init=n_init).partition(X, 2, Seeds.of(seed).stream("init"))
+
+
+def error(y: np.ndarray, labels: np.ndarray) -> float:
+    """Clustering error in per cent."""
+    return 100.0 * (1.0 - clustering_accuracy(y, labels))
+
+
+def table(options: argparse.Namespace) -> None:
+    """Mean errors."""
+    for pair in PAIRS:
+        data = datasets.load(pair)
+        X, y = data.data / 16.0, data.target
+        starts = [start(X, seed, options.n_init) for seed in range(options.seeds)]
+        errors = [error(y, labels) for labels in starts]
+        print(f"{pair}, n = {len(y)}: k-means {np.mean(errors):.1f} ({' '.join(f'{e:.1f}' for e in errors)})")
+        for title, (name, loss) in METHODS.items():
+            found, turns, seconds = {}, [], []
+            for width in options.widths:
+                each = []
+                for seed in range(options.seeds):
+                    model, spent = fit(name, loss, X, seed, width, options.n_init, options.C)
+                    each.append(error(y, model.labels_))
+                    if width == 0.3:
+                        turns.append(model.n_iter_)
+                        seconds.append(spent)
+                found[width] = each
+            means = {width: float(np.mean(each)) for width, each in found.items()}
+            row = ", ".join(f"{width} s0: {mean:.1f}" for width, mean in means.items())
+            print(
+                f"  {title:20s} {row}; fixed 0.3: {means[0.3]:.1f}; best width: {min(means.values()):.1f}; "
+                f"{np.mean(turns):.1f} turns, {np.median(seconds):.3f} s"
+            )
+            print(f"  {'':20s} at 0.3: {' '.join(f'{e:.1f}' for e in found[0.3])}")
+
+
+def solvers(repeats: int = 5) -> None:
+    """Seconds of one training at C = 1, beside scikit-learn's at its own tolerance, on the same kernel matrix."""
+    from sklearn.svm import SVC, SVR
+
+    from clusterkit.solvers._box_jit import minimise
+
+    data = datasets.load("usps")
+    X, y = np.asarray(data.data, dtype=float), np.asarray(data.target)
+    digits = np.unique(y)
+    keep = np.isin(y, digits[:2])
+    X, signs = X[keep], np.where(y[keep] == digits[0], -1.0, 1.0)
+    signs = np.where(np.random.default_rng(0).random(len(signs)) < 0.1, -signs, signs)
+    C = np.ones(len(signs))
+    for n in (500, len(signs)):
+        K, t = Rbf(sigma_fraction=0.3).fit(X[:n], np.random.default_rng(0)).gram(), signs[:n]
+        boxes = {
+            "hinge": (np.where(t < 0, -C[:n], 0.0), np.where(t > 0, C[:n], 0.0), SVC(kernel="precomputed", C=1.0)),
+            "laplacian": (-C[:n], C[:n], SVR(kernel="precomputed", C=1.0, epsilon=0.0)),
+        }
+        for name, (low, high, peer) in boxes.items():
+            minimise(K, t, low, high, 0.0, np.zeros(n), 1.0, 1)
+            own, other = [], []
+            for _ in range(repeats):
+                begin = time.perf_counter()
+                found = minimise(K, t, low, high, 0.0, np.zeros(n), 1e-8, 10**8)
+                middle = time.perf_counter()
+                peer.fit(K, t)
+                own.append(middle - begin)
+                other.append(time.perf_counter() - middle)
+            ratio = float(np.median(np.array(other) / np.array(own)))
+            print(
+                f"n = {n}, {name}: {np.median(own):.3f} s for gap {found.gap:.0e} in {found.n_iter} steps; "
+                f"scikit-learn {np.median(other):.3f} s at tol 1e-3; ratio {ratio:.1f}"
+            )
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--n-init", type=int, default=1, help="k-means starts behind each seed")
+    parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--widths", type=float, nargs="+", default=[0.1, 0.3, 0.5], help="0.3 is always among them")
+    parser.add_argument("--solvers", action="store_true")
+    options = parser.parse_args()
+    options.widths = sorted({0.3, *options.widths})
+    print(describe())
+    try:
+        solvers() if options.solvers else table(options)
+    except datasets.DatasetNotFound as missing:
+        print(f"skipped: {missing}")
+
+
+if __name__ == "__main__":
+    main()

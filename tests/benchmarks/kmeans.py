@@ -1,0 +1,194 @@
+"""k-means on features, k-means on rows and kernel k-means, against scikit-learn and tslearn in the same run.
+
+Every start is drawn once and given to both sides: Lloyd's iteration then takes the same path, and the sums of squares
+must agree. What is timed is the iteration alone, features or kernel matrix computed beforehand, on both sides to the
+end (`tol=0`). The last comparison is of whole fits, each side with its own starts.
+
+    uv run python tests/benchmarks/kmeans.py elm
+    uv run python tests/benchmarks/kmeans.py plain
+    uv run --with tslearn python tests/benchmarks/kmeans.py kernel
+
+`elm` needs the data set USPS; `CLUSTERKIT_DATA` names the folder. `kernel` needs tslearn. Fix the number of threads by
+OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; both sides use the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from machine import describe
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from clusterkit import datasets, recipe
+from clusterkit.core.alternate import alternate
+from clusterkit.core.spaces import DenseSpace, FeatureSpace, KernelSpace, build_space
+from clusterkit.core.stages import Task
+from clusterkit.core.transform import Keep
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.kernels.threads import available
+from clusterkit.labelers.argmax import Argmax
+from clusterkit.partitioners.seeds import Seeded
+from clusterkit.solvers.centroids import Centroids
+
+
+def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:
+    """Labels of k-means++ starts."""
+    return [Seeded(weighting="kmeans++").partition(space, k, np.random.default_rng(seed)) for seed in range(starts)]
+
+
+def ours(space: FeatureSpace | KernelSpace, k: int, starts: list[np.ndarray], max_iter: int) -> tuple[float, int]:
+    """Lowest sum of squares, and turns of all starts."""
+    prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
+    results, _ = alternate(
+        prepared, Argmax(), None, space, Task(space.n, k), lambda start: starts[start],
+        starts=len(starts), max_iter=max_iter, together=False, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    return min(result.objective for result in results), sum(result.n_iter for result in results)
+
+
+def theirs(H: np.ndarray, k: int, starts: list[np.ndarray], max_iter: int, algorithm: str) -> tuple[float, int]:
+    """The same by scikit-learn, from the class means of the same labels."""
+    lowest, turns = np.inf, 0
+    for labels in starts:
+        centres = np.stack([H[labels == j].mean(axis=0) for j in range(k)])
+        fitted = KMeans(k, init=centres, n_init=1, max_iter=max_iter, tol=0, algorithm=algorithm).fit(H)
+        lowest, turns = min(lowest, fitted.inertia_), turns + fitted.n_iter_
+    return lowest, turns
+
+
+def tslearns(X: np.ndarray, k: int, gamma: float, n_init: int, max_iter: int) -> tuple[np.ndarray, int]:
+    """Kernel k-means of tslearn: its own starts, random labels; its own tol, because with 0 it would never stop."""
+    from tslearn.clustering import KernelKMeans
+
+    model = KernelKMeans(
+        k, kernel="rbf", kernel_params={"gamma": gamma}, n_init=n_init, max_iter=max_iter, random_state=0
+    ).fit(X[:, :, None])
+    return model.labels_, model.n_iter_
+
+
+def trace_form(K: np.ndarray, labels: np.ndarray) -> float:
+    """``trace(K) - sum_j (1/N_j) sum_{p,q in j} K_pq``."""
+    within = [K[np.ix_(labels == j, labels == j)].sum() / np.sum(labels == j) for j in np.unique(labels)]
+    return float(np.trace(K) - sum(within))
+
+
+def compare(
+    title: str,
+    sides: dict[str, Callable[[], tuple[Any, int]]],
+    repeats: int,
+    judge: Callable[[Any], float] = float,
+) -> None:
+    """Time the sides in turn, `repeats` times, and print the fastest of each and the ratios to the first."""
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    found: dict[str, tuple[Any, int]] = {}
+    for _ in range(repeats):
+        for name, side in sides.items():
+            begin = time.perf_counter()
+            found[name] = side()
+            seconds[name].append(time.perf_counter() - begin)
+    print(title)
+    first, *others = sides
+    for name in sides:
+        print(f"  {name}: {min(seconds[name]):.3f} s, {found[name][1]} turns, objective {judge(found[name][0]):.9g}")
+    for name in others:
+        every = np.array(seconds[first]) / np.array(seconds[name])
+        fastest = min(seconds[first]) / min(seconds[name])
+        print(f"  time of {first} / {name}: {fastest:.3f} of the fastest, {np.round(every, 3).tolist()} run by run")
+
+
+def whole(H: np.ndarray, k: int, n_init: int) -> dict[str, Callable[[], tuple[float, int]]]:
+    """Whole fits on rows, own starts."""
+
+    def fit() -> tuple[float, int]:
+        model = recipe("kmeans", n_clusters=k, n_init=n_init, random_state=0).fit(H)
+        return model.objective_, model.n_iter_
+
+    def other() -> tuple[float, int]:
+        model = KMeans(k, n_init=n_init, random_state=0, tol=0).fit(H)
+        return model.inertia_, model.n_iter_
+
+    return {"clusterkit": fit, "scikit-learn": other}
+
+
+def on_rows(title: str, H: np.ndarray, space: DenseSpace, k: int, options: argparse.Namespace) -> None:
+    """Both comparisons on a feature matrix."""
+    starts, most = drawn(space, k, options.starts), options.max_iter
+    sides: dict[str, Any] = {
+        "clusterkit": lambda: ours(space, k, starts, most),
+        "scikit-learn lloyd": lambda: theirs(H, k, starts, most, "lloyd"),
+        "scikit-learn elkan": lambda: theirs(H, k, starts, most, "elkan"),
+    }
+    compare(
+        f"{title}: {H.shape[0]} x {H.shape[1]} {H.dtype}, k = {k}, the same {len(starts)} starts",
+        sides,
+        options.repeats,
+    )
+    compare(f"{title}: whole fits, n_init = {len(starts)}", whole(H, k, len(starts)), options.repeats)
+
+
+def elm(options: argparse.Namespace) -> None:
+    """1,000 random features of USPS."""
+    try:
+        X = np.asarray(datasets.load("usps").data, dtype=float)
+    except datasets.DatasetNotFound as missing:
+        print(f"skipped: {missing}")
+        return
+    for dtype in (np.float64, np.float32):
+        space = Elm(n_hidden=1000, centers="uniform", width=1.0).fit(X.astype(dtype), np.random.default_rng(0))
+        on_rows("elm-kmeans on USPS", space.rows(), space, 10, options)
+
+
+def plain(options: argparse.Namespace) -> None:
+    """Blobs that overlap, and digits."""
+    for n, d, k in ((100_000, 10, 10), (20_000, 50, 20), (100_000, 2, 30)):
+        X = make_blobs(n, d, centers=k, cluster_std=4.0, random_state=0)[0]
+        on_rows("kmeans on blobs", X, build_space(X, Keep(d)), k, options)
+    X = load_digits().data
+    on_rows("kmeans on digits", X, build_space(X, Keep(64)), 10, options)
+
+
+def kernel(options: argparse.Namespace) -> None:
+    """Kernel k-means of digits; the kernel matrix is part of the fit on both sides."""
+    X = load_digits().data
+    k, n_init, most = 10, options.starts, options.max_iter
+    gamma = 1.0 / (X.shape[1] * X.var())
+
+    def fit() -> tuple[np.ndarray, int]:
+        model = recipe(
+            "kernel-kmeans", n_clusters=k, n_init=n_init, max_iter=most, featuremap__gamma=gamma, random_state=0
+        ).fit(X)
+        return model.labels_, model.n_iter_
+
+    K = Rbf(gamma=gamma).fit(X, np.random.default_rng(0)).gram()
+    print(f"tslearn {importlib.metadata.version('tslearn')}; gamma = {gamma:.3g}")
+    sides = {"clusterkit": fit, "tslearn": lambda: tslearns(X, k, gamma, n_init, most)}
+    title = f"kernel-kmeans on digits: {len(X)} rows, k = {k}, n_init = {n_init}"
+    compare(title, sides, options.repeats, lambda labels: trace_form(K, labels))
+
+
+def main() -> None:
+    """Print times, ratios and objectives."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cases = {"elm": elm, "plain": plain, "kernel": kernel}
+    parser.add_argument("case", choices=list(cases), nargs="+")
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--max-iter", type=int, default=300)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    print(describe(), f"threads {available()}", sep="; ")
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    for case in options.case:
+        cases[case](options)
+
+
+if __name__ == "__main__":
+    main()

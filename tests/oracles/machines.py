@@ -1,0 +1,101 @@
+"""Support vector machines with a bias, and the choice of the bias, in plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def loss(g, b, y, name, epsilon=0.0):
+    """Sum of the losses of scores g with a bias b for targets y, term by term."""
+    total = 0.0
+    for score, target in zip(g, y, strict=True):
+        r = score + b - target
+        if name == "hinge":
+            total += max(0.0, 1.0 - target * (score + b))
+        elif name == "square":
+            total += r * r
+        else:
+            total += max(0.0, abs(r) - (epsilon if name == "epsilon" else 0.0))
+    return total
+
+
+def candidates(g, low, high, name, epsilon=0.0):
+    """(loss, k, b) for every k in low..high that splits no equal scores: the k lowest are negative."""
+    ordered, n = np.sort(g), len(g)
+    found = []
+    for k in range(max(low, 1), min(high, n - 1) + 1):
+        if ordered[k - 1] == ordered[k]:
+            continue
+        b = -(ordered[k - 1] + ordered[k]) / 2.0
+        y = [-1.0] * k + [1.0] * (n - k)
+        found.append((loss(ordered, b, y, name, epsilon), k, b))
+    return found
+
+
+def smo(K, y, low, high, epsilon, tol, max_iter=100_000):
+    """Pairs of largest gain until no pair gains: ``½ β'Kβ - y'β + ε|β|₁``, sum 0, low <= β <= high."""
+    beta = np.zeros(len(y))
+    for _ in range(max_iter):
+        G = K @ beta - y
+        up = np.where(beta < high, G + np.where(beta >= 0, epsilon, -epsilon), np.inf)
+        down = np.where(beta > low, G + np.where(beta > 0, epsilon, -epsilon), -np.inf)
+        i = int(np.argmin(up))
+        if down.max() - up[i] <= tol:
+            break
+        bend = np.maximum(K[i, i] + np.diag(K) - 2.0 * K[i], 1e-12)
+        gain = np.where(down > up[i], (down - up[i]) ** 2 / bend, -1.0)
+        j = int(np.argmax(gain))
+        grow = -beta[i] if epsilon > 0 and beta[i] < 0 else high[i] - beta[i]
+        shrink = beta[j] if epsilon > 0 and beta[j] > 0 else beta[j] - low[j]
+        step = min((down[j] - up[i]) / bend[j], grow, shrink)
+        beta[i] += step
+        beta[j] -= step
+    return beta
+
+
+def primal(K, alpha, y, C, name, epsilon=0.0):
+    """``|w|²/2 + C Σ loss`` at the best bias: every bias at which a loss bends is tried; half the square."""
+    g = K @ alpha
+    if name == "square":
+        biases, C = [float(np.mean(y - g))], 0.5 * C
+    else:
+        biases = [t - s + e for s, t in zip(g, y, strict=True) for e in (-epsilon, epsilon)]
+    return 0.5 * alpha @ g + C * min(loss(g, b, y, name, epsilon) for b in biases)
+
+
+def dual(K, alpha, y, name, epsilon=0.0):
+    """The dual value of feasible α, which never exceeds the primal one."""
+    return y @ alpha - 0.5 * alpha @ K @ alpha - (epsilon * np.abs(alpha).sum() if name == "epsilon" else 0.0)
+
+
+def least_squares(K, y, C):
+    """Dual variables and bias of the least squares machine, by one dense system of equations."""
+    n = len(y)
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = K + np.eye(n) / C
+    system[:n, n] = system[n, :n] = 1.0
+    solution = np.linalg.solve(system, np.append(y, 0.0))
+    return solution[:n], solution[n]
+
+
+def iterate(K, labels, C, low, high, name, max_iter=100):
+    """IterSVM or IterSVR by scikit-learn and loops: labels after each turn, until they repeat."""
+    from sklearn.svm import SVC, SVR
+
+    history = [labels]
+    for _ in range(max_iter):
+        y = 2.0 * history[-1] - 1.0
+        if name == "square":
+            alpha, _ = least_squares(K, y, C)
+        else:
+            machine = SVC if name == "hinge" else SVR
+            extra = {} if name == "hinge" else {"epsilon": 0.0}
+            fitted = machine(kernel="precomputed", C=C, tol=1e-9, **extra).fit(K, y)
+            alpha = np.zeros(len(y))
+            alpha[fitted.support_] = fitted.dual_coef_[0]
+        g = K @ alpha
+        _, _, b = min(candidates(g, low, high, name))
+        history.append((g + b > 0).astype(int))
+        if any(np.array_equal(history[-1], before) for before in history[:-1]):
+            break
+    return history
