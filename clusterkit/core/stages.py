@@ -163,7 +163,7 @@ class Solver(Stage):
     codings: ClassVar[frozenset[Coding]] = frozenset()
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
     default_balancer: ClassVar[str | None] = None
-    default_labeler: ClassVar[str | None] = None
+    default_labeler: ClassVar[str | Mapping[str, Any] | None] = None
     """what labeler="auto" means where the type of outcome does not say"""
     own_balance: ClassVar[bool] = False
     """whether it keeps cluster sizes itself: `Task.bounds` always says which (those of `band` by default)"""
@@ -173,6 +173,8 @@ class Solver(Stage):
     """whether `Prepared.objective` gives values: needed for n_init > 1 and pooling"""
     nonnegative: ClassVar[bool] = False
     """whether it takes nonnegative features only"""
+    accuracy: ClassVar[float] = 0.0
+    """error that the tolerance of an iteration leaves in scores of size 1, with default parameters; 0: rounding"""
     monotone: ClassVar[bool] = False
     """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
 
@@ -393,7 +395,10 @@ def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | N
     """What labeler="auto" means for a type of outcome."""
     if issubclass(gives, Scores) and codings:
         two = k is None or k <= 2
-        return "threshold" if (two and Coding.SIGNED in codings) else "argmax"
+        if two and Coding.SIGNED in codings:
+            return "threshold"
+        if codings != {Coding.SIGNED}:
+            return "argmax"
     if issubclass(gives, Embedding):
         return "rows_kmeans"
     assert issubclass(gives, Domain)

@@ -48,10 +48,10 @@ def squared_distances(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows
             D += np.multiply(difference, difference, out=difference)
         return D
     centre = B.mean(axis=0)
-    A, B = A - centre, B - centre
-    D = A @ (-2.0 * B).T
-    D += np.einsum("ij,ij->i", A, A)[:, None]
-    D += np.einsum("ij,ij->i", B, B)[None, :]
+    P, Q = A - centre, B - centre
+    D = P @ (-2.0 * Q).T
+    D += np.einsum("ij,ij->i", P, P)[:, None]
+    D += np.einsum("ij,ij->i", Q, Q)[None, :]
     return np.maximum(D, 0.0, out=D)
 
 

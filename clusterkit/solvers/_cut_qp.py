@@ -19,6 +19,9 @@ TRIALS = ((1e-11, 1e-13), (1e-8, 1e-8))
 Its usual regularisation of 1e-8 is too much where C is far above what the margins need.
 """
 
+SPARE = 1e-9
+"""By how much the biases may add to the slack."""
+
 GOOD_GAP = 1e-7
 POOR_GAP = 1e-3
 """Duality gap above which the caller is warned, relative to the value."""
@@ -34,9 +37,9 @@ class Plane:
     weights : ndarray of shape (p,)
         λ >= 0 of the cuts, ``Σ λ <= C``.
     pull : ndarray of shape (q,)
-        δ, how much of the mean sample is taken off each output.
+        ε, how much of the mean sample is taken off the weights of each output; zeros with an intercept.
     bias : ndarray of shape (q,)
-        Mean outputs, within the half width of the balance; zeros without an intercept.
+        Mean outputs, within the half width of the balance, up to a shift common to several.
     slack : float
         ξ, the largest violation of a cut.
     value : float
@@ -61,7 +64,7 @@ def solve_cuts(
     Parameters
     ----------
     gram : ndarray of shape (p, p)
-        Inner products of the cut vectors Z_c.
+        Inner products of the cut vectors Z_c, made of samples minus their mean.
     heights : ndarray of shape (p,)
         m_c: the cuts read ``<Z_c, W> + means_c · bias >= m_c - ξ``.
     means : ndarray of shape (p, q)
@@ -71,8 +74,8 @@ def solve_cuts(
     half : float
         Half width of the box that holds the mean outputs, >= 0.
     centre : (ndarray of shape (p, q), float), optional
-        Where there is no bias: inner products of the cut vectors with the mean sample in each output, and its squared
-        length. The mean outputs are then ``W · mean``, in the box up to a common shift.
+        Where the bias is not free but ``W · mean``: inner products of the cut vectors with the mean sample in each
+        output, and its squared length.
 
     Returns
     -------
@@ -85,24 +88,24 @@ def solve_cuts(
 
     Notes
     -----
-    ``max  λ·m - λ'Gλ/2 - half Σ|δ|`` over λ >= 0, ``Σ λ <= C`` with ``δ = means' λ``. The k (k - 1) constraints
-    ``|mean_p - mean_q| <= 2 half`` of k outputs cost ``half Σ|δ_p|`` in the dual, because the entries of δ sum to 0
-    and moving a unit from one output to another costs the same for all pairs. O(p³) and independent of the data.
+    ``max  λ·m - |W|²/2 - half Σ|δ|`` over λ >= 0, ``Σ λ <= C`` with ``W = Σ λ_c Z_c`` and ``δ = means' λ``. The
+    k (k - 1) constraints ``|bias_p - bias_q| <= 2 half`` of k outputs cost ``half Σ|δ_p|`` in the dual, because the
+    entries of δ sum to 0 and moving a unit from one output to another costs the same for all pairs. Without an
+    intercept ``W = Σ λ_c Z_c - mean ε'`` and ``δ = means' λ + ε``. O(p³) and independent of the data.
     """
     # in units of τ the matrix has entries of at most 1, and λ has entries of order 1
-    scale = float(max(np.abs(np.diag(gram)).max(initial=0.0), 0.0 if centre is None else centre[1]))
+    scale = float(np.abs(np.diag(gram)).max(initial=0.0))
     unit = C if scale * C <= 1.0 else 1.0 / scale
-    program = _program(gram, heights, means, C / unit, half, centre, unit)
-    best: Plane | None = None
+    program = _program(gram, heights, means, C, half, centre, unit)
+    found: list[Plane] = []
     for trial in TRIALS:
-        x, duals = _interior(program, *trial)
-        plane = _plane(gram, heights, means, C, half, centre, x * unit, duals)
-        if best is None or plane.value - plane.dual < best.value - best.dual:
-            best = plane
-        if best.value - best.dual <= GOOD_GAP * (best.value + GOOD_GAP * C):
+        rough = _interior(program, *trial)
+        for x, duals in (rough, _polished(program, *rough)):
+            found.append(_plane(gram, heights, means, C, half, centre, unit, x, duals))
+        best = min(found, key=lambda plane: plane.value - plane.dual)
+        gap = best.value - best.dual
+        if gap <= GOOD_GAP * (best.value + GOOD_GAP * C):
             break
-    assert best is not None
-    gap = best.value - best.dual
     if gap > POOR_GAP * (best.value + POOR_GAP * C):  # W = 0 costs up to C, which is the scale of values near 0
         warnings.warn(
             f"the program over {len(heights)} cuts was solved to a gap of {gap:.1e} at {best.value:.1e} only; "
@@ -120,33 +123,71 @@ def _plane(
     C: float,
     half: float,
     centre: tuple[Array, float] | None,
+    unit: float,
     x: Array,
     duals: Array,
 ) -> Plane:
     """A feasible point from a solution as the interior point method gives it, and what it is worth."""
     p, q = means.shape
-    weights = np.maximum(x[:p], 0.0)
+    weights = np.maximum(x[:p], 0.0) * unit
     weights *= min(1.0, C / weights.sum()) if weights.sum() > 0.0 else 1.0
-    if centre is None:
-        pull = means.T @ weights
-        inner, square, bias = gram @ weights, weights @ gram @ weights, np.zeros(q)
-        if half > 0.0:
-            above, below = duals[p + 1 : p + 1 + q], duals[p + 1 + q : p + 1 + 2 * q]
-            bias = np.clip(above - below, -half, half)
-    else:
-        pull, bias = x[p : p + q], np.zeros(q)
-        inner = gram @ weights - centre[0] @ pull
-        square = weights @ gram @ weights - 2.0 * weights @ centre[0] @ pull + centre[1] * (pull @ pull)
-    norm = max(0.0, float(square))
+    inner, square, delta = gram @ weights, float(weights @ gram @ weights), means.T @ weights
+    pull, bias = np.zeros(q), np.zeros(q)
+    if centre is not None:
+        pull = x[p : p + q] * (unit / _length(gram, centre[1]))
+        pull -= pull.mean()
+        delta = delta + pull
+        bias = centre[0].T @ weights - centre[1] * pull
+        inner = inner - centre[0] @ pull
+        square += float(centre[1] * (pull @ pull) - 2.0 * weights @ centre[0] @ pull)
+    elif half > 0.0:
+        above, below = duals[p + 1 : p + 1 + q], duals[p + 1 + q : p + 1 + 2 * q]
+        bias = np.clip(above - below, -half, half)
+        needs = heights - inner
+        bias = _least_bias(needs - max(0.0, float((needs - means @ bias).max())), means, half, bias)
+    square = max(0.0, square)
     slack = max(0.0, float((heights - inner - means @ bias).max()))
-    dual = float(heights @ weights) - 0.5 * norm - half * float(np.abs(pull).sum())
-    return Plane(weights, pull, bias, slack, 0.5 * norm + C * slack, dual)
+    dual = float(heights @ weights) - 0.5 * square - half * float(np.abs(delta).sum())
+    return Plane(weights, pull, bias, slack, 0.5 * square + C * slack, dual)
+
+
+def _least_bias(needs: Array, means: Array, half: float, rough: Array) -> Array:
+    """The shortest bias within the balance with ``means · bias >= needs``; the rough one where none is found.
+
+    Where margins leave room many biases are optimal; the interior point method gives one that depends on rounding.
+    """
+    import clarabel
+    from scipy import sparse
+
+    q = means.shape[1]
+    needs = needs - SPARE
+    if q == 1:
+        slope = means[:, 0]
+        bounds = needs / np.where(slope == 0.0, 1.0, slope)
+        low = max(-half, float(bounds[slope > 0.0].max(initial=-np.inf)))
+        high = min(half, float(bounds[slope < 0.0].min(initial=np.inf)))
+        return np.array([min(max(0.0, low), high)]) if low <= high else rough
+    # the box may be shifted: biases and the shift are the variables
+    shifted = np.hstack([np.eye(q), -np.ones((q, 1))])
+    A = np.concatenate([np.hstack([-means, np.zeros((len(needs), 1))]), shifted, -shifted])
+    b = np.concatenate([-needs, np.full(2 * q, half)])
+    P = np.diag([*np.ones(q), 0.0])
+    cones = [clarabel.NonnegativeConeT(len(b))]
+    program = sparse.csc_matrix(P), np.zeros(q + 1), sparse.csc_matrix(A), b, cones
+    rough_again = _interior(program, *TRIALS[0])
+    found = [x for x, _ in (_polished(program, *rough_again), rough_again) if (A @ x - b).max() <= SPARE]
+    return np.asarray(found[0][:q]) if found else rough
+
+
+def _length(gram: Array, square: float) -> float:
+    """The unit of the mean sample: its length, or that of the cut vectors if it is shorter, so that 0 is no trouble."""
+    return float(np.sqrt(max(square, float(np.abs(np.diag(gram)).max())))) or 1.0
 
 
 def _program(
-    gram: Array, heights: Array, means: Array, most: float, half: float, centre: tuple[Array, float] | None, unit: float
+    gram: Array, heights: Array, means: Array, C: float, half: float, centre: tuple[Array, float] | None, unit: float
 ) -> tuple[Any, ...]:
-    """P, q, A, b and cones of ``min x'Px/2 + q'x, b - Ax in cones``; x is λ, δ without an intercept, bounds on |δ|."""
+    """P, q, A, b and cones of ``min x'Px/2 + q'x, b - Ax in cones``; x is λ/τ, ε if any, bounds on |δ|."""
     import clarabel
     from scipy import sparse
 
@@ -156,19 +197,18 @@ def _program(
     size = p + free + bounds
     P = np.zeros((size, size))
     P[:p, :p] = gram * unit
-    if centre is not None:
-        P[:p, p : p + q] = -unit * centre[0]
-        P[p : p + q, p : p + q] = unit * centre[1] * np.eye(q)
-    linear = np.concatenate([-heights, np.zeros(free), np.full(bounds, half)])
     delta = np.zeros((q, size))
-    if centre is None:
-        delta[:, :p] = means.T
-    else:
-        delta[:, p : p + q] = np.eye(q)
+    delta[:, :p] = means.T
+    if centre is not None:
+        length = _length(gram, centre[1])
+        P[:p, p : p + q] = -centre[0] * (unit / length)
+        P[p : p + q, p : p + q] = np.eye(q) * (unit * centre[1] / length**2)
+        delta[:, p : p + q] = np.eye(q) / length
+    linear = np.concatenate([-heights, np.zeros(free), np.full(bounds, half)])
     reach = np.zeros((bounds, size))
     reach[:, size - bounds :] = np.eye(bounds)
     rows = [-np.eye(size)[:p], np.r_[np.ones(p), np.zeros(size - p)][None]]
-    limits = [np.zeros(p), np.array([most])]
+    limits = [np.zeros(p), np.array([C / unit])]
     if bounds:
         rows += [delta - reach, -delta - reach]
         limits += [np.zeros(2 * q)]
@@ -177,13 +217,8 @@ def _program(
         rows.append(np.r_[np.zeros(p), np.ones(q), np.zeros(bounds)][None])
         limits.append(np.zeros(1))
         cones.append(clarabel.ZeroConeT(1))
-    return (
-        sparse.csc_matrix(np.triu(P)),
-        linear,
-        sparse.csc_matrix(np.concatenate(rows)),
-        np.concatenate(limits),
-        cones,
-    )
+    A, b = np.concatenate(rows), np.concatenate(limits)
+    return sparse.csc_matrix(np.triu(P)), linear, sparse.csc_matrix(A), b, cones
 
 
 def _interior(program: tuple[Any, ...], tolerance: float, regularization: float) -> tuple[Array, Array]:
@@ -199,3 +234,22 @@ def _interior(program: tuple[Any, ...], tolerance: float, regularization: float)
     if not (np.isfinite(x).all() and np.isfinite(z).all()):
         return np.zeros(len(program[1])), np.zeros(len(program[3]))
     return x, z
+
+
+def _polished(program: tuple[Any, ...], x: Array, z: Array) -> tuple[Array, Array]:
+    """The solution where exactly the constraints hold with equality whose multipliers exceed their slacks."""
+    upper, q, A, b = program[0].toarray(), program[1], program[2].toarray(), program[3]
+    P = upper + np.triu(upper, 1).T
+    tight = z > np.maximum(b - A @ x, 0.0)
+    tight[program[4][0].dim :] = True  # equations
+    system = np.zeros((len(q) + np.count_nonzero(tight),) * 2)
+    system[: len(q), : len(q)] = P
+    system[len(q) :, : len(q)] = A[tight]
+    system[: len(q), len(q) :] = A[tight].T
+    try:
+        solution = np.linalg.lstsq(system, np.concatenate([-q, b[tight]]), rcond=None)[0]
+    except np.linalg.LinAlgError:
+        return x, z
+    multipliers = np.zeros(len(b))
+    multipliers[tight] = solution[len(q) :]
+    return solution[: len(q)], multipliers

@@ -254,10 +254,8 @@ class _Run:
         return self.vectors.mean[1] @ W
 
     def _centred(self) -> tuple[Array, Array]:
-        """Vectors and partners with the mean sample taken off as often as the bias occurs; translations drop out."""
+        """Vectors and partners of samples minus their mean: translations drop out, and so do their rounding errors."""
         V, P = self.vectors.V, self.vectors.partner
-        if not self.rule.intercept:
-            return V, P
         one, other = self.vectors.mean
         first = V - one[:, None, None] * self.cuts.means
         return first, (first if P is V else P - other[:, None, None] * self.cuts.means)

@@ -24,10 +24,7 @@ from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
 from clusterkit.kernels.losses import best_bias, loss_of
 
-__all__ = ["BoxMachine", "Carry", "Features", "Kernels", "Loss", "nothing"]
-
-# A gap that is worth a warning: below it labels hardly depend on more steps.
-SERIOUS = 1e-3
+__all__ = ["Carry", "Features", "Kernels", "Loss", "Machine", "nothing", "signs"]
 
 
 @final
@@ -61,18 +58,15 @@ class Loss:
 @final
 @attrs.frozen(eq=False)
 class Carry:
-    """What the next turn and the objective take from an outcome.
+    """What the objective takes from an outcome.
 
     Parameters
     ----------
     norm : float
         |w|².
-    alpha : ndarray of shape (n,) or None
-        Dual variables, where the next turn starts from them.
     """
 
     norm: float
-    alpha: Array | None = None
 
 
 @final
@@ -229,8 +223,8 @@ class Kernels:
 
 @final
 @attrs.frozen(eq=False)
-class BoxMachine(Prepared):
-    """A machine whose dual is a quadratic over a box, solved in pairs from the dual variables of the turn before."""
+class Machine(Prepared):
+    """scikit-learn's support vector machine on the matrix of inner products."""
 
     who: str
     geometry: Features | Kernels
@@ -244,40 +238,38 @@ class BoxMachine(Prepared):
         return {}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        from clusterkit.solvers._box_jit import feasible, minimise
-
         assert targets is not None
         y = signs(targets)
         if np.all(y == y[0]):
             return nothing(self.geometry, len(y))
         # Renumbered labels give the same numbers with the other sign, bit for bit.
         turned = y[0]
-        y = y * turned
-        low, high = self._box(y)
-        alpha = np.zeros(len(y))
-        if isinstance(previous, Scores) and isinstance(previous.carry, Carry) and previous.carry.alpha is not None:
-            alpha = feasible(turned * previous.carry.alpha, low, high)
-        found = minimise(self.K, y, low, high, self.loss.epsilon, alpha, self.tol, self.max_iter)
-        if found.gap > max(self.tol, SERIOUS):
-            warnings.warn(
-                f"solver '{self.who}' stopped after {found.n_iter} of at most {self.max_iter} steps with gap "
-                f"{found.gap:.2g}; a smaller C or features of unit scale need fewer",
-                ClusterkitWarning,
-                stacklevel=2,
-            )
-        alpha = turned * found.beta
+        alpha = turned * self._dual_variables(y * turned)
         rows, extend = self.geometry.outcome(alpha)
-        return Scores(rows, extend, carry=Carry(float(alpha @ (self.K @ alpha)), alpha))
+        return Scores(rows, extend, carry=Carry(float(alpha @ (self.K @ alpha))))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return self.loss.objective(targets, outcome)
 
-    def _box(self, y: Array) -> tuple[Array, Array]:
-        """Bounds of the dual variables."""
-        C = np.full(len(y), self.loss.C)
-        if self.loss.name == "hinge":
-            return np.where(y < 0, -C, 0.0), np.where(y > 0, C, 0.0)
-        return -C, C
+    def _dual_variables(self, y: Array) -> Array:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC, SVR
+
+        shared = {"kernel": "precomputed", "C": self.loss.C, "tol": self.tol, "max_iter": self.max_iter}
+        machine = SVC(**shared) if self.loss.name == "hinge" else SVR(epsilon=self.loss.epsilon, **shared)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", ConvergenceWarning)
+            fitted = machine.fit(self.K, y)
+        if any(issubclass(each.category, ConvergenceWarning) for each in said):
+            warnings.warn(
+                f"solver '{self.who}' stopped after max_iter = {self.max_iter} steps, before the tolerance "
+                f"{self.tol:.2g}; a smaller C or features of unit scale need fewer",
+                ClusterkitWarning,
+                stacklevel=3,
+            )
+        alpha = np.zeros(len(y))
+        alpha[fitted.support_] = fitted.dual_coef_[0]
+        return alpha
 
 
 def signs(targets: Coded) -> Array:

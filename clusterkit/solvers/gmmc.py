@@ -98,6 +98,7 @@ class Gmmc(Solver):
 
     name: ClassVar[str] = "gmmc"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
+    max_clusters: ClassVar[int | None] = 2
     has_objective: ClassVar[bool] = True
 
     delta: float = params.real(0.1, above=0.0)

@@ -68,7 +68,6 @@ class Ncut(Solver):
 
     name: ClassVar[str] = "ncut"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    default_labeler: ClassVar[str | None] = "rows_kmeans"
 
     neighbors: int | None = params.integer(None, at_least=1, optional=True)
     self_loops: bool = params.flag(False)

@@ -14,7 +14,7 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers._machine import BoxMachine, Carry, Features, Kernels, Loss, nothing, signs
+from clusterkit.solvers._machine import Carry, Features, Kernels, Loss, Machine, nothing, signs
 from clusterkit.solvers._spectrum import Factor, factorise
 
 __all__ = ["Svr"]
@@ -27,10 +27,10 @@ class Svr(Solver):
 
     The scores are ``w'h`` about their mean, without the bias b, which the labeler `bias_threshold` chooses; give it
     the same loss. A regression loss pulls samples towards their target from both sides, so that labels turn more
-    easily than under the hinge loss of `svm`. `_features` and `_kernel` cost what they cost there: 8n² bytes, O(n² L)
-    or O(n² d) once, O(n) a step and some n to 10n steps a turn, more where C is large. ``loss="square"`` is factorised
-    once, O(n³), and costs O(n²) a turn; on features with L <= n it needs no n x n matrix: O(n L² + L³) once, O(n L)
-    a turn.
+    easily than under the hinge loss of `svm`. It is scikit-learn's `SVR`, trained each turn; `_features` and `_kernel`
+    cost what they cost there: 8n² bytes, O(n² L) or O(n² d) once, O(n) a step and some n to 10n steps a turn, more
+    where C is large. ``loss="square"`` is factorised once, O(n³), and costs O(n²) a turn; on features with L <= n it
+    needs no n x n matrix: O(n L² + L³) once, O(n L) a turn.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class Svr(Solver):
         Weight of the losses.
     epsilon : float, default 0.1
         Residual without loss, for ``loss="epsilon"``.
-    tol : float, default 1e-8
+    tol : float, default 1e-4
         Violation of the optimality conditions to stop at, in units of the targets; not for ``loss="square"``.
     max_iter : int, default 1000000
-        Most steps of a turn; a warning says where they leave a violation above 0.001.
+        Most steps of a turn; a warning says where they were not enough.
 
     Notes
     -----
@@ -61,13 +61,18 @@ class Svr(Solver):
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     default_balancer: ClassVar[str | None] = "band"
-    default_labeler: ClassVar[str | None] = "bias_threshold"
     has_objective: ClassVar[bool] = True
+    accuracy: ClassVar[float] = 3e-3
     loss: str = params.choice("laplacian", ("laplacian", "epsilon", "square"))
     C: float = params.real(1.0, above=0)
     epsilon: float = params.real(0.1, at_least=0)
-    tol: float = params.real(1e-8, above=0)
+    tol: float = params.real(1e-4, above=0)
     max_iter: int = params.integer(1_000_000, at_least=1)
+
+    @property
+    def default_labeler(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The bias by the same loss."""
+        return {"name": "bias_threshold", "loss": self.loss, "epsilon": self.epsilon}
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -93,7 +98,7 @@ def _machine(spec: Svr, geometry: Features | Kernels) -> Prepared:
     if spec.loss == "square":
         factor = factorise(K, loss.C, 0.0)
         return _Dual(geometry, K, factor, factor.solve(np.ones((len(K), 1)))[:, 0], loss)
-    return BoxMachine(spec.name, geometry, K, loss, float(spec.tol), int(spec.max_iter))
+    return Machine(spec.name, geometry, K, loss, float(spec.tol), int(spec.max_iter))
 
 
 @final

@@ -22,7 +22,6 @@ from machine import describe
 
 from clusterkit import datasets, recipe
 from clusterkit.core.seeds import Seeds
-from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.partitioners.kmeans import KMeans
 
@@ -83,42 +82,6 @@ def table(options: argparse.Namespace) -> None:
             print(f"  {'':20s} at 0.3: {' '.join(f'{e:.1f}' for e in found[0.3])}")
 
 
-def solvers(repeats: int = 5) -> None:
-    """Seconds of one training at C = 1, beside scikit-learn's at its own tolerance, on the same kernel matrix."""
-    from sklearn.svm import SVC, SVR
-
-    from clusterkit.solvers._box_jit import minimise
-
-    data = datasets.load("usps")
-    X, y = np.asarray(data.data, dtype=float), np.asarray(data.target)
-    digits = np.unique(y)
-    keep = np.isin(y, digits[:2])
-    X, signs = X[keep], np.where(y[keep] == digits[0], -1.0, 1.0)
-    signs = np.where(np.random.default_rng(0).random(len(signs)) < 0.1, -signs, signs)
-    C = np.ones(len(signs))
-    for n in (500, len(signs)):
-        K, t = Rbf(sigma_fraction=0.3).fit(X[:n], np.random.default_rng(0)).gram(), signs[:n]
-        boxes = {
-            "hinge": (np.where(t < 0, -C[:n], 0.0), np.where(t > 0, C[:n], 0.0), SVC(kernel="precomputed", C=1.0)),
-            "laplacian": (-C[:n], C[:n], SVR(kernel="precomputed", C=1.0, epsilon=0.0)),
-        }
-        for name, (low, high, peer) in boxes.items():
-            minimise(K, t, low, high, 0.0, np.zeros(n), 1.0, 1)
-            own, other = [], []
-            for _ in range(repeats):
-                begin = time.perf_counter()
-                found = minimise(K, t, low, high, 0.0, np.zeros(n), 1e-8, 10**8)
-                middle = time.perf_counter()
-                peer.fit(K, t)
-                own.append(middle - begin)
-                other.append(time.perf_counter() - middle)
-            ratio = float(np.median(np.array(other) / np.array(own)))
-            print(
-                f"n = {n}, {name}: {np.median(own):.3f} s for gap {found.gap:.0e} in {found.n_iter} steps; "
-                f"scikit-learn {np.median(other):.3f} s at tol 1e-3; ratio {ratio:.1f}"
-            )
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -126,12 +89,11 @@ def main() -> None:
     parser.add_argument("--n-init", type=int, default=1, help="k-means starts behind each seed")
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument("--widths", type=float, nargs="+", default=[0.1, 0.3, 0.5], help="0.3 is always among them")
-    parser.add_argument("--solvers", action="store_true")
     options = parser.parse_args()
     options.widths = sorted({0.3, *options.widths})
     print(describe())
     try:
-        solvers() if options.solvers else table(options)
+        table(options)
     except datasets.DatasetNotFound as missing:
         print(f"skipped: {missing}")
 

@@ -42,7 +42,12 @@ def primal(Z, heights, means, C, half, centre=None):
     best, lowest = start, np.inf
     for _ in range(8):
         found = minimize(
-            value, start, method="SLSQP", bounds=bounds, constraints=constraints, options={"maxiter": 500, "ftol": 1e-13}
+            value,
+            start,
+            method="SLSQP",
+            bounds=bounds,
+            constraints=constraints,
+            options={"maxiter": 500, "ftol": 1e-13},
         )
         feasible = min(slacks(found.x).min(), balance(found.x).min(), found.x[-1]) >= -1e-8
         if feasible and found.fun < lowest:

@@ -115,12 +115,15 @@ def test_the_vectors_follow_the_winners(given, seed):
 @given(given=problem(clusters=2), C=st.sampled_from([0.3, 3.0]))
 def test_two_clusters_are_cpmmc_with_twice_the_trade_off(given, C):
     X, labels, _, slack = given
+    slack = min(slack, 0.1 * len(X))  # beyond, biases alone may do, and optima differ
     if (labels == labels[0]).all():
         return
     many, _ = solve(dense(X), labels, 2, slack, C=C)
     prepared = Cpmmc(C=2 * C).prepare(dense(X), task(len(X), 2, slack), np.random.default_rng(0))
     two = prepared.solve(Threshold().encode(labels, 2), None, np.random.default_rng(0))
-    np.testing.assert_allclose(many.rows[:, 1] - many.rows[:, 0], two.rows[:, 0], atol=1e-5)
+    f, g = many.rows[:, 1] - many.rows[:, 0], two.rows[:, 0]
+    # the bias may be any of an interval where the margins leave room
+    np.testing.assert_allclose(f - f.mean(), g - g.mean(), atol=1e-5)
     np.testing.assert_allclose(
         many.status.facts["objective"] * 2, two.status.facts["objective"], rtol=1e-5, atol=1e-5 * C
     )
