@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.descent import Descending, descend
+from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
@@ -39,6 +41,8 @@ class Reading:
         Whether predicting the training rows gives the labels.
     interrupted : bool
         Whether Ctrl-C ended the labeling early.
+    facts : mapping
+        What the balancer reported about the labels.
     """
 
     labels: Labels
@@ -46,6 +50,7 @@ class Reading:
     predict: object
     exact: bool
     interrupted: bool = False
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)
@@ -108,23 +113,30 @@ def read(outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: S
     predict = labeling.predict
     if given.offsets is not None and isinstance(predict, Decoder):
         predict = attrs.evolve(predict, offsets=given.offsets)
-    return Reading(given.labels, outcome, predict, labeling.exact and given.exact)
+    return Reading(given.labels, outcome, predict, labeling.exact and given.exact, facts=given.facts)
 
 
 def one_turn(
-    prepared: Prepared, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rngs: list[Rng]
+    prepared: Prepared,
+    labeler: Labeler,
+    balancer: Balancer | None,
+    space: Space,
+    task: Task,
+    rngs: list[Rng],
+    targets: Callable[[int], Coded | None] = lambda start: None,
 ) -> tuple[list[Result], bool]:
-    """Solvers that learn from no targets: one turn for each random stream; and whether Ctrl-C cut it short."""
+    """Solvers that make one turn: one for each random stream and its targets; and whether Ctrl-C cut it short."""
     results: list[Result] = []
     for index, rng in enumerate(rngs):
         try:
-            outcome = prepared.solve(None, None, rng)
+            coded = targets(index)
+            outcome = prepared.solve(coded, None, rng)
             reading = read(outcome, labeler, balancer, space, task, rng)
         except KeyboardInterrupt:
             if not results:
                 raise
             return results, True
-        values = prepared.objective(None, outcome)
+        values = prepared.objective(coded, outcome)
         status = outcome.status
         results.append(
             Result(

@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.alternate import Reading, Result, alternate, one_turn
-from clusterkit.core.coding import Coding
+from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.core.ordering import along_principal_axis
@@ -132,9 +132,11 @@ def _bounds(c: Composition, n: int) -> tuple[Array, Array] | None:
 def run(bound: Bound) -> Run:
     """Start, loop, and keep the best."""
     c, task, seeds = bound.composition, bound.task, bound.seeds
-    if c.solver.targets == "never":
-        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(c.n_init)]
-        results, interrupted = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs)
+    starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
+    if c.solver.targets != "every_turn":
+        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(starts)]
+        targets = partial(_first_targets, bound)
+        results, interrupted = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets)
     else:
         assert isinstance(c.labeler, Codec)
         results, interrupted = alternate(
@@ -144,8 +146,8 @@ def run(bound: Bound) -> Run:
             bound.space,
             task,
             partial(starting_labels, bound),
-            starts=c.n_init if c.init is not None and c.init.varies else 1,
-            max_iter=c.max_iter if c.solver.targets == "every_turn" else 1,
+            starts=starts,
+            max_iter=c.max_iter,
             together=c.solver.columns,
             rng=seeds.stream("solver"),
         )
@@ -170,7 +172,7 @@ def run(bound: Bound) -> Run:
         reading.outcome,
         reading.predict,  # type: ignore[arg-type]
         exact,
-        _resolved(bound),
+        _resolved(bound, reading),
         tuple(result.objective for result in results),
     )
 
@@ -239,6 +241,15 @@ def _all_equal(X: Array) -> bool:
     return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 
 
+def _first_targets(bound: Bound, start: int) -> Coded | None:
+    """What a solver that makes one turn learns from: nothing, or the labels of one start."""
+    c = bound.composition
+    if c.solver.targets == "never":
+        return None
+    assert isinstance(c.labeler, Codec)
+    return c.labeler.encode(starting_labels(bound, start), bound.task.k)
+
+
 def starting_labels(bound: Bound, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
     c, k = bound.composition, bound.task.k
@@ -266,12 +277,12 @@ def _reason(best: Result, c: Composition, starts: int, interrupted: bool) -> str
     return best.reason if c.n_init == 1 else f"{best.reason} (best of {starts} starts: number {best.index})"
 
 
-def _resolved(bound: Bound) -> dict[str, dict[str, Any]]:
+def _resolved(bound: Bound, reading: Reading) -> dict[str, dict[str, Any]]:
     c, task = bound.composition, bound.task
     balancer: Balancer | None = c.balancer or c.limits
     found: dict[str, dict[str, Any]] = {
         "featuremap": dict(bound.space.resolved),
         "solver": dict(bound.prepared.resolved),
-        "balancer": {} if balancer is None else dict(balancer.resolved(task.n, task.k)),
+        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **reading.facts},
     }
     return {slot: facts for slot, facts in found.items() if facts}

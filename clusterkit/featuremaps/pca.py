@@ -54,7 +54,7 @@ class Pca(FeatureMap):
     """
 
     name: ClassVar[str] = "pca"
-    nonnegative: ClassVar[bool | None] = None
+    nonnegative: ClassVar[bool | None] = False
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
 

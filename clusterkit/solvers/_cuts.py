@@ -25,8 +25,8 @@ NONE = -1
 EDGE = 1e-6
 """A margin this little below 1 counts as 1: support vectors are at 1 up to rounding, and must not come and go."""
 
-TIE = 1e-9
-"""An output this little above the winner's leaves the winner."""
+TIE = 1e-7
+"""Outputs that differ by this little are equal: the winner stays, and of others the lowest index counts."""
 
 
 def winners(F: Array, before: Labels) -> Labels:
@@ -35,7 +35,7 @@ def winners(F: Array, before: Labels) -> Labels:
     if F.shape[1] == 1:
         up = F[:, 0] > 0.0
         return np.where(np.abs(F[:, 0]) <= TIE, before, up).astype(before.dtype)
-    best = np.argmax(F, axis=1)
+    best = _first_largest(F)
     return np.where(F[rows, best] - F[rows, before] <= TIE, before, best).astype(before.dtype)
 
 
@@ -45,7 +45,12 @@ def rivals(F: Array, z: Labels) -> Labels:
         return (1 - z).astype(z.dtype)
     others = F.copy()
     others[np.arange(len(F)), z] = -np.inf
-    return np.argmax(others, axis=1).astype(z.dtype)
+    return _first_largest(others).astype(z.dtype)
+
+
+def _first_largest(F: Array) -> Array:
+    """The lowest index of those within `TIE` of the largest: outputs of empty clusters are often equal."""
+    return np.argmax(F.max(axis=1, keepdims=True) - TIE <= F, axis=1)
 
 
 def margins(F: Array) -> Array:
