@@ -16,31 +16,39 @@ __version__ = "0.1.0"
 _HOME = {
     "API_VERSION": "clusterkit.core.hookspecs",
     "ClusterkitWarning": "clusterkit.core.errors",
+    "ConsensusClustering": "clusterkit.estimators.consensus",
+    "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
     "Pipeline": "clusterkit.estimators.pipeline",
     "Pooled": "clusterkit.estimators.pooled",
     "Recipe": "clusterkit.core.recipe",
     "compositions": "clusterkit.catalogue",
+    "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
     "plugins": "clusterkit.catalogue",
     "recipe": "clusterkit.estimators.build",
     "recipes": "clusterkit.estimators.build",
     "register": "clusterkit.catalogue",
+    "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
     "width_path": "clusterkit.estimators.width_path",
 }
-_MODULES = ("core", "datasets", "metrics", "papers", "plots", "testing")
+_MODULES = ("consensus", "core", "datasets", "metrics", "papers", "plots", "testing")
 
 __all__ = [*sorted(_HOME), *_MODULES]
 
 if TYPE_CHECKING:
-    from clusterkit import core, datasets, metrics, papers, plots, testing
+    from clusterkit import consensus, core, datasets, metrics, papers, plots, testing
     from clusterkit.catalogue import compositions, plugins, register, stages
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl
     from clusterkit.core.recipe import Recipe
     from clusterkit.estimators.build import recipe, recipes
+    from clusterkit.estimators.consensus import ConsensusClustering
+    from clusterkit.estimators.ensemble import ensemble
+    from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.pooled import Pooled
+    from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
 
 

@@ -17,6 +17,7 @@ KINDS = {
     "labeler": "Labelers read labels from what the solver found.",
     "balancer": "Balancers keep cluster sizes within bounds.",
     "partitioner": "Partitioners (the slot `init`) give the labels that the loop starts from.",
+    "consensus": "Consensus functions make one labeling of several (`clusterkit.consensus`).",
     "tuner": "Tuners replace parameters left at `None` by values found without labels.",
 }
 CELLS = ("maps", "balancers", "starts", "clusters", "predicts")

@@ -15,6 +15,8 @@ app = App(
         "demo": "clusterkit.cli.demo:demo",
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
+        "search": "clusterkit.cli.search:search",
+        "consensus": "clusterkit.cli.consensus:consensus",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.compositions:compositions",

@@ -21,8 +21,8 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stages(kind: str | None, as_json: bool) -> None:
     """List stages with their parameters.
 
-    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init) or tuner; all of them if
-    it is left out.
+    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus or tuner; all of
+    them if it is left out.
     """
     import clusterkit
     from clusterkit.core.registry import registry

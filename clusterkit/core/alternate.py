@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core.descent import Descending, descend
 from clusterkit.core.coding import Coded
+from clusterkit.core.descent import Descending, descend
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space

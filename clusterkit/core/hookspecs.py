@@ -48,6 +48,11 @@ def clusterkit_partitioners() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def clusterkit_consensus() -> dict[str, str]:  # type: ignore[empty-body]
+    """Consensus functions by name."""
+
+
+@hookspec
 def clusterkit_tuners() -> dict[str, str]:  # type: ignore[empty-body]
     """Tuners by name."""
 
@@ -68,6 +73,7 @@ HOOKS = {
     "labeler": "clusterkit_labelers",
     "balancer": "clusterkit_balancers",
     "partitioner": "clusterkit_partitioners",
+    "consensus": "clusterkit_consensus",
     "tuner": "clusterkit_tuners",
     "recipe": "clusterkit_recipes",
 }

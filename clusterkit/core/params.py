@@ -29,6 +29,7 @@ def _field(
     bad: Sequence[Any],
     optional: bool,
     options: Sequence[str] = (),
+    converter: Callable[[Any], Any] | None = None,
 ) -> Any:
     def validate(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         if value is None and optional:
@@ -38,7 +39,8 @@ def _field(
             none = " or None" if optional else ""
             raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}")
 
-    return attrs.field(default=default, validator=validate, metadata={"invalid": tuple(bad), "options": tuple(options)})
+    metadata = {"invalid": tuple(bad), "options": tuple(options)}
+    return attrs.field(default=default, validator=validate, converter=converter, metadata=metadata)
 
 
 def _is_number(value: Any) -> bool:
@@ -121,6 +123,15 @@ def interval(default: tuple[float, float]) -> Any:
     return _field(default, check, [(1.0, 0.0), 3, (0.0, math.nan)], False)
 
 
-def free(default: Any, check: Callable[[Any], str | None], *, invalid: Sequence[Any] = ()) -> Any:
-    """A parameter with its own check: it returns what the value must be, or None if the value is fine."""
-    return _field(default, check, invalid, False)
+def free(
+    default: Any,
+    check: Callable[[Any], str | None],
+    *,
+    invalid: Sequence[Any] = (),
+    converter: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A parameter with its own check: it returns what the value must be, or None if the value is fine.
+
+    A converter changes the value first, such as a list to a tuple.
+    """
+    return _field(default, check, invalid, False, converter=converter)

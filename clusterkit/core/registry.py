@@ -34,6 +34,7 @@ ABSTRACT: Mapping[str, type] = {
     "labeler": stages.Labeler,
     "balancer": stages.Balancer,
     "partitioner": stages.Partitioner,
+    "consensus": stages.Consensus,
     "tuner": stages.Tuner,
 }
 

@@ -34,7 +34,7 @@ def resolve(slot: str, value: Any) -> Stage | None:
     ------
     UnknownName, InvalidParameter
     """
-    kind = KINDS[slot]
+    kind = KINDS.get(slot, slot)  # the consensus of an estimator is no slot of a pipeline
     if value is None or isinstance(value, ABSTRACT[kind]):
         return cast("Stage | None", value)
     if isinstance(value, str):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, final
 
 import attrs
+import numpy as np
 
-from clusterkit._typing import Rng
+from clusterkit._typing import Labels, Rng
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import Space
@@ -78,4 +80,21 @@ class CompleteGraph(Labeler):
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
             max_seconds=self.max_seconds,
+        )
+
+    def bound(self, space: Space) -> Callable[[Domain], Labels]:
+        """What gives the labels of many domains of the same points, without limit of time.
+
+        For searches over widths and bounds: what depends on the points alone is computed once. Up to 4,000 points
+        whose distances fit under the memory cap; else the labels of `label`, one domain at a time.
+        """
+        from clusterkit.labelers._same_points import SamePoints
+
+        rng, task, labeler = np.random.default_rng(0), Task(space.n, None), attrs.evolve(self, max_seconds=None)
+        return SamePoints.of(
+            space.points,
+            lambda domain: labeler.label(domain, space, task, rng).labels,
+            m=self.m,
+            outliers=self.outliers,
+            min_cluster_size=self.min_cluster_size,
         )

@@ -32,6 +32,7 @@ class Setting:
         L; None is n.
     runs : int, default 3
     remark : str
+    classes : int, default 2
     """
 
     name: str
@@ -41,6 +42,12 @@ class Setting:
     n_hidden: int | None
     runs: int = 3
     remark: str = ""
+    classes: int = 2
+
+    @property
+    def small(self) -> bool:
+        """Whether it has fewer than a thousand rows; the paper takes L = n for these."""
+        return self.n_hidden is None
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
         """Scaled samples and their classes."""
@@ -89,10 +96,10 @@ TWO = (
     Setting("Ringnorm", "ringnorm", "raw", 0.03, 300, remark="7400 rows, 7000 in the paper"),
 )
 FEW = (
-    Setting("Digits0689", "digits-0689", "sixteenths", 0.03, None),
-    Setting("Digits1279", "digits-1279", "sixteenths", 0.03, None),
-    Setting("LetterABCD", "letter-abcd", "minmax", 0.03, 300),
+    Setting("Digits0689", "digits-0689", "sixteenths", 0.03, None, classes=4),
+    Setting("Digits1279", "digits-1279", "sixteenths", 0.03, None, classes=4),
+    Setting("LetterABCD", "letter-abcd", "minmax", 0.03, 300, classes=4),
 )
-MANY = Setting("USPS", "usps", "raw", 0.15, 1000, runs=1)
+MANY = Setting("USPS", "usps", "raw", 0.15, 1000, runs=1, classes=10)
 
 SETTINGS = {setting.name: setting for setting in (*TWO, *FEW, MANY)}

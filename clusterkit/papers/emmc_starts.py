@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clusterkit.papers.emmc_baselines import WIDTHS
 from clusterkit.papers.fits import DEGREES, averaged, best_by_labels, fit, judge
 from clusterkit.papers.jobs import Cell, Findings, Job, Plan, Values
 from clusterkit.papers.jobs import Step as StepCall
@@ -17,6 +18,8 @@ __all__ = ["table3", "table4"]
 
 SLACK = 0.03
 GREY = 16.0  # the data are X / 16; the paper does not say how it scales
+METHODS = {"itersvm": "IterSVM", "itersvr": "IterSVR", "emmc": "EMMC"}
+STARTS = 10
 CS = ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "100")
 PAIRS = tuple(itertools.combinations(range(10), 2))
 QUICK_PAIRS = ((0, 1), (1, 7), (3, 9), (5, 9), (8, 9))
@@ -27,20 +30,61 @@ Fitted = Callable[[np.ndarray, np.ndarray, int], Values]
 def table3(plan: Plan) -> list[Job]:
     """Error on digits 3 and 9 for each C; L = n."""
     seeds = plan.seeds()
-    ours = [_against_C(seeds, "EMMC: emmc, C given", f"C = {C}", {"solver__C": float(C)}) for C in CS]
-    return [*ours, _against_C(seeds, "EMMC: emmc", "no C given", {}, "the recipe as it stands")]
+    jobs = []
+    for method, printed in METHODS.items():
+        note = "" if method == "emmc" else "width 0.3 of the largest distance"
+        for C in CS:
+            changes: dict[str, Any] = {"solver__C": float(C)}
+            jobs.append(_against_C(seeds, printed, f"{method}, C given", f"C = {C}", method, changes, note))
+        if plan.quick:
+            continue
+        if method != "emmc":
+            jobs += [_widths_by_labels(seeds, method, C) for C in CS]
+        once = "; ".join(text for text in ("one k-means start instead of the best of ten", note) if text)
+        for C in CS:
+            changes = {"solver__C": float(C), "init": {"name": "kmeans", "n_init": 1}}
+            what = f"{method}, C given, one start"
+            jobs.append(_against_C(plan.seeds(STARTS), printed, what, f"C = {C}", method, changes, once))
+    return [*jobs, _against_C(seeds, "EMMC", "emmc", "no C given", "emmc", {}, "the recipe as it stands")]
 
 
-def _against_C(seeds: range, row: str, column: str, changes: dict[str, Any], note: str = "") -> Job:
+def _against_C(
+    seeds: range, of: str, what: str, column: str, method: str, changes: dict[str, Any], note: str = ""
+) -> Job:
     def run(step: StepCall) -> Findings:
         X, y = _pair(3, 9)
         found = []
         for seed in seeds:
-            found.append(fit(X, y, "emmc", seed, **_margin(X), **changes))
-            step(f"{column}, seed {seed}")
+            found.append(fit(X, y, method, seed, **_sizes(X, method), **changes))
+            step(f"{what}, {column}, seed {seed}")
         return Findings(found)
 
-    return Job("EMMC", row, (Cell(column, "error"),), run, len(seeds), note=note)
+    return Job(of, f"{of}: {what}", (Cell(column, "error"),), run, len(seeds), note=note)
+
+
+def _widths_by_labels(seeds: range, method: str, C: str) -> Job:
+    what, of = f"{method}, C given, width by labels", METHODS[method]
+
+    def run(step: StepCall) -> Findings:
+        X, y = _pair(3, 9)
+
+        def at(width: float) -> list[Values]:
+            found = []
+            for seed in seeds:
+                changes: dict[str, Any] = {"solver__C": float(C), "featuremap__sigma_fraction": width}
+                found.append(fit(X, y, method, seed, **_sizes(X, method), **changes))
+                step(f"{what}, C = {C}, width {width:g}, seed {seed}")
+            return found
+
+        return Findings(best_by_labels(WIDTHS, at)[1])
+
+    note = f"width of each C by labels of {', '.join(f'{width:g}' for width in WIDTHS)}"
+    units = len(seeds) * len(WIDTHS)
+    return Job(of, f"{of}: {what}", (Cell(f"C = {C}", "error"),), run, units, uses_labels=True, note=note)
+
+
+def _sizes(X: np.ndarray, method: str) -> dict[str, Any]:
+    return _margin(X) if method == "emmc" else {"balancer__slack": SLACK}
 
 
 def table4(plan: Plan) -> list[Job]:

@@ -7,12 +7,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.papers.jobs import Values
+
+T = TypeVar("T")
 
 __all__ = ["DEGREES", "averaged", "best_by_labels", "fit", "judge"]
 
@@ -29,8 +31,16 @@ def judge(y: np.ndarray, labels: np.ndarray) -> Values:
     return {"accuracy": accuracy, "error": error, "mean_error": error, "rand": rand_index(y, labels)}
 
 
-def fit(X: np.ndarray, y: np.ndarray, name: str, seed: int, **parameters: Any) -> Values:
-    """Fit a recipe to X; `y` only judges the labels found.
+def fit(
+    X: np.ndarray,
+    y: np.ndarray,
+    name: str,
+    seed: int,
+    *,
+    reading: Callable[[Any], np.ndarray] = lambda model: model.labels_,
+    **parameters: Any,
+) -> Values:
+    """Fit a recipe to X; `y` only judges the labels that `reading` takes from the fitted estimator.
 
     Raises
     ------
@@ -49,7 +59,7 @@ def fit(X: np.ndarray, y: np.ndarray, name: str, seed: int, **parameters: Any) -
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if model.stop_reason_.startswith("interrupted"):
         raise KeyboardInterrupt
-    values = judge(y, model.labels_)
+    values = judge(y, reading(model))
     values |= {"seconds": wall, "cpu": cpu, "iterations": float(model.n_iter_)}
     if hasattr(model, "agreement_"):
         values["agreement"] = 100.0 * model.agreement_
@@ -70,7 +80,7 @@ def averaged(each: Iterable[Values]) -> Values:
     return {measure: statistics.fmean(values[measure] for values in each) for measure in each[0]}
 
 
-def best_by_labels(grid: Sequence[float], run: Callable[[float], Sequence[Values]]) -> tuple[float, Sequence[Values]]:
+def best_by_labels(grid: Sequence[T], run: Callable[[T], Sequence[Values]]) -> tuple[T, Sequence[Values]]:
     """The grid value with the highest mean accuracy, and its runs: a choice only known classes can make."""
     tried = [(value, run(value)) for value in grid]
     return max(tried, key=lambda pair: statistics.fmean(values["accuracy"] for values in pair[1]))

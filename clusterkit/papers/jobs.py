@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-__all__ = ["Cell", "Findings", "Job", "Plan", "Values"]
+__all__ = ["Cell", "Findings", "Job", "NotRun", "Plan", "Values"]
 
 Values = dict[str, float]
 """What one run measured, by measure; "seconds" is its wall time."""
 
 Step = Callable[[str], None]
+
+
+class NotRun(Exception):
+    """Raised by a job that finds that it cannot run: its rows give the reason, and the table goes on."""
 
 
 @attrs.frozen
@@ -63,11 +67,14 @@ class Findings:
         What only the run could tell.
     cap : float or None
         Highest accuracy that the printed balance allows, %.
+    doubt : str
+        Why the values cannot be held against print, where only the run could tell; said before the verdict.
     """
 
     runs: Sequence[Values]
     note: str = ""
     cap: float | None = None
+    doubt: str = ""
 
 
 @attrs.frozen
@@ -89,7 +96,9 @@ class Job:
         Whether known classes choose a parameter.
     note : str
     comparable : bool
-        False where a quick part of the data cannot be held against the printed whole.
+        False where a part of the data cannot be held against the printed whole.
+    part : str
+        Which part.
     """
 
     of: str
@@ -100,3 +109,4 @@ class Job:
     uses_labels: bool = False
     note: str = ""
     comparable: bool = True
+    part: str = "quick takes a part"

@@ -12,14 +12,18 @@ from typing import Any
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.datasets import DatasetNotFound
-from clusterkit.papers.jobs import Cell, Findings, Job, Plan
+from clusterkit.papers.jobs import Cell, Findings, Job, NotRun, Plan
 from clusterkit.papers.printed_tables import Printed, catalogue, printed
-from clusterkit.papers.verdicts import LATER, verdict
+from clusterkit.papers.verdicts import verdict
 
 __all__ = ["reproduce", "run_jobs"]
 
 UNDEFINED = "not defined for the labels found"
-MISSING = {"slow": "the paper has a dash: too slow", "two-class": "the paper has a star: two clusters only"}
+UNPLANNED = "not run"
+MISSING = {
+    "slow": "not run: the paper has none either, too slow",
+    "two-class": "not run: a method for two clusters",
+}
 
 
 def reproduce(
@@ -76,19 +80,23 @@ def run_jobs(
         try:
             rows += [(job.of, row) for row in _rows(table, job, job.run(step))]
         except DatasetNotFound as error:
-            rows += [(job.of, row) for row in _without(table, job, error)]
+            said = f"data set not found: {str(error).splitlines()[0]}"
+            rows += [(job.of, row) for row in _without(table, job, said)]
+            done = start + job.units
+        except NotRun as error:
+            rows += [(job.of, row) for row in _without(table, job, f"not run: {error}")]
             done = start + job.units
         except KeyboardInterrupt:
             warnings.warn(
                 f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
             )
             break
-    # cells whose job was interrupted are neither left out nor "later"
+    # cells whose job was interrupted are not among those left out
     planned, possible = _filled(jobs), _filled(whole)
     for where, cell in printed(table).items():
         if where not in planned:
-            said = "not run: quick leaves it out" if where in possible else LATER
-            row = _row(table, cell.row, cell.column, cell, said, notes=(MISSING.get(cell.mark, ""),))
+            said = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
+            row = _row(table, cell.row, cell.column, cell, said)
             rows.append((cell.row, row))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
     return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
@@ -105,8 +113,10 @@ def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
             continue
         ours = statistics.fmean(values)
         said = verdict(cell.measure, beside, ours, findings.cap)
+        if findings.doubt and beside is not None and beside.value is not None:
+            said = f"{findings.doubt}; {said}"
         if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
-            said = "not comparable: quick takes a part"
+            said = f"not comparable: {job.part}"
         rows.append(
             _row(
                 table,
@@ -125,8 +135,7 @@ def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
     return rows
 
 
-def _without(table: str, job: Job, error: DatasetNotFound) -> list[dict[str, Any]]:
-    said = f"data set not found: {str(error).splitlines()[0]}"
+def _without(table: str, job: Job, said: str) -> list[dict[str, Any]]:
     return [
         _row(
             table,

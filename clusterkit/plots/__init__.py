@@ -4,7 +4,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 >>> from clusterkit import plots
 >>> plots.__all__
-['clusters', 'connectivity', 'contours', 'trajectories', 'width_path']
+['clusters', 'connectivity', 'contours', 'search_curve', 'trajectories', 'width_path']
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ _HOME = {
     "clusters": "clusterkit.plots.scatter",
     "connectivity": "clusterkit.plots.lines",
     "contours": "clusterkit.plots.domains",
+    "search_curve": "clusterkit.plots.searches",
     "trajectories": "clusterkit.plots.ascents",
     "width_path": "clusterkit.plots.widths",
 }
 
-__all__ = ["clusters", "connectivity", "contours", "trajectories", "width_path"]
+__all__ = ["clusters", "connectivity", "contours", "search_curve", "trajectories", "width_path"]
 
 if TYPE_CHECKING:
     from clusterkit.plots.ascents import trajectories
     from clusterkit.plots.domains import contours
     from clusterkit.plots.lines import connectivity
     from clusterkit.plots.scatter import clusters
+    from clusterkit.plots.searches import search_curve
     from clusterkit.plots.widths import width_path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["FSVC", "PSVC", "SGD_LMSVC", "SVC"]
+__all__ = ["EDSVC", "FSVC", "PSVC", "SGD_LMSVC", "SVC"]
 
 SVC = Recipe(
     name="svc",
@@ -21,6 +21,22 @@ SVC = Recipe(
     },
     clusters="found",
     use_when="Clusters of any shape and unknown number; the width of the kernel is chosen, or yours.",
+)
+EDSVC = Recipe(
+    name="edsvc",
+    title="Support vector clustering whose width and bound agree best with an ensemble of k-means partitions",
+    citation="Ensemble-Driven Support Vector Clustering: the search of kernel width and bound by average normalised "
+    "mutual information with an ensemble (Strehl, Ghosh (2002), Cluster ensembles, Journal of Machine Learning "
+    "Research 3)",
+    parameters={
+        "featuremap": "rbf",
+        "solver": "svdd",
+        "labeler": "complete_graph",
+        "labeler__outliers": "nearest",
+        "tuner": "edsvc",
+    },
+    clusters="found",
+    use_when="As svc on up to some thousand rows, where k-means partitions say something about the clusters.",
 )
 PSVC = Recipe(
     name="psvc",

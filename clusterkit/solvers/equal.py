@@ -73,7 +73,8 @@ class Equal(Solver):
 
     References
     ----------
-    Wen, Lu, Zhao, Equal clustering for the min-max modular support vector machine: the rule, α, l, ε.
+    Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
+    Conference on Neural Information Processing: the rule, α, l, ε.
     """
 
     name: ClassVar[str] = "equal"

@@ -52,8 +52,8 @@ class GeoClust(Solver):
 
     References
     ----------
-    Wen, Lu, Zhao, Equal clustering for the min-max modular support vector machine, where it is the rule before the
-    modification.
+    Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
+    Conference on Neural Information Processing, where it is the rule before the modification.
     """
 
     name: ClassVar[str] = "geoclust"

@@ -32,6 +32,6 @@ def test_matplotlib_is_loaded_only_to_draw():
 @pytest.mark.parametrize("name", plots.__all__)
 def test_without_matplotlib(name, monkeypatch, svc, moons):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    arguments = (svc,) if name == "width_path" else (svc, moons)
+    arguments = (svc,) if name in ("width_path", "search_curve") else (svc, moons)
     with pytest.raises(ImportError, match="pictures need matplotlib: install it, or clusterkit-toolkit with the extra"):
         getattr(plots, name)(*arguments)

@@ -107,7 +107,7 @@ def test_ties_of_whole_numbers_go_to_the_lowest(n, d, m, seed):
 
 def test_a_tree_and_deadlines_count_alike(monkeypatch):
     X = bananas(4000)
-    settings = dict(max_iter=300, eps=0, strict=True, restarts=0)
+    settings = {"max_iter": 300, "eps": 0, "strict": True, "restarts": 0}
     tree = parts_of(X, 11, 1, **settings)
     monkeypatch.setattr(loops, "TREE", 0)
     deadlines = parts_of(X, 11, 1, **settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterkit.testing.law import Law
-from clusterkit.testing.laws import balancer, codec, featuremap, labeler, partitioner, solver, tuner
+from clusterkit.testing.laws import balancer, codec, consensus, featuremap, labeler, partitioner, solver, tuner
 
 __all__ = ["CODEC_LAWS", "LAWS"]
 
@@ -15,6 +15,7 @@ LAWS: Mapping[str, list[Law]] = {
     "labeler": labeler.LAWS,
     "balancer": balancer.LAWS,
     "partitioner": partitioner.LAWS,
+    "consensus": consensus.LAWS,
     "tuner": tuner.LAWS,
 }
 """The laws of each kind."""

@@ -1,0 +1,110 @@
+"""``clusterkit consensus``: one labeling of several."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from clusterkit.cli import data as source
+from clusterkit.cli import labels as output
+from clusterkit.cli.failures import BadInput
+
+__all__ = ["consensus"]
+
+COLUMN = "label"
+EPILOG = """\b
+Examples:
+  clusterkit consensus a.csv b.csv c.csv -o labels.csv
+  clusterkit consensus members.csv --method coassociation -k 3 --set linkage=single -o labels.csv
+"""
+
+
+@click.command(epilog=EPILOG, short_help="Combine several labelings into one.")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option("-m", "--method", default="diclens", show_default=True, help="See `clusterkit stages consensus`.")
+@click.option("-k", "--clusters", type=click.IntRange(min=1), help="How many, for a method that takes a number.")
+@click.option("-o", "--output", "path", metavar="FILE", default="-", help="As in `fit`.  [default: standard output]")
+@click.option("--set", "settings", multiple=True, metavar="PARAM=VALUE", help="Change a parameter of the method.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices, if any.")
+@source.options
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def consensus(
+    files: tuple[str, ...],
+    method: str,
+    clusters: int | None,
+    path: str,
+    settings: tuple[str, ...],
+    seed: int,
+    reading: source.Reading,
+    as_json: bool,
+) -> None:
+    """Combine the labelings in FILES into one.
+
+    Of each file the column `label` is taken, as `clusterkit fit -o` writes it; without such a column every column is a
+    labeling. --columns and --drop choose otherwise. Labels are whole numbers from 0; -1 is noise, a labeling that says
+    nothing about the row. All files speak about the same rows in the same order.
+    """
+    from clusterkit import metrics
+    from clusterkit.cli import console, summary
+    from clusterkit.cli.settings import parsed
+    from clusterkit.consensus import combine
+    from clusterkit.core.registry import registry
+
+    output.check(path)
+    try:
+        stage = registry.get("consensus", method)().with_parameters(**parsed(settings))
+    except ValueError as error:
+        raise BadInput(f"--set {' '.join(settings)}: {error}" if settings else str(error)) from error
+    members, names = _members(files, reading)
+    began = time.perf_counter()
+    labels = combine(members, stage, n_clusters=clusters, random_state=seed, names=names)
+    seconds = time.perf_counter() - began
+    counts = summary.sizes(labels)
+    agreement = metrics.anmi(labels, members)
+    to_stdout = path == output.STDOUT
+    if not to_stdout:
+        output.write(path, labels)
+    facts: dict[str, Any] = {
+        "members": names,
+        "method": method,
+        "parameters": stage.parameters(),
+        "rows": len(labels),
+        "n_clusters": len(counts),
+        "sizes": counts,
+        "noise": len(labels) - sum(counts.values()),
+        "agreement": agreement,
+        "seconds": round(seconds, 3),
+        "labels_file": None if to_stdout else path,
+    }
+    if as_json:
+        console.as_json(facts, err=to_stdout)
+    else:
+        console.heading(f"{len(counts)} clusters by {method} of {len(names)} labelings", err=to_stdout)
+        shown = {
+            "rows": f"{len(labels):,}",
+            "agreement with them": f"{agreement:.3f} (mean normalised mutual information)",
+            "noise": f"{facts['noise']:,}" if facts["noise"] else "none",
+            "time": f"{seconds:.2f} s",
+            "labels in": "" if to_stdout else path,
+        }
+        console.facts(shown, err=to_stdout)
+        summary.show_sizes(counts, len(labels), err=to_stdout)
+    if to_stdout:
+        output.write(path, labels)
+
+
+def _members(files: tuple[str, ...], reading: source.Reading) -> tuple[list[Any], list[str]]:
+    """Label vectors and what to call them."""
+    members: list[Any] = []
+    names: list[str] = []
+    for file in files:
+        opened, _ = reading.open(file)
+        chosen = reading.chosen(opened)
+        if not reading.columns and opened.named and COLUMN in opened.names:
+            chosen = [opened.names.index(COLUMN)]
+        table = source.read(opened, chosen)
+        members += list(table.data.T)
+        names += [file] if len(chosen) == 1 else [f"{file}, column {name}" for name in table.names]
+    return members, names

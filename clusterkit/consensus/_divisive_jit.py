@@ -1,0 +1,165 @@
+"""All partitions on the way from base clusters to two groups of them, scored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clusterkit._jit import njit
+
+__all__ = ["join_until", "spanning_tree"]
+
+
+@njit
+def spanning_tree(similarity: Any) -> Any:
+    """Edges (E - 1, 2) and their similarities of a maximum spanning tree by Prim, ties to the lowest number."""
+    E = len(similarity)
+    edges = np.empty((E - 1, 2), np.int64)
+    values = np.empty(E - 1)
+    inside = np.zeros(E, np.bool_)
+    best = similarity[0].copy()
+    parent = np.zeros(E, np.int64)
+    inside[0] = True
+    for step in range(E - 1):
+        chosen = -1
+        for v in range(E):
+            if not inside[v] and (chosen < 0 or best[v] > best[chosen]):
+                chosen = v
+        inside[chosen] = True
+        edges[step, 0] = min(parent[chosen], chosen)
+        edges[step, 1] = max(parent[chosen], chosen)
+        values[step] = best[chosen]
+        for v in range(E):
+            if not inside[v] and similarity[chosen, v] > best[v]:
+                best[v] = similarity[chosen, v]
+                parent[v] = chosen
+    return edges, values
+
+
+@njit
+def _vote(numbers: Any, root: Any) -> Any:
+    """The component with most of the base clusters, ties the lowest."""
+    chosen, most = -1, 0
+    for m in range(len(numbers)):
+        if numbers[m] < 0:
+            continue
+        component, count = root[numbers[m]], 0
+        for other in numbers:
+            if other >= 0 and root[other] == component:
+                count += 1
+        if count > most or (count == most and component < chosen):
+            chosen, most = component, count
+    return chosen
+
+
+@njit
+def _cohesion(shared: Any, size: Any) -> Any:
+    """Mean co-association of two samples of a cluster; 0 for one sample."""
+    if size < 2:
+        return 0.0
+    pairs = 0.0
+    for count in shared:
+        pairs += count * (count - 1.0) / 2.0
+    return pairs / (size * (size - 1.0) / 2.0)
+
+
+@njit
+def _account(shared: Any, size: Any, sign: Any, total: Any) -> Any:
+    """Add or take away a cluster's mean vector; its squared length and cohesion with the sign."""
+    if size == 0:
+        return 0.0, 0.0
+    square = 0.0
+    for o in range(len(total)):
+        value = shared[o] / size
+        total[o] += sign * value
+        square += value * value
+    return sign * square, sign * _cohesion(shared, size)
+
+
+@njit
+def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
+    """Join components of base clusters along the edges and vote after each.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (u, M)
+        Base cluster of each distinct column in each member; -1 where there is none.
+    counts : ndarray of shape (u,)
+        Samples with that column.
+    edges : ndarray of shape (E - 1, 2)
+    last : int
+        How many edges to insert.
+
+    Returns
+    -------
+    label : ndarray of shape (u,)
+        Component of each column after the last edge; a component's name is its lowest base cluster.
+    cohesion, coupling : ndarray of shape (last + 1,)
+        After each number of edges: mean co-association inside clusters, and between pairs of them.
+    clusters : ndarray of shape (last + 1,)
+    """
+    u, M = numbers.shape
+    E = len(edges) + 1
+    root = np.arange(E)
+    label = np.empty(u, np.int64)
+    shared = np.zeros((E, E))  # of a component's voters with each base cluster
+    sizes = np.zeros(E)
+    changed = np.zeros(E, np.bool_)
+    total = np.zeros(E)
+    cohesion, coupling = np.empty(last + 1), np.empty(last + 1)
+    clusters = np.empty(last + 1, np.int64)
+    squares, inner = 0.0, 0.0
+    for t in range(last + 1):
+        one, other = -1, -1
+        if t > 0:
+            one, other = root[edges[t - 1, 0]], root[edges[t - 1, 1]]
+            one, other = min(one, other), max(one, other)
+            for c in range(E):
+                if root[c] == other:
+                    root[c] = one
+        changed[:] = False
+        moved = 0
+        for a in range(u):
+            touched = t == 0
+            for m in range(M):
+                if numbers[a, m] >= 0 and root[numbers[a, m]] == one:
+                    touched = True
+            if not touched:
+                continue
+            now = _vote(numbers[a], root)
+            if t > 0 and now == label[a]:
+                continue
+            moved += 1
+            for step in range(2):
+                c = label[a] if step == 0 else now
+                if t == 0 and step == 0:
+                    continue
+                if not changed[c]:
+                    changed[c] = True
+                    square, held = _account(shared[c], sizes[c], -1.0, total)
+                    squares += square
+                    inner += held
+                weight = -counts[a] if step == 0 else counts[a]
+                sizes[c] += weight
+                for m in range(M):
+                    if numbers[a, m] >= 0:
+                        shared[c, numbers[a, m]] += weight
+            label[a] = now
+        n_clusters = 0
+        for c in range(E):
+            if changed[c]:
+                square, held = _account(shared[c], sizes[c], 1.0, total)
+                squares += square
+                inner += held
+            if sizes[c] > 0:
+                n_clusters += 1
+        clusters[t] = n_clusters
+        cohesion[t] = inner / n_clusters
+        coupling[t] = 0.0
+        if n_clusters > 1:
+            length = 0.0
+            for o in range(E):
+                length += total[o] * total[o]
+            coupling[t] = (length - squares) / (n_clusters * (n_clusters - 1.0))
+    return label, cohesion, coupling, clusters

@@ -1,0 +1,84 @@
+"""Voting: members renamed after one of them, then the most frequent label."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.labelings import Labelings, by_appearance
+from clusterkit.core.stages import Consensus
+
+__all__ = ["Voting"]
+
+
+@final
+@attrs.frozen
+class Voting(Consensus):
+    """Renames the clusters of all members after those of one, and gives each sample its most frequent label.
+
+    The one is the member that has most samples in common with the others when clusters are matched one to one
+    (Hungarian method). A cluster left without a partner there votes for the cluster it overlaps most. There are as many
+    clusters as in that member, or fewer. Best where all members have about the same number of clusters.
+
+    Notes
+    -----
+    Ties go to the lowest label, between members to fewer clusters, then to the labels that are first in the dictionary.
+    O(n M + M² (u + k³)) time and O(u M²) memory for u distinct label columns and k clusters a member. Source: Dudoit,
+    Fridlyand 2003; Fischer, Buhmann 2003.
+    """
+
+    name: ClassVar[str] = "voting"
+    finds_k: ClassVar[bool] = True
+
+    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
+        """Match, rename, vote."""
+        return _voted(labelings.columns, labelings.counts)[labelings.column_of]
+
+
+def _voted(columns: Array, counts: Array) -> Labels:
+    """Labels of the distinct columns (u, M)."""
+    from clusterkit.consensus._base_clusters import plurality
+
+    M = columns.shape[1]
+    shared = [[_shared(columns[:, i], columns[:, j], counts) for j in range(M)] for i in range(M)]
+    common = [sum(_partners(table)[2] for table in row) for row in shared]
+    chosen = min(range(M), key=lambda i: (-common[i], columns[:, i].max(), columns[:, i].tolist()))
+    votes = np.full_like(columns, -1)
+    for m in range(M):
+        known = columns[:, m] >= 0
+        votes[known, m] = _names(shared[chosen][m])[columns[known, m]]
+    labels = plurality(votes)
+    silent = labels < 0
+    if silent.any():
+        # their clusters share no sample with the chosen member: they are among themselves
+        rest = np.stack([by_appearance(member) for member in columns[silent].T], axis=1)
+        labels[silent] = labels.max() + 1 + _voted(rest[:, (rest >= 0).any(axis=0)], counts[silent])
+    return labels
+
+
+def _shared(one: Array, other: Array, counts: Array) -> Array:
+    """Samples that two clusters share, (k, k')."""
+    known = (one >= 0) & (other >= 0)
+    table = np.zeros((one.max() + 1, other.max() + 1), dtype=np.int64)
+    np.add.at(table, (one[known], other[known]), counts[known])
+    return table
+
+
+def _partners(table: Array) -> tuple[Array, Array, int]:
+    """Rows and columns of the best one-to-one matching, and the samples in it."""
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return rows, columns, int(table[rows, columns].sum())
+
+
+def _names(table: Array) -> Array:
+    """For each column (a cluster) the row it is named after; -1 if it shares no sample with any."""
+    rows, columns, _ = _partners(table)
+    names = np.where(table.max(axis=0) > 0, table.argmax(axis=0), -1)
+    met = table[rows, columns] > 0
+    names[columns[met]] = rows[met]
+    return names

@@ -1,0 +1,199 @@
+"""The modules of a min-max modular classifier: trained one by one, evaluated together."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.kernels.distances import squared_distances
+from clusterkit.kernels.gaussian_jit import gaussian_block
+from clusterkit.kernels.modules_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
+
+__all__ = ["Modules", "Trained", "train"]
+
+BLOCK = 4_000_000
+"""Numbers in the largest array of a block of rows."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Trained:
+    """What is left of one support vector machine.
+
+    Parameters
+    ----------
+    support : ndarray of shape (s,)
+        Rows of the training set.
+    coefficients : ndarray of shape (s,)
+    intercept : float
+    seconds : float
+        Processor time of the training.
+    """
+
+    support: Labels
+    coefficients: Array
+    intercept: float
+    seconds: float
+
+
+def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, Any]) -> Trained:
+    """A machine that tells two parts apart.
+
+    Parameters
+    ----------
+    negative, positive : ndarray of shape (m, d), (p, d)
+    rows : ndarray of shape (m + p,)
+        Numbers of these rows in the training set.
+    settings : dict
+        Parameters of `sklearn.svm.SVC`.
+    """
+    from sklearn.svm import SVC
+
+    begin = time.thread_time()
+    target = np.repeat([0, 1], [len(negative), len(positive)])
+    machine = SVC(kernel="rbf", **settings).fit(np.concatenate([negative, positive]), target)
+    seconds = time.thread_time() - begin
+    return Trained(rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
+
+
+@final
+@attrs.frozen(eq=False)
+class Modules:
+    """All modules of a fit, over the union of their support vectors.
+
+    Parts are numbered class by class. Of two classes the later one is the positive one.
+
+    Parameters
+    ----------
+    points : ndarray of shape (s, d)
+        Distinct support vectors, part after part.
+    gamma : float
+    offsets : ndarray of shape (P + 1,)
+        Where the support vectors of a part begin.
+    coefficients : ndarray of shape (P, s)
+        ``[b, i]``: of support vector i in the module of its part and part b.
+    intercepts : ndarray of shape (P, P)
+        Symmetric.
+    first : ndarray of shape (c + 1,)
+        Where the parts of a class begin.
+    centres : ndarray of shape (P, d)
+        Means of the parts.
+    """
+
+    points: Array
+    gamma: float
+    offsets: Labels
+    coefficients: Array
+    intercepts: Array
+    first: Labels
+    centres: Array
+
+    @classmethod
+    def join(
+        cls, X: Array, part_of: Labels, first: Labels, trained: dict[tuple[int, int], Trained], gamma: float
+    ) -> tuple[Modules, Labels]:
+        """The modules ``trained[negative part, positive part]``, and the training rows that support any of them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        part_of : ndarray of shape (n,)
+            Part of each row.
+        first : ndarray of shape (c + 1,)
+        trained : dict
+        gamma : float
+        """
+        P = int(first[-1])
+        used = np.zeros(len(X), dtype=bool)
+        for machine in trained.values():
+            used[machine.support] = True
+        support = np.flatnonzero(used)
+        support = support[np.argsort(part_of[support], kind="stable")]
+        place = np.full(len(X), -1)
+        place[support] = np.arange(len(support))
+        coefficients, intercepts = np.zeros((P, len(support))), np.zeros((P, P))
+        for (a, b), machine in trained.items():
+            other = np.where(part_of[machine.support] == a, b, a)
+            coefficients[other, place[machine.support]] = machine.coefficients
+            intercepts[a, b] = intercepts[b, a] = machine.intercept
+        offsets = np.searchsorted(part_of[support], np.arange(P + 1))
+        centres = np.stack([X[part_of == part].mean(axis=0) for part in range(P)])
+        return cls(X[support], gamma, offsets, coefficients, intercepts, first, centres), support
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of classes, the negative one first, in the order of the columns of values."""
+        c = len(self.first) - 1
+        return [(p, q) for p in range(c) for q in range(p + 1, c)]
+
+    @property
+    def count(self) -> int:
+        """Number of modules."""
+        sizes = np.diff(self.first)
+        return int(sum(sizes[p] * sizes[q] for p, q in self.pairs))
+
+    def shared(self, Y: Array) -> tuple[Array, Labels]:
+        """Min-max values (n, pairs) from all modules, and the modules evaluated for each row.
+
+        One block of kernel values and one matrix product a part. O(n s (d + P)) time.
+        """
+        widest = max(int(np.diff(self.first).max()) ** 2, len(self.points), 1)
+        step = max(1, BLOCK // widest)
+        values = np.empty((len(Y), len(self.pairs)))
+        for start in range(0, len(Y), step):
+            K = gaussian_block(Y[start : start + step], self.points, self.gamma)
+            for column, (p, q) in enumerate(self.pairs):
+                values[start : start + step, column] = self._between(K, p, q).min(axis=2).max(axis=1)
+        return values, np.full(len(Y), self.count)
+
+    def _between(self, K: Array, p: int, q: int) -> Array:
+        """Values (n, parts of q, parts of p) of the modules of two classes."""
+        negatives, positives = (range(self.first[c], self.first[c + 1]) for c in (p, q))
+        here, there = (slice(parts.start, parts.stop) for parts in (negatives, positives))
+        S = np.empty((len(K), len(positives), len(negatives)))
+        for i, part in enumerate(positives):
+            own = slice(self.offsets[part], self.offsets[part + 1])
+            np.matmul(K[:, own], self.coefficients[here, own].T, out=S[:, i])
+        S += self.intercepts[there, here]
+        for j, part in enumerate(negatives):
+            own = slice(self.offsets[part], self.offsets[part + 1])
+            S[:, :, j] += K[:, own] @ self.coefficients[there, own].T
+        return S
+
+    def alpha_beta(self, Y: Array) -> tuple[Array, Labels]:
+        """Min-max values, leaving a positive part as soon as it cannot be the best; and the modules evaluated."""
+        return self._search(Y, ALPHA_BETA, self._nearest_first(Y))
+
+    def row_break(self, Y: Array) -> tuple[Array, Labels]:
+        """Signs of the min-max values as 1.0 and -1.0, that of 0 being -1; and the modules evaluated."""
+        return self._search(Y, ROW_BREAK, self._nearest_first(Y))
+
+    def staircase(self, Y: Array) -> tuple[Array, Labels]:
+        """Guessed signs from at most K+ + K- - 1 modules a pair, and the modules evaluated."""
+        return self._search(Y, STAIRCASE, np.tile(np.arange(len(self.centres)), (len(Y), 1)))
+
+    def _search(self, Y: Array, rule: int, order: Labels) -> tuple[Array, Labels]:
+        return search(
+            np.ascontiguousarray(Y, dtype=np.float64),
+            np.ascontiguousarray(self.points.T),
+            self.gamma,
+            self.offsets,
+            self.coefficients,
+            self.intercepts,
+            self.first,
+            order,
+            rule,
+        )
+
+    def _nearest_first(self, Y: Array) -> Labels:
+        """The parts, class by class, by the distance of their centres.
+
+        Any order gives the same answer; in this one the first module tried most often decides.
+        """
+        D = squared_distances(Y, self.centres)
+        ends = zip(self.first[:-1], self.first[1:], strict=True)
+        return np.concatenate([start + np.argsort(D[:, start:stop], axis=1, kind="stable") for start, stop in ends], 1)

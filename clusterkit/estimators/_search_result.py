@@ -1,0 +1,138 @@
+"""What a search found: every candidate, in the order of the grid, and the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.estimators._search_grid import varying
+
+__all__ = ["Candidate", "SearchResult"]
+
+FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
+
+
+@final
+@attrs.frozen(eq=False)
+class Candidate:
+    """One point of the grid.
+
+    Parameters
+    ----------
+    params : dict
+        What the grid says; all else is as in the pipeline.
+    score : float
+        nan where there is none.
+    labels : ndarray of shape (n,) or None
+        None where the fit failed or was not made.
+    n_clusters, n_noise : int
+        -1 without labels.
+    seconds : float
+        For the fit and the score.
+    status : {"scored", "excluded", "failed", "not run"}
+    reason : str
+        Why it was excluded or failed; else what the fit warned of.
+    """
+
+    params: Mapping[str, Any]
+    score: float = math.nan
+    labels: Labels | None = None
+    n_clusters: int = -1
+    n_noise: int = -1
+    seconds: float = math.nan
+    status: str = "not run"
+    reason: str = ""
+
+
+@final
+@attrs.frozen(eq=False)
+class SearchResult:
+    """All candidates of a search.
+
+    Parameters
+    ----------
+    score : str
+        What they were compared by.
+    candidates : tuple of Candidate
+        In the order of the grid.
+    best_index : int
+        Of the best score; the first of equal ones.
+    best_estimator : estimator
+        The pipeline with the best parameters, fitted; not fitted if `refit` was False, or if Ctrl-C ended a search in
+        several processes.
+    seed : int
+        Random state of the fits.
+    interrupted : bool
+        Whether Ctrl-C ended it; candidates not finished then have the status "not run".
+    """
+
+    score: str
+    candidates: tuple[Candidate, ...]
+    best_index: int
+    best_estimator: Any
+    seed: int
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the best score is the lowest one: that of an objective."""
+        return self.score == "objective"
+
+    @property
+    def scores(self) -> Array:
+        """Score of every candidate, (len,); nan where there is none."""
+        return np.array([each.score for each in self.candidates])
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        """What the grid says about the best candidate."""
+        return dict(self.candidates[self.best_index].params)
+
+    @property
+    def best_score(self) -> float:
+        """The best score."""
+        return self.candidates[self.best_index].score
+
+    @property
+    def best_labels(self) -> Labels:
+        """Labels of the best candidate, (n,); -1 is noise."""
+        labels = self.candidates[self.best_index].labels
+        assert labels is not None
+        return labels
+
+    @property
+    def varied(self) -> list[str]:
+        """Parameters that have several values in the grid, by name."""
+        return varying([each.params for each in self.candidates])
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each candidate: its parameters, score, n_clusters, n_noise, seconds, status and reason."""
+        names = sorted({name for each in self.candidates for name in each.params})
+        return [
+            {
+                **{name: each.params.get(name) for name in names},
+                **{fact: getattr(each, fact) for fact in FACTS},
+            }
+            for each in self.candidates
+        ]
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; `table` needs nothing.
+        """
+        import pandas
+
+        return pandas.DataFrame(self.table)

@@ -1,0 +1,341 @@
+"""The min-max modular support vector machine as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.stages import Partitioner
+from clusterkit.estimators import slots
+from clusterkit.featuremaps.identity import Identity
+
+__all__ = ["MinMaxModularSVC"]
+
+METHODS = ("shared", "alpha_beta", "row_break", "approximate")
+SHAPES = ("ovr", "ovo")
+
+
+class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
+    """Splits every class into parts, trains a machine for every two parts, and decides by minimum and maximum.
+
+    With S_ij the machine of positive part i and negative part j, a sample is positive if ``max_i min_j S_ij > 0``. More
+    than two classes: one such decision a pair of classes, and votes. Of two classes the later one in `classes_` is the
+    positive one; the method is not symmetric in the classes.
+
+    Parameters
+    ----------
+    K : int or pair of ints, default 2
+        Parts of each class; a pair (K+, K-) for two classes. 1: one plain machine a pair of classes.
+    partitioner : str, dict or Partitioner, default "equal"
+        What splits a class: a name of ``clusterkit.stages("partitioner")``, any recipe by name, a dict with "name" and
+        parameters, or a stage. Parts it leaves empty are dropped.
+    C : float, default 1.0
+        Penalty of every machine.
+    gamma : {"scale", "auto"} or float, default "scale"
+        Of the kernel exp(-gamma |x - y|²), one for all machines. "scale": 1 / (d var(X)), "auto": 1 / d.
+    n_jobs : int, optional
+        Machines trained at once by `joblib`, in threads unless ``joblib.parallel_config`` chooses another backend. The
+        fit does not depend on it.
+    random_state : int, Generator, RandomState or None
+        Of the partitions.
+    predict_method : {"shared", "alpha_beta", "row_break", "approximate"}, default "shared"
+        How `predict` finds the sign of the min-max value. The first three are exact: all machines from shared kernel
+        values; only those that can change the value; only those that can change the sign. "approximate" walks a
+        staircase through the table of machines: right where positive, else down. It evaluates at most K+ + K- - 1 of
+        them and may be wrong.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        Of more than two classes, as for `sklearn.svm.SVC`.
+    tol : float, default 1e-3
+        Tolerance of the training.
+    cache_size : float, default 200
+        Kernel cache of one training, in MB.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+    n_parts_ : ndarray of shape (c,)
+        Parts of each class that are not empty.
+    parts_ : ndarray of shape (n,)
+        Part of each training row within its class.
+    gamma_ : float
+    support_ : ndarray of shape (s,)
+        Training rows that support any machine, part after part.
+    fit_report_ : dict
+        "n_modules"; "partition_seconds"; "sequential_seconds" and "parallel_seconds", the sum and the maximum of the
+        processor times of the machines; "n_support", the sum over machines, and "n_support_distinct";
+        "evaluated_modules", a sample on average in the last `predict`.
+
+    Raises
+    ------
+    InvalidData
+        By `fit`, if a class has fewer samples than it is to have parts, or there is one class only.
+    InvalidParameter, UnknownName
+
+    Notes
+    -----
+    Training is between quadratic and cubic in the size of a part, times the number of machines: in all about n² to
+    n³ / K. Predicting m samples with s distinct support vectors and P parts costs O(m s (d + P)).
+    Source: Lu & Ito (1999), IEEE Trans. Neural Networks 10(5), for the rule; Wen, Lu, Zhao, Equal clustering for the
+    min-max modular support vector machine, for parts of equal size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from clusterkit import MinMaxModularSVC
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> model = MinMaxModularSVC(K=3, partitioner="kmeans", C=10.0, gamma=2.0, random_state=0).fit(X, y)
+    >>> model.fit_report_["n_modules"], model.score(X, y) > 0.98
+    (9, True)
+    """
+
+    def __init__(
+        self,
+        K: Any = 2,
+        partitioner: Any = "equal",
+        C: float = 1.0,
+        gamma: Any = "scale",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        predict_method: str = "shared",
+        decision_function_shape: str = "ovr",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+    ) -> None:
+        self.K = K
+        self.partitioner = partitioner
+        self.C = C
+        self.gamma = gamma
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.predict_method = predict_method
+        self.decision_function_shape = decision_function_shape
+        self.tol = tol
+        self.cache_size = cache_size
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Split the classes of X (n, d) with labels y (n,), and train all machines."""
+        from joblib import Parallel, delayed
+
+        from clusterkit.estimators._modules import Modules, train
+
+        stage = self._checked_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, of_class = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidData(
+                f"a classifier needs at least two classes; all {len(y)} samples are of one class, "
+                f"{self.classes_.tolist()[0]!r}"
+            )
+        self.gamma_ = self._width(X)
+        begin = time.perf_counter()
+        part_of, first = self._partition(X, of_class, stage)
+        seconds = time.perf_counter() - begin
+        rows = [np.flatnonzero(part_of == part) for part in range(first[-1])]
+        names = [
+            (a, b)
+            for p in range(len(self.classes_))
+            for q in range(p + 1, len(self.classes_))
+            for a in range(first[p], first[p + 1])
+            for b in range(first[q], first[q + 1])
+        ]
+        settings = {"C": self.C, "gamma": self.gamma_, "tol": self.tol, "cache_size": self.cache_size}
+        # a hint only: libsvm lets other threads run, and threads need no copies
+        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        machines = jobs(
+            delayed(train)(X[rows[a]], X[rows[b]], np.concatenate([rows[a], rows[b]]), settings) for a, b in names
+        )
+        trained = dict(zip(names, machines, strict=True))
+        self._modules, self.support_ = Modules.join(X, part_of, first, trained, self.gamma_)
+        self.n_parts_ = np.diff(first)
+        self.parts_ = part_of - first[of_class]
+        self.fit_report_ = {
+            "n_modules": len(machines),
+            "partition_seconds": seconds,
+            "sequential_seconds": sum(machine.seconds for machine in machines),
+            "parallel_seconds": max(machine.seconds for machine in machines),
+            "n_support": sum(len(machine.support) for machine in machines),
+            "n_support_distinct": len(self.support_),
+            "evaluated_modules": None,
+        }
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Classes of the rows of X (m, d)."""
+        X, method = self._samples(X), self.predict_method
+        modules = self._modules
+        signs_only = method in ("row_break", "approximate")
+        search = modules.staircase if method == "approximate" else getattr(modules, method)
+        values, evaluated = search(X)
+        votes = _votes(values, len(self.classes_))
+        if len(self.classes_) == 2:
+            found = np.argmax(votes, axis=1)
+        elif not signs_only:
+            found = np.argmax(votes + _confidences(values, len(self.classes_)), axis=1)
+        else:  # the strength of a decision only matters where votes tie
+            found = np.argmax(votes, axis=1)
+            tied = np.flatnonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+            if len(tied):
+                exact, more = modules.alpha_beta(X[tied])
+                found[tied] = np.argmax(votes[tied] + _confidences(exact, len(self.classes_)), axis=1)
+                evaluated[tied] += more
+        self.fit_report_["evaluated_modules"] = float(evaluated.mean())
+        return self.classes_[found]
+
+    def decision_function(self, X: Any) -> Array:
+        """Exact min-max values of the rows of X (m, d), whatever `predict_method` is.
+
+        Returns
+        -------
+        ndarray
+            Two classes: (m,), positive for ``classes_[1]``. More: (m, c), votes plus a sum of values squashed to less
+            than a third, or for "ovo" (m, c (c - 1) / 2), positive for the first class of a pair; both as in
+            `sklearn.svm.SVC`.
+        """
+        X = self._samples(X)
+        modules = self._modules
+        values, _ = modules.alpha_beta(X) if self.predict_method == "alpha_beta" else modules.shared(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self.decision_function_shape == "ovo":
+            return -values
+        return _votes(values, len(self.classes_)) + _confidences(values, len(self.classes_))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Own parameters; with `deep` also those of the partitioner as ``partitioner__NAME``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            with suppress(ValueError):  # a wrong name is reported by fit
+                params |= slots.deep_parameters("partitioner", self._partitioner())
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set own parameters, and ``partitioner__NAME`` after the partitioner itself."""
+        nested = {key: params.pop(key) for key in list(params) if key.startswith("partitioner__")}
+        super().set_params(**params)
+        for key, value in nested.items():
+            self.partitioner = slots.with_parameter("init", self._partitioner(), key.partition("__")[2], value)
+        return self
+
+    def _partitioner(self) -> Partitioner:
+        stage: Any = slots.resolve("init", self.partitioner)
+        if stage is None:
+            raise InvalidParameter("partitioner must not be None; 'random' knows nothing of the data")
+        found: Partitioner = stage
+        return found
+
+    def _checked_parameters(self) -> Partitioner:
+        for name in ("C", "tol", "cache_size"):
+            if not _positive(getattr(self, name)):
+                raise InvalidParameter(f"{name} must be a finite number > 0, got {getattr(self, name)!r}")
+        if self.gamma not in ("scale", "auto") and not _positive(self.gamma):
+            raise InvalidParameter(f"gamma must be 'scale', 'auto' or a finite number > 0, got {self.gamma!r}")
+        _choice("predict_method", self.predict_method, METHODS)
+        _choice("decision_function_shape", self.decision_function_shape, SHAPES)
+        wanted = list(self.K) if isinstance(self.K, Sequence) and not isinstance(self.K, str) else [self.K]
+        if not all(_count(k) for k in wanted) or (wanted != [self.K] and len(wanted) != 2):
+            raise InvalidParameter(f"K must be an integer >= 1, or a pair (K+, K-) of these, got {self.K!r}")
+        return self._partitioner()
+
+    def _width(self, X: Array) -> float:
+        if self.gamma == "auto":
+            return 1.0 / X.shape[1]
+        if self.gamma == "scale":
+            variance = float(X.var())
+            return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return float(self.gamma)
+
+    def _partition(self, X: Array, of_class: Labels, stage: Partitioner) -> tuple[Labels, Labels]:
+        """Part of each row, numbered class by class, and where the parts of a class begin."""
+        c = len(self.classes_)
+        if isinstance(self.K, Sequence) and c != 2:
+            raise InvalidParameter(f"K as a pair (K+, K-) needs two classes, the data have {c}; got K={self.K!r}")
+        # the pair names the positive class first
+        wanted = list(self.K)[::-1] if isinstance(self.K, Sequence) else [self.K] * c
+        sizes = np.bincount(of_class, minlength=c)
+        for name, size, k in zip(self.classes_.tolist(), sizes, wanted, strict=True):
+            if size < k:
+                raise InvalidData(
+                    f"class {name!r} has {size} samples, too few for K = {k} parts; K <= {size} would do for it"
+                )
+        seeds = Seeds.of(self.random_state)
+        part_of, first = np.empty(len(X), dtype=np.intp), [0]
+        for each, k in enumerate(wanted):
+            own = of_class == each
+            labels = _parts(X[own], int(k), stage, seeds.child("partition", each))
+            part_of[own] = first[-1] + labels
+            first.append(first[-1] + int(labels.max()) + 1)
+        return part_of, np.array(first, dtype=np.intp)
+
+    def _samples(self, X: Any) -> Array:
+        check_is_fitted(self, "fit_report_")
+        _choice("predict_method", self.predict_method, METHODS)
+        _choice("decision_function_shape", self.decision_function_shape, SHAPES)
+        checked: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return checked
+
+
+def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
+    """Part 0, 1, ... of each row of one class, none of them empty."""
+    if k == 1:
+        return np.zeros(len(X), dtype=np.intp)
+    samples: Array | Space = X
+    if stage.sees == "space":
+        if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
+            raise InvalidParameter(f"partitioner '{stage.name}' works on no features, which it would be given here")
+        samples = Identity().fit(X, seeds.stream("map"))
+    labels = np.asarray(stage.partition(samples, k, seeds.stream("parts")))
+    if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
+        raise InvalidParameter(
+            f"partitioner '{stage.name}' must give {len(X)} integer labels, got shape {labels.shape} of {labels.dtype}"
+        )
+    if labels.min() < 0 or labels.max() >= k:
+        wrong = labels.min() if labels.min() < 0 else labels.max()
+        raise InvalidParameter(f"partitioner '{stage.name}' gave the label {wrong}, outside 0..{k - 1}")
+    found: Labels = np.unique(labels, return_inverse=True)[1]
+    return found
+
+
+def _votes(values: Array, c: int) -> Array:
+    """Votes (n, c) of the pairs p < q, whose value is positive for q."""
+    votes = np.zeros((len(values), c))
+    for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
+        later = values[:, column] > 0
+        votes[:, p] += ~later
+        votes[:, q] += later
+    return votes
+
+
+def _confidences(values: Array, c: int) -> Array:
+    """Sums (n, c) of the values for a class, squashed to (-1/3, 1/3): they decide among equal votes only."""
+    sums = np.zeros((len(values), c))
+    for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
+        sums[:, p] -= values[:, column]
+        sums[:, q] += values[:, column]
+    return sums / (3 * (np.abs(sums) + 1))
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidParameter(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

@@ -1,0 +1,376 @@
+"""A grid of parameters, each point fitted to all samples and scored without labels."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_array
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.seeds import Seeds
+from clusterkit.estimators import _search_grid as grids
+from clusterkit.estimators import bars, threads
+from clusterkit.estimators._search_result import Candidate, SearchResult
+from clusterkit.estimators._search_scores import Judge, judge, objections
+from clusterkit.estimators._search_store import Store, seed_in
+
+__all__ = ["Candidate", "SearchResult", "search"]
+
+NAMED_FAILURES = 3
+
+
+def search(
+    pipeline: Any,
+    grid: Any,
+    X: Any,
+    score: str = "anmi",
+    *,
+    n_jobs: int | None = 1,
+    random_state: Any = None,
+    ensemble: Any = None,
+    noise: str | None = None,
+    exclude: bool = True,
+    on: str = "input",
+    stability: str = "subsample",
+    repeats: int = 6,
+    resume: str | Path | None = None,
+    refit: bool = True,
+    verbose: bool = False,
+) -> SearchResult:
+    """Fit every point of a grid to all of X and compare the labels without knowing classes.
+
+    Parameters
+    ----------
+    pipeline : str, Pipeline, Pooled or clusterer
+        A recipe by name, or an estimator with the interface of scikit-learn. Not fitted, not changed.
+    grid : dict of lists, or list of these
+        As scikit-learn's ParameterGrid: names of parameters (``n_clusters``, ``solver__df``, whole slots) and their
+        values.
+    X : array-like or sparse matrix of shape (n, d)
+    score : {"anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "anmi"
+        See Notes. All are better when higher, but "objective".
+    n_jobs : int or None, default 1
+        Candidates fitted at a time, through joblib; each with one thread. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default None
+        Every fit gets one and the same seed from it, an int as it is; unless the grid says otherwise. None takes that
+        of `pipeline`, if it has one.
+    ensemble : array of shape (M, n), dict or None, default None
+        For "anmi" and "ami": labelings to compare with, or arguments of `clusterkit.ensemble`. Default: ten labelings
+        by k-means in X as it is, from one start each, with numbers of clusters from 2 to √n.
+    noise : {"cluster", "singletons", "exclude"}, optional
+        What samples with the label -1 are, as in `clusterkit.metrics`. Default: "singletons" for "silhouette" and
+        "dbcv", where noise counts as 0; "cluster" for the others.
+    exclude : bool, default True
+        Whether labellings with one cluster, none, or more than √n are no candidates.
+    on : {"input", "space"}, default "input"
+        Where the silhouette is taken: in X, or in the fitted space, which may be another one for every candidate.
+    stability : {"subsample", "seeds"}, default "subsample"
+        What the refits of the score "stability" differ in.
+    repeats : int, default 6
+        Number of these refits.
+    resume : path, optional
+        A file for finished candidates. A search with the same arguments takes them from there; a grid with more points
+        is still the same search. Failed candidates are tried again.
+    refit : bool, default True
+        Whether to fit `best_estimator` once more where the fitted one was not kept (several processes, or from a file).
+    verbose : bool, default False
+        A progress bar, if standard error is a terminal.
+
+    Returns
+    -------
+    SearchResult
+
+    Raises
+    ------
+    InvalidParameter, UnknownName
+        For wrong arguments, if all candidates fail, or if none has a score; a single failure is a row of the table.
+    InvalidData
+        If an ensemble or a file is of other samples.
+    KeyboardInterrupt
+        If it is pressed before any candidate has a score.
+
+    Notes
+    -----
+    - "anmi": mean over the ensemble of the normalised mutual information (geometric). Not adjusted for chance: it tends
+      to more clusters. "ami": mean adjusted mutual information (arithmetic mean of the entropies), which does not.
+    - "stability": the pipeline is fitted to `repeats` subsamples of 80 % of the samples, drawn once without replacement
+      (or `repeats` times to all samples, with different seeds); the mean over all pairs of fits of the adjusted Rand
+      index on the samples they share.
+    - "silhouette": scikit-learn's mean silhouette, Euclidean; O(n²) time. Favours round clusters.
+    - "dbcv": `clusterkit.metrics.dbcv`, for clusters of any shape; O(n²) time.
+    - "objective": that of the solver. Allowed only where nothing but init, n_init, max_iter and random_state varies: a
+      wider kernel or another complexity changes what the objective measures.
+
+    References
+    ----------
+    Strehl, Ghosh (2002), Cluster ensembles, JMLR 3 (anmi). Vinh, Epps, Bailey (2010), Information theoretic measures
+    for clusterings comparison, JMLR 11 (ami). Ben-Hur, Elisseeff, Guyon (2002), A stability based method for
+    discovering structure in clustered data, PSB 7 (stability by subsamples). Rousseeuw (1987), Silhouettes, J. Comput.
+    Appl. Math. 20. Moulavi et al. (2014), Density-based clustering validation, SDM.
+
+    Examples
+    --------
+    >>> from clusterkit import search
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs([30, 30, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> found = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> found.best_params
+    {'n_clusters': 3}
+    """
+    base = _estimator(pipeline)
+    candidates = grids.points_of(grid)
+    if score == "objective":
+        grids.require_one_objective(candidates, base.get_params())
+    checked = check_array(X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    path = None if resume is None else Path(resume)
+    workers = _workers(n_jobs)
+    seed = _seed(random_state, base, path)
+    models = [_prepared(base, params, seed) for params in candidates]
+    if all(isinstance(model, Exception) for model in models):
+        raise _all_failed([_failed(p, m) for p, m in zip(candidates, models, strict=True)])
+    seeds = Seeds(seed).child("search")
+    with bars.shown(verbose), bars.hooks(), threads.suited(0):
+        judged = judge(
+            score, checked, ensemble=ensemble, noise=noise, on=on, repeats=repeats, stability=stability, seeds=seeds
+        )
+        store = None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude))
+        driver = _Driver(X, judged, exclude, workers, store)
+        driver.run(models, candidates)
+        return driver.result(models, seed, refit)
+
+
+@attrs.define
+class _Driver:
+    """The candidates of one search, as they become known."""
+
+    X: Any
+    judge: Judge
+    exclude: bool
+    workers: int
+    store: Store | None
+    done: dict[int, Candidate] = attrs.Factory(dict)
+    candidates: tuple[dict[str, Any], ...] = ()
+    kept: tuple[int, Any] | None = None
+    interrupted: bool = False
+
+    def run(self, models: list[Any], candidates: tuple[dict[str, Any], ...]) -> None:
+        self.candidates = candidates
+        waiting = []
+        for i, (params, model) in enumerate(zip(candidates, models, strict=True)):
+            known = None if self.store is None else self.store.get(params)
+            if isinstance(model, Exception):
+                self.done[i] = _failed(params, model)
+            elif known is not None:
+                self.done[i] = _restored(params, known)
+            else:
+                waiting.append(i)
+        try:
+            with contextlib.closing(self._results(models, waiting)) as results:
+                for i, facts, model in results:
+                    if facts is None:
+                        self.interrupted = True
+                        break
+                    self._keep(i, facts, model)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _results(self, models: list[Any], waiting: list[int]) -> Generator[tuple[int, Any, Any], None, None]:
+        if self.workers == 1:
+            for i in waiting:
+                yield _evaluate(i, models[i], self.X, self.judge, self.exclude, keep=True)
+            return
+        from joblib import Parallel, delayed
+
+        # copies on write: compiled functions take no arrays that cannot be written to
+        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c")
+        results = parallel(
+            delayed(_evaluate)(i, models[i], self.X, self.judge, self.exclude, keep=False) for i in waiting
+        )
+        try:
+            yield from results
+        finally:
+            results.close()
+
+    def _keep(self, i: int, facts: dict[str, Any], model: Any) -> None:
+        self.done[i] = Candidate(self.candidates[i], **facts)
+        if self.store is not None and facts["status"] != "failed":
+            written = {**facts, "score": None if math.isnan(facts["score"]) else facts["score"]}
+            self.store.add(self.candidates[i], written)
+        best = self.best()
+        if model is not None and best == i:
+            self.kept = (i, model)
+        shown = None if best is None else self.done[best].score
+        tell(Report("search", len(self.done), len(self.candidates), shown))
+
+    def best(self) -> int | None:
+        """Index of the best candidate so far, of equal ones the first; None if none has a score."""
+        sign = -1.0 if self.judge.score == "objective" else 1.0
+        scored = [i for i, each in self.done.items() if not math.isnan(each.score)]
+        return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
+
+    def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult:
+        best = self.best()
+        found = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
+        if best is None:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            raise _all_failed(list(found))
+        model = clone(models[best])
+        if self.kept is not None and self.kept[0] == best:
+            model = self.kept[1]
+        elif refit and not self.interrupted:
+            with _quiet():
+                model.fit(self.X)
+        return SearchResult(self.judge.score, found, best, model, seed, self.interrupted)
+
+
+def _evaluate(
+    i: int, model: Any, X: Any, judge: Judge, exclude: bool, *, keep: bool
+) -> tuple[int, dict[str, Any] | None, Any]:
+    """Number of a candidate, what is known about it (None: interrupted), and the fitted model if it is to be kept."""
+    began = time.perf_counter()
+    facts: dict[str, Any] = {}
+    try:
+        with threads.suited(0), _quiet() as told:
+            fitted = _fitted(clone(model), X)
+            labels = np.asarray(fitted.labels_)
+            facts = {
+                "labels": labels,
+                "n_clusters": len(np.unique(labels[labels >= 0])),
+                "n_noise": int(np.count_nonzero(labels < 0)),
+            }
+            why = objections(labels) if exclude else ""
+            score = math.nan if why else judge(fitted, labels, _refit(model, X))
+        if not why and math.isnan(score):
+            why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
+        status = "excluded" if why else "scored"
+        reason = why or "; ".join(dict.fromkeys(str(each.message) for each in told))
+        facts |= {"score": score, "status": status, "reason": reason}
+    except KeyboardInterrupt:
+        return i, None, None
+    except Exception as error:  # whatever it is, other candidates may do
+        return i, {**facts, **_failure(error), "seconds": time.perf_counter() - began}, None
+    return i, {**facts, "seconds": time.perf_counter() - began}, fitted if keep else None
+
+
+def _fitted(model: Any, X: Any) -> Any:
+    """The model, fitted to the end."""
+    model.fit(X)
+    if str(getattr(model, "stop_reason_", "")).startswith("interrupted"):
+        raise KeyboardInterrupt
+    return model
+
+
+def _refit(model: Any, X: Any) -> Callable[[Array, int], Labels]:
+    from sklearn.utils import _safe_indexing
+
+    def labels_of(rows: Array, seed: int) -> Labels:
+        copy = clone(model)
+        if "random_state" in copy.get_params(deep=False):
+            copy.set_params(random_state=seed)
+        return np.asarray(_fitted(copy, _safe_indexing(X, rows)).labels_)
+
+    return labels_of
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[list[Any]]:
+    """Warnings to a list: they belong into the row of the candidate."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ClusterkitWarning)
+        yield told
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    return {"score": math.nan, "status": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+
+def _failed(params: Mapping[str, Any], error: Exception) -> Candidate:
+    return Candidate(params, **_failure(error))
+
+
+def _restored(params: Mapping[str, Any], known: Mapping[str, Any]) -> Candidate:
+    facts = {key: value for key, value in known.items() if key != "candidate"}
+    return Candidate(params, **{**facts, "score": math.nan if facts["score"] is None else facts["score"]})
+
+
+def _all_failed(found: list[Candidate]) -> InvalidParameter:
+    """What to raise where no candidate has a score."""
+    reasons = list(dict.fromkeys(f"{each.params}: {each.reason}" for each in found))
+    some = "\n  ".join(reasons[:NAMED_FAILURES])
+    more = f"\n  and {len(reasons) - NAMED_FAILURES} more" if len(reasons) > NAMED_FAILURES else ""
+    kinds = {each.status for each in found}
+    what = "failed" if kinds == {"failed"} else "was excluded" if kinds == {"excluded"} else "failed or was excluded"
+    hint = "" if kinds == {"failed"} else "\nexclude=False keeps those with too few or too many clusters."
+    return InvalidParameter(f"search: every one of {len(found)} candidates {what}:\n  {some}{more}{hint}")
+
+
+def _estimator(pipeline: Any) -> Any:
+    from clusterkit.estimators.build import recipe
+
+    if isinstance(pipeline, str):
+        return recipe(pipeline)
+    if isinstance(pipeline, type) or not all(hasattr(pipeline, name) for name in ("fit", "get_params", "set_params")):
+        raise InvalidParameter(f"search: pipeline must be the name of a recipe or a clusterer, got {pipeline!r}")
+    return pipeline
+
+
+def _workers(n_jobs: Any) -> int:
+    from joblib import effective_n_jobs
+
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise InvalidParameter(f"search: n_jobs must be an integer other than 0, or None, got {n_jobs!r}")
+    return int(effective_n_jobs(n_jobs))
+
+
+def _seed(random_state: Any, base: Any, path: Path | None) -> int:
+    """Of all fits: an int as it was given, else 31 bits drawn once, or those of the file."""
+    own = base.get_params(deep=False).get("random_state")
+    before = None if path is None or random_state is not None or own is not None else seed_in(path)
+    if before is not None:
+        return before
+    given = own if random_state is None else random_state
+    seeds = Seeds.of(given)
+    whole = isinstance(given, int | np.integer) and given < 2**32
+    return int(given) if whole else seeds.integer("search")
+
+
+def _prepared(base: Any, params: Mapping[str, Any], seed: int) -> Any:
+    """The estimator of a candidate, or why there is none."""
+    try:
+        model = clone(base)
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=seed)
+        return model.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+    except Exception as error:
+        return error
+
+
+def _header(base: Any, X: Any, seed: int, judged: Judge, exclude: bool) -> dict[str, Any]:
+    without = {"random_state": None, "verbose": None, "n_jobs": None}
+    return {
+        "data": grids.data_digest(X),
+        "pipeline": grids.digest({"class": type(base), **base.get_params(deep=False), **without}),
+        "seed": seed,
+        "judge": grids.digest(
+            {
+                "score": judged.score,
+                "noise": judged.noise,
+                "space": judged.space,
+                "members": judged.members,
+                "refits": [len(judged.seeds), *map(len, judged.subsamples)],
+                "exclude": bool(exclude),
+            }
+        ),
+    }

@@ -1,0 +1,24 @@
+"""Parts of even size: centres that drift by the sizes of their cells."""
+
+from __future__ import annotations
+
+from clusterkit.core.recipe import Recipe
+
+__all__ = ["EQUAL_CLUSTERING", "GEOCLUST"]
+
+EQUAL_CLUSTERING = Recipe(
+    name="equal-clustering",
+    title="Nearest-centre cells of nearly equal size",
+    citation="Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, "
+    "International Conference on Neural Information Processing",
+    parameters={"featuremap": "identity", "solver": "equal", "labeler": "argmax"},
+    use_when="Compact parts of even size are wanted, whatever gaps the data have.",
+)
+GEOCLUST = Recipe(
+    name="geoclust",
+    title="Equal clustering by the rule before its modification",
+    citation="Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, "
+    "International Conference on Neural Information Processing: its account of GeoClust",
+    parameters={"featuremap": "identity", "solver": "geoclust", "labeler": "argmax"},
+    use_when="Comparisons with equal clustering.",
+)
