@@ -166,28 +166,30 @@ class Modules:
 
     def alpha_beta(self, Y: Array) -> tuple[Array, Labels]:
         """Min-max values, leaving a positive part as soon as it cannot be the best; and the modules evaluated."""
-        return self._search(Y, ALPHA_BETA, self._nearest_first(Y))
+        return self._search(Y, ALPHA_BETA)
 
     def row_break(self, Y: Array) -> tuple[Array, Labels]:
         """Signs of the min-max values as 1.0 and -1.0, that of 0 being -1; and the modules evaluated."""
-        return self._search(Y, ROW_BREAK, self._nearest_first(Y))
+        return self._search(Y, ROW_BREAK)
 
     def staircase(self, Y: Array) -> tuple[Array, Labels]:
         """Guessed signs from at most K+ + K- - 1 modules a pair, and the modules evaluated."""
-        return self._search(Y, STAIRCASE, np.tile(np.arange(len(self.centres)), (len(Y), 1)))
+        return self._search(Y, STAIRCASE)
 
-    def _search(self, Y: Array, rule: int, order: Labels) -> tuple[Array, Labels]:
-        return search(
-            np.ascontiguousarray(Y, dtype=np.float64),
-            np.ascontiguousarray(self.points.T),
-            self.gamma,
-            self.offsets,
-            self.coefficients,
-            self.intercepts,
-            self.first,
-            order,
-            rule,
-        )
+    def _search(self, Y: Array, rule: int) -> tuple[Array, Labels]:
+        columns = np.ascontiguousarray(self.points.T)
+        step = max(1, BLOCK // len(self.centres))
+        found = []
+        for start in range(0, len(Y), step):
+            rows = Y[start : start + step]
+            order = self._numbered(rows) if rule == STAIRCASE else self._nearest_first(rows)
+            supports = self.coefficients, self.intercepts, self.first
+            found.append(search(rows, columns, self.gamma, self.offsets, *supports, order, rule))
+        values, evaluated = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return values, evaluated
+
+    def _numbered(self, Y: Array) -> Labels:
+        return np.tile(np.arange(len(self.centres)), (len(Y), 1))
 
     def _nearest_first(self, Y: Array) -> Labels:
         """The parts, class by class, by the distance of their centres.

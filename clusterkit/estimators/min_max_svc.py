@@ -24,7 +24,7 @@ from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
 
-METHODS = ("shared", "alpha_beta", "row_break", "approximate")
+METHODS = ("row_break", "alpha_beta", "shared", "approximate")
 SHAPES = ("ovr", "ovo")
 
 
@@ -51,11 +51,11 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         fit does not depend on it.
     random_state : int, Generator, RandomState or None
         Of the partitions.
-    predict_method : {"shared", "alpha_beta", "row_break", "approximate"}, default "shared"
-        How `predict` finds the sign of the min-max value. The first three are exact: all machines from shared kernel
-        values; only those that can change the value; only those that can change the sign. "approximate" walks a
-        staircase through the table of machines: right where positive, else down. It evaluates at most K+ + K- - 1 of
-        them and may be wrong.
+    predict_method : {"row_break", "alpha_beta", "shared", "approximate"}, default "row_break"
+        How `predict` finds the sign of the min-max value. The first three are exact: only the machines that can change
+        the sign; only those that can change the value; all machines, by matrix products. All compute the kernel value
+        of a sample and a support vector at most once. "approximate" walks a staircase through the table of machines,
+        right where positive, else down: it evaluates at most K+ + K- - 1 of them and may be wrong.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         Of more than two classes, as for `sklearn.svm.SVC`.
     tol : float, default 1e-3
@@ -109,7 +109,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         gamma: Any = "scale",
         n_jobs: int | None = None,
         random_state: Any = None,
-        predict_method: str = "shared",
+        predict_method: str = "row_break",
         decision_function_shape: str = "ovr",
         tol: float = 1e-3,
         cache_size: float = 200,
@@ -207,7 +207,8 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         """
         X = self._samples(X)
         modules = self._modules
-        values, _ = modules.alpha_beta(X) if self.predict_method == "alpha_beta" else modules.shared(X)
+        # the values whose signs row_break finds, to the last bit
+        values, _ = modules.shared(X) if self.predict_method == "shared" else modules.alpha_beta(X)
         if len(self.classes_) == 2:
             return values[:, 0]
         if self.decision_function_shape == "ovo":
@@ -329,11 +330,11 @@ def _confidences(values: Array, c: int) -> Array:
 
 
 def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
 
 
 def _count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,13 +1,13 @@
 """Prediction of a min-max modular classifier, against every machine's `decision_function` one by one in the same run.
 
-Two problems with K = 10 parts a class. Banana: of the 5,300 points a random 4,000 train, 1,300 test, gamma = 1, C = 316.2.
-Letter as two classes (E, H, I, M, P, Q, R, X, Y, Z against the rest): the first 15,000 rows train, the last 5,000 test,
-gamma = 1/32, C = 16. Attributes are scaled to [0, 1] by the training rows. With `--all` Banana predicts all of its points.
-The plain machine is trained and timed beside. Training times are processor times of machines: their sum is the sequential
-time, the longest is the parallel one.
+Two problems with K = 10 parts a class. Banana: of the 5,300 points a random 4,000 train and the others test, gamma = 1,
+C = 316.2. Letter as two classes (E, H, I, M, P, Q, R, X, Y, Z against the rest): the first 15,000 rows train, the last
+5,000 test, gamma = 1/32, C = 16. Attributes are scaled to [0, 1] by the training rows. The plain machine is trained
+beside. Training times are processor times of machines: their sum is the sequential time, the longest the parallel one.
 
-    uv run python tests/benchmarks/min_max.py
-    uv run python tests/benchmarks/min_max.py letter --partitioners random equal --parts 2 5 10 20
+    uv run python tests/benchmarks/min_max.py banana --all
+    uv run python tests/benchmarks/min_max.py letter
+    uv run python tests/benchmarks/min_max.py letter --raw --fit-only --partitioners random kmeans equal --parts 2 5 10 20
 
 Needs the data sets; `CLUSTERKIT_DATA` names the folder.
 """
@@ -28,7 +28,7 @@ POSITIVE = list("EHIMPQRXYZ")
 METHODS = ("shared", "alpha_beta", "row_break", "approximate")
 
 
-def problem(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
+def problem(name: str, raw: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
     """Training rows and labels, test rows and labels, parameters of the machines."""
     found = datasets.load(name)
     X, y = np.asarray(found.data, dtype=float), np.asarray(found.target)
@@ -37,6 +37,8 @@ def problem(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, 
         X, y, n, settings = X[order], (y[order] == 1).astype(int), 4_000, {"C": 316.2, "gamma": 1.0}
     else:
         y, n, settings = np.isin(y, POSITIVE).astype(int), 15_000, {"C": 16.0, "gamma": 1 / 32}
+    if raw:
+        return X[:n], y[:n], X[n:], y[n:], settings
     low, spread = X[:n].min(axis=0), np.ptp(X[:n], axis=0)
     X = (X - low) / np.where(spread > 0, spread, 1.0)
     return X[:n], y[:n], X[n:], y[n:], settings
@@ -92,12 +94,13 @@ def main() -> None:
     parser.add_argument("--parts", type=int, nargs="+", default=[10])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--all", action="store_true", help="predict training rows too")
+    parser.add_argument("--raw", action="store_true", help="attributes as they are")
     parser.add_argument("--fit-only", action="store_true", help="no comparison of predictions")
     options = parser.parse_args()
     print(describe(), f"threads {available()}", sep="; ")
     for name in options.problems:
         try:
-            X, y, X_test, y_test, settings = problem(name)
+            X, y, X_test, y_test, settings = problem(name, options.raw)
         except datasets.DatasetNotFound as missing:
             print(f"skipped: {missing}")
             continue
@@ -115,8 +118,8 @@ def main() -> None:
                 r = model.fit_report_
                 print(
                     f"  {partitioner}, K = {K}: partition {r['partition_seconds']:.2f} s, sequential "
-                    f"{r['sequential_seconds']:.2f} s, parallel {r['parallel_seconds']:.3f} s, {r['n_support']} supports "
-                    f"({r['n_support_distinct']} distinct), accuracy {100 * model.score(X_test, y_test):.2f} %"
+                    f"{r['sequential_seconds']:.2f} s, parallel {r['parallel_seconds']:.3f} s, {r['n_support']} "
+                    f"supports ({r['n_support_distinct']} distinct), accuracy {100 * model.score(X_test, y_test):.2f} %"
                 )
                 if not options.fit_only:
                     compare(model, X, y, Y, options.repeats)

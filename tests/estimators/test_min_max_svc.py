@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import parallel_config
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
 from oracles.min_max import machines, min_max, parts_of, staircase, table
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
@@ -23,7 +24,7 @@ from clusterkit.core.stages import Partitioner
 EXACT = ("shared", "alpha_beta", "row_break")
 
 
-@parametrize_with_checks([MinMaxModularSVC(), MinMaxModularSVC(K=1, predict_method="row_break")])
+@parametrize_with_checks([MinMaxModularSVC(), MinMaxModularSVC(K=1, predict_method="shared")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -60,6 +61,7 @@ class TestTwoClasses:
         for method in EXACT:
             model.set_params(predict_method=method)
             np.testing.assert_array_equal(model.predict(Y), min_max(S) > 0)
+            np.testing.assert_array_equal(model.predict(Y), model.decision_function(Y) > 0)
 
     def test_reductions_evaluate_fewer_machines(self, moons):
         X, y = moons
@@ -116,6 +118,19 @@ class TestTwoClasses:
         model = MinMaxModularSVC(4, "kmeans", random_state=0).fit(X, y)
         assert model.n_parts_.tolist() == [2, 2]
         assert model.score(X, y) == 1.0
+
+
+class Pickling(ThreadingBackend):
+    """Sends jobs through pickle, as a backend of processes or of several machines does."""
+
+    jobs = 0
+
+    def submit(self, func, callback=None):
+        Pickling.jobs += len(func)
+        return super().submit(pickle.loads(pickle.dumps(func)), callback)
+
+    def effective_n_jobs(self, n_jobs):
+        return 2
 
 
 @attrs.frozen
@@ -189,19 +204,27 @@ class TestManyClasses:
         model = MinMaxModularSVC(3, "kmeans", random_state=0).fit(X, y)
         whole = model.decision_function(X)
         monkeypatch.setattr("clusterkit.estimators._modules.BLOCK", 1000)
+        np.testing.assert_array_equal(model.decision_function(X), whole)
+        model.set_params(predict_method="shared")
         np.testing.assert_allclose(model.decision_function(X), whole, rtol=0, atol=1e-12)
 
 
 class TestUse:
     def test_the_number_of_jobs_changes_nothing(self, blobs):
         X, y = blobs
-        fits = [MinMaxModularSVC(3, n_jobs=jobs, random_state=0).fit(X, y) for jobs in (1, 2)]
-        with parallel_config(backend="loky", n_jobs=2):
-            fits.append(MinMaxModularSVC(3, random_state=0).fit(X, y))
-        first = fits[0].decision_function(X)
-        for other in fits[1:]:
-            np.testing.assert_array_equal(other.decision_function(X), first)
-            np.testing.assert_array_equal(other.support_, fits[0].support_)
+        one, two = (MinMaxModularSVC(3, n_jobs=jobs, random_state=0).fit(X, y) for jobs in (1, 2))
+        np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+        np.testing.assert_array_equal(one.support_, two.support_)
+
+    def test_machines_are_trained_by_the_chosen_backend(self, blobs):
+        X, y = blobs
+        here = MinMaxModularSVC(3, random_state=0).fit(X, y)
+        register_parallel_backend("pickling", Pickling)
+        Pickling.jobs = 0
+        with parallel_config(backend="pickling", n_jobs=1):
+            there = MinMaxModularSVC(3, random_state=0).fit(X, y)
+        assert Pickling.jobs == 6 * 9
+        np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
 
     def test_pickle(self, blobs):
         X, y = blobs

@@ -23,7 +23,7 @@ K = {"n_clusters": [1, 2, 3, 4, 5, 6]}
 
 @pytest.fixture(scope="module")
 def blobs():
-    return make_blobs([50, 50, 50], centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.8, random_state=0)[0]
+    return make_blobs([50, 50, 50], centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.8, random_state=0, shuffle=False)[0]
 
 
 class Given(ClusterMixin, BaseEstimator):
@@ -216,9 +216,9 @@ def test_a_failure_is_a_row(blobs):
 
 
 def test_all_fail(blobs):
-    with pytest.raises(InvalidParameter, match="every one of 2 candidates failed:\n.*it broke"):
+    with pytest.raises(InvalidParameter, match=r"every one of 2 candidates failed:\n.*it broke"):
         search(Given(stop="error"), {"labels": [HALVES, THIRDS]}, blobs, "silhouette")
-    with pytest.raises(InvalidParameter, match="every one of 2 candidates failed:\n.*Did you mean 'n_clusters'"):
+    with pytest.raises(InvalidParameter, match=r"every one of 2 candidates failed:\n.*Did you mean 'n_clusters'"):
         search("kmeans", {"n_cluster": [2, 3]}, blobs)
 
 

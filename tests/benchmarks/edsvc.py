@@ -1,0 +1,125 @@
+"""The search of the recipe edsvc against independent fits of the recipe svc with the same values, in one run.
+
+``speed``: all candidates of the published search, by the tuner and one fit after the other; the scores of both are
+compared candidate by candidate. ``accuracy``: both searches on named data sets, without labels, beside the ensemble's
+mean member, consensus functions on the same ensemble and the printed values. NMI with the geometric mean.
+
+    uv run python tests/benchmarks/edsvc.py speed --names wine breast-cancer
+    uv run python tests/benchmarks/edsvc.py accuracy --names wine:minmax wine:z2
+
+Needs the data sets; `CLUSTERKIT_DATA` names the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from machine import describe
+
+from clusterkit import datasets, ensemble, recipe
+from clusterkit.core.seeds import Seeds
+from clusterkit.metrics import adjusted_rand, anmi, nmi
+
+PRINTED = {"wine": 0.781, "ionosphere": 0.184, "breast-cancer": 0.525, "banknote": 0.266, "yeast": 0.267,
+           "semeion": 0.461}  # fmt: skip
+SETS = ("wine:minmax", "wine:z2", "breast-cancer:minmax", "banknote:z", "ionosphere:z", "yeast:z")
+
+
+def load(name, scaling):
+    """Rows and classes; scaling "minmax", "z", or "z" with a number of principal components."""
+    data = datasets.load(name)
+    X = np.asarray(data.data, dtype=np.float64)
+    spread = np.ptp(X, axis=0) if scaling == "minmax" else X.std(axis=0)
+    X = (X - (X.min(axis=0) if scaling == "minmax" else X.mean(axis=0))) / np.where(spread > 0, spread, 1.0)
+    if scaling[1:].isdigit():
+        left, sizes, _ = np.linalg.svd(X, full_matrices=False)
+        r = int(scaling[1:])
+        X = left[:, :r] * sizes[:r]
+    return X, data.target
+
+
+def speed(names, jobs):
+    """Seconds of both, and the largest difference of the scores."""
+    for name in names:
+        X, _ = load(name, "minmax")
+        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=3).fit(X)  # compiles
+        recipe("svc", tuner=None, featuremap__gamma=1.0, solver__C=1.0).fit(X)
+        begin, spent = time.perf_counter(), time.process_time()
+        model = recipe("edsvc", random_state=0, tuner__n_jobs=jobs).fit(X)
+        ours, ours_spent = time.perf_counter() - begin, time.process_time() - spent
+        curves = model.resolved_["tuner"]["curves"]
+        # the tuner's stream gives the ensemble
+        members = ensemble(X, 10, random_state=Seeds.of(0).stream("tuner"))
+        scores, begin, spent = [], time.perf_counter(), time.process_time()
+        fits = 0
+        for step, gamma, C in zip(curves.step, curves.gamma, curves.C, strict=True):
+            if step == 1 and C == 1.0:
+                scores.append(max(scores))  # the best width was fitted already: 199 fits, not 200
+                continue
+            fitted = recipe("svc", tuner=None, featuremap__gamma=float(gamma), solver__C=float(C)).fit(X)
+            scores.append(anmi(fitted.labels_, members))
+            fits += 1
+        plain, plain_spent = time.perf_counter() - begin, time.process_time() - spent
+        difference = np.abs(np.array(scores) - curves.score)
+        print(
+            f"{name} {X.shape}: search and fit {ours:.2f} s ({ours_spent:.2f} s of processor), {fits} fits {plain:.2f} "
+            f"s ({plain_spent:.2f}); ratio {plain / ours:.1f} ({plain_spent / ours_spent:.1f}); scores differ by "
+            f"{difference.max():.1e} at most, by more than 1e-12 in {(difference > 1e-12).sum()}",
+            flush=True,
+        )
+
+
+def accuracy(names, seeds):
+    """NMI and clusters by setting."""
+    from clusterkit import consensus
+
+    for entry in names:
+        name, scaling = entry.split(":")
+        try:
+            X, y = load(name, scaling)
+        except datasets.DatasetNotFound as missing:
+            print(f"skipped: {missing}")
+            continue
+        for seed in seeds:
+            parts = []
+            for title, changes in (
+                ("coordinate", {}),
+                ("plane", {"tuner__search": "plane"}),
+                ("plane, ami", {"tuner__search": "plane", "tuner__score": "ami"}),
+            ):
+                begin = time.perf_counter()
+                model = recipe("edsvc", random_state=seed, **changes).fit(X)
+                share = 1.0 / (len(X) * model.resolved_["solver"]["C"])
+                parts.append(
+                    f"{title} NMI {nmi(y, model.labels_, average='geometric'):.3f} ARI "
+                    f"{adjusted_rand(y, model.labels_):.3f} ({model.labels_.max() + 1} clusters, p = {share:.2f}, "
+                    f"score {model.resolved_['tuner']['score']:.3f}, {time.perf_counter() - begin:.1f} s)"
+                )
+            members = ensemble(X, 10, random_state=Seeds.of(seed).stream("tuner"))
+            mean = np.mean([nmi(y, member, average="geometric") for member in members])
+            others = [
+                f"{rule} {nmi(y, getattr(consensus, rule)(members), average='geometric'):.3f}"
+                for rule in ("comusa", "diclens", "comusacl", "comusacl_dew")
+            ]
+            single = nmi(y, np.arange(len(X)), average="geometric")
+            print(
+                f"{name} {scaling} {X.shape} seed {seed}: {'; '.join(parts)}; mean member {mean:.3f}; "
+                f"{', '.join(others)}; singletons {single:.3f}; printed {PRINTED[name]}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["speed", "accuracy"])
+    parser.add_argument("--names", nargs="*")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0])
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    print(describe())
+    if given.what == "speed":
+        speed(given.names or ["wine", "breast-cancer"], given.jobs)
+    else:
+        accuracy(given.names or SETS, given.seeds)

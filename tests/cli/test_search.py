@@ -1,0 +1,101 @@
+"""`search`: a table and a grid to the best parameters, their labels, and the table of all."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from clusterkit.cli.search import _split
+
+GRID = ("--recipe", "kmeans", "--drop", "id", "--grid", "n_clusters=2,3,4")
+
+
+def test_summary_and_files(run, table, tmp_path):
+    result = run("search", table, *GRID, "--score", "silhouette", "-o", tmp_path / "labels.csv", "--table",
+                 tmp_path / "scores.csv", "--plot", tmp_path / "scores.png")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "with n_clusters=3" in result.stdout
+    assert "3 scored" in result.stdout
+    labels = (tmp_path / "labels.csv").read_text().split()
+    assert labels[0] == "label"
+    assert sorted(labels[1:]) == ["0"] * 10 + ["1"] * 10 + ["2"] * 10
+    with (tmp_path / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["n_clusters"] for row in rows] == ["2", "3", "4"]
+    assert max(rows, key=lambda row: float(row["score"]))["n_clusters"] == "3"
+    assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ranked_rows_end_with_what_has_no_score(run, table):
+    result = run("search", table, "-r", "kmeans", "--drop", "id", "--grid", "n_clusters=1,3,2", "--score", "ami")
+    lines = result.stdout.splitlines()
+    assert lines[-1].endswith("excluded: one cluster")
+    assert lines[-3].split()[0] == "3"
+    assert "2 scored, 1 excluded" in result.stdout
+
+
+def test_json_settings_and_resume(run, table, tmp_path):
+    words = ("search", table, *GRID, "--set", "init.trials=2", "--score", "stability", "--json", "--resume",
+             tmp_path / "done.jsonl")  # fmt: skip
+    found = json.loads(run(*words).stdout)
+    assert found["best_params"] == {"n_clusters": 3}
+    assert found["best_score"] == 1.0
+    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
+    assert len(found["table"]) == 3
+    again = json.loads(run(*words).stdout)
+    assert again["table"] == found["table"]  # the seconds too: nothing was fitted again
+
+
+def test_standard_output_has_the_labels_or_the_table_only(run, table):
+    result = run("search", table, *GRID, "--score", "silhouette", "-o", "-")
+    assert result.stdout.split()[0] == "label"
+    assert len(result.stdout.split()) == 31
+    assert "with n_clusters=3" in result.stderr
+    result = run("search", table, *GRID, "--score", "silhouette", "--table", "-")
+    assert result.stdout.startswith("n_clusters,score,")
+
+
+def test_whole_slots_and_chains(run, table):
+    result = run("search", table, "-r", "emmc-multi", "-k", 3, "--drop", "id", "--grid", "featuremap=elm,[zscore,rbf]",
+                 "--grid", "solver.df=3,6", "--score", "dbcv", "--json")  # fmt: skip
+    found = json.loads(result.stdout)
+    assert [row["featuremap"] for row in found["table"]] == ["elm", "elm", ["zscore", "rbf"], ["zscore", "rbf"]]
+    assert _split("1,(2,3),{'a': [4,5]}, b ") == ["1", "(2,3)", "{'a': [4,5]}", "b"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--grid", "n_clusters"), "--grid 'n_clusters': write SLOT.PARAMETER=VALUE,VALUE"),
+        (("--grid", "n_clusters=2", "--grid", "n_clusters=3"), "--grid gives 'n_clusters' twice"),
+        (("--grid", "n_clusters=2,3", "-k", 2), "-k and --grid n_clusters: give one of them"),
+        (("--grid", "n_cluster=2,3"), "Did you mean 'n_clusters'"),
+        (("--grid", "n_clusters=2,3", "--score", "objective"), "score='objective' cannot choose n_clusters"),
+        (("--grid", "n_clusters=2", "--score", "purity"), "'purity' is not one of"),
+        (("--grid", "n_clusters=2", "-o", "-", "--table", "-"), "standard output (-) takes either"),
+        (("--grid", "n_clusters=2", "--resume", "-"), "--resume needs a file"),
+        (("--grid", "n_clusters=2", "--plot", "a.txt"), "the picture can be"),
+        ((), "Missing option '--grid'"),
+    ],
+)
+def test_wrong_options(run, table, error_of, args, said):
+    assert said in error_of(run("search", table, "-r", "kmeans", "--drop", "id", *args))
+
+
+def test_interrupted(run, table, monkeypatch, error_of):
+    from clusterkit.estimators import search as module
+
+    evaluate = module._evaluate
+
+    def stop(i, *rest, **options):
+        return (i, None, None) if i == at else evaluate(i, *rest, **options)
+
+    monkeypatch.setattr(module, "_evaluate", stop)
+    at = 2
+    result = run("search", table, *GRID, "--score", "silhouette")
+    assert result.exit_code == 130
+    assert "2 scored, 1 not run" in result.stdout
+    at = 0
+    assert "interrupted: nothing was found yet" in error_of(run("search", table, *GRID, "--score", "silhouette"), 130)
