@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import time
 from pathlib import Path
@@ -107,7 +108,9 @@ def search(
     if path == output.STDOUT:
         output.write(path, found.best_labels)
     if scores == output.STDOUT:
-        _write(click.get_text_stream("stdout"), found)
+        buffer = io.StringIO(newline="")
+        _write(buffer, found)
+        click.echo(buffer.getvalue(), nl=False)
     if found.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 

@@ -215,8 +215,10 @@ class DenseSpace(FeatureSpace):
             yield rows, self._H[rows]
 
     def take(self, index: Array) -> DenseSpace:
-        """The space of some samples; their features are copied, not computed again."""
-        return attrs.evolve(self, points=self.points[index], H=self._H[index])
+        """The space of some samples; their features are computed again, so that a streamed space has the same bits."""
+        return build_space(  # type: ignore[return-value]
+            self.points[index], self.mapping, storage="dense", before=self.before, resolved=self.resolved
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Features follow from the points, so a pickle carries only those.

@@ -88,8 +88,8 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
     -----
     Training is between quadratic and cubic in the size of a part, times the number of machines: in all about n² to
     n³ / K. Predicting m samples with s distinct support vectors and P parts costs O(m s (d + P)).
-    Source: Lu & Ito (1999), IEEE Trans. Neural Networks 10(5), for the rule; Wen, Lu, Zhao, Equal clustering for the
-    min-max modular support vector machine, for parts of equal size.
+    Source: Lu & Ito (1999), IEEE Trans. Neural Networks 10(5), for the rule; Wen, Lu, Zhao (2005), Equal clustering
+    makes min-max modular support vector machine more efficient, for parts of equal size.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from clusterkit.kernels.disjoint_jit import roots
 from clusterkit.kernels.rows_jit import find_rows
 from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.kernels.threads import over_rows
-from clusterkit.labelers._domain_labels import DistinctRows, first_appearance
+from clusterkit.labelers._domain_labels import DistinctRows, _nearest_kept, first_appearance
 from clusterkit.labelers._same_points_jit import bounded_pairs, distances, join_lines, least_distances, tree, values_at
 from clusterkit.labelers._segments_jit import SMALLEST_LEVEL, fractions
 
@@ -41,6 +41,9 @@ LARGEST_SPREAD = 1e8
 
 MARGIN, SINGLE = 1e-6, 1e-3
 """Relative; what lies this near below the level is left to the samples: bounds, and sums in single precision."""
+
+TIED = 1e-9
+"""Relative; squared distances this near are equal but for rounding."""
 
 PRODUCTS = 60.0
 """A kernel value of a tested line in terms of one inside a product of matrices."""
@@ -189,10 +192,20 @@ class SamePoints:
         outside, within = np.flatnonzero(kept < 0), np.flatnonzero(kept >= 0)
         if len(outside) and self.outliers == "nearest":
             if len(within):
-                kept[outside] = kept[within[np.argmin(self.D[np.ix_(outside, within)], axis=1)]]
+                kept[outside] = self._nearest(outside, within, kept)
             else:
                 kept[:] = 0
         elif len(outside) and self.outliers == "singleton":
             kept[outside] = len(kept) + np.arange(len(outside))
         number = np.append(first_appearance(kept), -1)
         return number[kept][self.distinct.inverse].astype(np.intp, copy=False)
+
+    def _nearest(self, outside: Array, within: Array, kept: Array) -> Array:
+        """Label of the nearest point that has one; where rounding decides, that of the labeler."""
+        D = self.D[np.ix_(outside, within)]
+        least = D.min(axis=1)
+        found = kept[within[np.argmin(D, axis=1)]]
+        tied = np.flatnonzero((least[:, None] * (1.0 + TIED) >= D).sum(axis=1) > 1)
+        rows = self.distinct.rows
+        found[tied] = _nearest_kept(rows[outside[tied]], rows, kept)
+        return found

@@ -4,7 +4,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 >>> from clusterkit import plots
 >>> plots.__all__
-['clusters', 'connectivity', 'contours', 'search_curve', 'trajectories', 'width_path']
+['clusters', 'connectivity', 'contours', 'edsvc_curves', 'search_curve', 'trajectories', 'width_path']
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ _HOME = {
     "clusters": "clusterkit.plots.scatter",
     "connectivity": "clusterkit.plots.lines",
     "contours": "clusterkit.plots.domains",
+    "edsvc_curves": "clusterkit.plots.agreements",
     "search_curve": "clusterkit.plots.searches",
     "trajectories": "clusterkit.plots.ascents",
     "width_path": "clusterkit.plots.widths",
 }
 
-__all__ = ["clusters", "connectivity", "contours", "search_curve", "trajectories", "width_path"]
+__all__ = ["clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
 
 if TYPE_CHECKING:
+    from clusterkit.plots.agreements import edsvc_curves
     from clusterkit.plots.ascents import trajectories
     from clusterkit.plots.domains import contours
     from clusterkit.plots.lines import connectivity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -22,7 +22,8 @@ class Agreement:
     """Mean agreement with M labelings of n samples; a partition met before is not scored again.
 
     ``NMI = I / √(H H')`` and ``AMI = (I - E I) / (√(H H') - E I)``; two trivial partitions agree fully, one trivial
-    and one other not at all. The same value as `clusterkit.metrics.anmi`, from one table of counts for all members.
+    and one other not at all. NMI is that of `clusterkit.metrics.anmi`, from one table of counts for all members. AMI
+    is 0 where chance alone shares everything (all samples apart).
 
     Parameters
     ----------
@@ -36,7 +37,9 @@ class Agreement:
     _owner: Array = attrs.field(init=False)
     _entropies: Array = attrs.field(init=False)
     _logs: Array = attrs.field(init=False)
+    _factorials: Array = attrs.field(init=False)
     _known: dict[bytes, float] = attrs.field(init=False, factory=dict)
+    _chances: dict[int, Array] = attrs.field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
         numbered = [np.unique(member, return_inverse=True)[1] for member in self.members]
@@ -47,6 +50,7 @@ class Agreement:
         counts = np.arange(n + 1, dtype=np.float64)
         counts[0] = 1.0
         self._logs = np.arange(n + 1) * np.log(counts)
+        self._factorials = np.cumsum(np.log(counts))  # log n!
         self._entropies = math.log(n) - self._sums(np.bincount(self._codes.reshape(-1), minlength=len(self._owner))) / n
 
     def __len__(self) -> int:
@@ -57,10 +61,9 @@ class Agreement:
         """Mean over the members, in [0, 1] for NMI; labels (n,) numbered from 0 by first appearance, -1 a cluster."""
         key = np.ascontiguousarray(labels, dtype=np.int32).tobytes()
         if key not in self._known:
+            values = self._nmi(labels) if self.measure == "nmi" else self._ami(labels)
             # the order of the members must not matter: a correctly rounded sum
-            self._known[key] = math.fsum(self._nmi(labels) if self.measure == "nmi" else self._ami(labels)) / len(
-                self.members
-            )
+            self._known[key] = math.fsum(values.tolist()) / len(self.members)
         return self._known[key]
 
     def singletons(self) -> float:
@@ -72,22 +75,48 @@ class Agreement:
         terms = self._logs[table]
         return np.bincount(self._owner, terms if terms.ndim == 1 else terms.sum(axis=0), minlength=len(self.members))
 
-    def _nmi(self, labels: Labels) -> Any:
+    def _information(self, labels: Labels) -> tuple[Array, float, Array]:
+        """Information shared with each member, the entropy of the labels, and the sizes of their clusters."""
         n, wide = len(labels), len(self._owner)
         own = np.unique(labels, return_inverse=True)[1]
-        k = int(own.max()) + 1
-        cells = np.bincount((own * wide + self._codes).reshape(-1), minlength=k * wide).reshape(k, wide)
-        entropy = math.log(n) - float(self._logs[np.bincount(own)].sum()) / n
-        shared = entropy + self._entropies - (math.log(n) - self._sums(cells) / n)
-        # an entropy of one cluster is 0 up to rounding, and never below 1 / n otherwise
-        trivial, theirs = k == 1, np.bincount(self._owner, minlength=len(self.members)) == 1
+        sizes = np.bincount(own)
+        cells = np.bincount((own * wide + self._codes).reshape(-1), minlength=len(sizes) * wide)
+        entropy = math.log(n) - float(self._logs[sizes].sum()) / n
+        joint = math.log(n) - self._sums(cells.reshape(len(sizes), wide)) / n
+        return np.maximum(entropy + self._entropies - joint, 0.0), entropy, sizes
+
+    def _nmi(self, labels: Labels) -> Array:
+        shared, entropy, sizes = self._information(labels)
         norm = np.sqrt(np.maximum(entropy * self._entropies, 0.0))
-        values = np.clip(shared / np.where(norm > 0.0, norm, 1.0), 0.0, 1.0)
-        return np.where(theirs, float(trivial), 0.0 if trivial else values)
+        values = np.minimum(shared / np.where(norm > 0.0, norm, 1.0), 1.0)
+        return np.where(self._trivial, float(len(sizes) == 1), 0.0 if len(sizes) == 1 else values)
 
-    def _ami(self, labels: Labels) -> Any:
-        from sklearn.metrics import adjusted_mutual_info_score
+    def _ami(self, labels: Labels) -> Array:
+        shared, entropy, sizes = self._information(labels)
+        kinds, many = np.unique(sizes, return_counts=True)
+        by_chance = np.zeros(len(self.members))
+        for size, number in zip(kinds.tolist(), many.tolist(), strict=True):
+            by_chance += number * self._by_chance(size)
+        above = np.sqrt(np.maximum(entropy * self._entropies, 0.0)) - by_chance
+        # where chance alone gives all there is to share nothing is left to agree by
+        blank = above <= 1e-12
+        values = np.where(blank, 0.0, shared - by_chance) / np.where(blank, 1.0, above)
+        return np.where(self._trivial, float(len(sizes) == 1), 0.0 if len(sizes) == 1 else values)
 
-        return [
-            float(adjusted_mutual_info_score(member, labels, average_method="geometric")) for member in self.members
-        ]
+    @property
+    def _trivial(self) -> Array:
+        """Which members are one cluster."""
+        return np.bincount(self._owner, minlength=len(self.members)) == 1
+
+    def _by_chance(self, a: int) -> Array:
+        """What a cluster of size a is expected to share with each member, (M,): hypergeometric counts."""
+        if a not in self._chances:
+            n, lf, per_size = self.members.shape[1], self._factorials, {}
+            sizes = np.bincount(self._codes.reshape(-1), minlength=len(self._owner))
+            for b in np.unique(sizes).tolist():
+                t = np.arange(max(1, a + b - n), min(a, b) + 1)
+                logs = lf[a] + lf[b] + lf[n - a] + lf[n - b] - lf[n] - lf[t] - lf[a - t] - lf[b - t] - lf[n - a - b + t]
+                per_size[b] = float((t / n * np.log(n * t / (a * b)) * np.exp(logs)).sum())
+            terms = np.array([per_size[b] for b in sizes.tolist()])
+            self._chances[a] = np.bincount(self._owner, terms, minlength=len(self.members))
+        return self._chances[a]

@@ -210,7 +210,7 @@ class _First:
 
     def same(self, C: float) -> bool:
         """Whether the solution at this bound is the one at hand."""
-        return C == 1.0 or C >= self.most
+        return C == 1.0 or self.most <= C
 
 
 def _bounded(outcome: Outcome) -> int:

@@ -31,6 +31,8 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 PLANE_WIDTHS, LINE = 24, 100
 """Widths of the plane; widths, and bounds, of the search one after the other."""
 SCAN = 16
+MEMBERS, PLANE_MEMBERS = 10, 30
+"""With ten members their random numbers of clusters alone may decide between good partitions."""
 SHATTERED = 0.6
 """Clusters a sample beyond which the plane looks at no narrower kernel."""
 
@@ -47,8 +49,9 @@ class EdSvc(Tuner):
 
     Parameters
     ----------
-    n_members : int, default 10
-        Partitions in the ensemble: k-means from one random start, in the coordinates before the kernel.
+    n_members : int or None, default None
+        Partitions in the ensemble: k-means from one random start, in the coordinates before the kernel. None: 10, or
+        30 with "plane".
     k_rule : {"cbrt", "sqrt"}, default "cbrt"
         Their numbers of clusters are drawn from 2 to the cube or the square root of n.
     search : {"coordinate", "plane"}, default "coordinate"
@@ -104,7 +107,7 @@ class EdSvc(Tuner):
 
     name: ClassVar[str] = "edsvc"
 
-    n_members: int = params.integer(10, at_least=1)
+    n_members: int | None = params.integer(None, at_least=1, optional=True)
     k_rule: str = params.choice("cbrt", ("cbrt", "sqrt"))
     search: str = params.choice("coordinate", ("coordinate", "plane"))
     score: str = params.choice("nmi", ("nmi", "ami"))
@@ -197,7 +200,9 @@ class _Search:
         ends = self._ends() if self.open_gamma else (math.nan, math.nan)
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
             return {"gamma": 1.0, "C": 1.0, "rule": "rows without a scale: one cluster", "candidates": 0}
-        members = _members(self.space, self.tuner.n_members, self.tuner.k_rule, self.rng)
+        plane = self.tuner.search == "plane"
+        M = self.tuner.n_members or (PLANE_MEMBERS if plane else MEMBERS)
+        members = _members(self.space, M, self.tuner.k_rule, self.rng)
         agreement = Agreement(members, self.tuner.score)
         workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
         solver, labeler = self.stages["solver"], self.stages["labeler"]
@@ -209,7 +214,7 @@ class _Search:
         first = 1.0 if self.open_C else math.nan
         ended = "all candidates tried"
         try:
-            if self.tuner.search == "plane":
+            if plane:
                 trail.add(2, runs.over(self._plane(runs, ends, first, n), self.tuner.name))
             else:
                 gamma: float | None = None

@@ -7,7 +7,7 @@ beside. Training times are processor times of machines: their sum is the sequent
 
     uv run python tests/benchmarks/min_max.py banana --all
     uv run python tests/benchmarks/min_max.py letter
-    uv run python tests/benchmarks/min_max.py letter --raw --fit-only --partitioners random kmeans equal --parts 2 5 10 20
+    uv run python tests/benchmarks/min_max.py letter --raw --fit-only --partitioners kmeans equal --parts 2 5 10 20
 
 Needs the data sets; `CLUSTERKIT_DATA` names the folder.
 """

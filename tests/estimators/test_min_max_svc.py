@@ -266,7 +266,7 @@ class TestUse:
             ({"C": 0.0}, "C must be a finite number > 0, got 0.0"),
             ({"gamma": -1.0}, "gamma must be 'scale', 'auto' or a finite number > 0, got -1.0"),
             ({"tol": np.inf}, "tol must be"),
-            ({"predict_method": "fast"}, "predict_method must be one of 'shared'"),
+            ({"predict_method": "fast"}, "predict_method must be one of 'row_break'"),
             ({"decision_function_shape": "all"}, "must be one of 'ovr', 'ovo', got 'all'"),
             ({"partitioner": None}, "partitioner must not be None"),
             ({"partitioner": "kmean"}, "Did you mean 'kmeans'"),

@@ -114,8 +114,17 @@ def test_the_nearest_neighbours_of_all_distances(points, k):
 @given(clouds(max_d=6))
 def test_the_spanning_tree_of_all_distances(points):
     edges = mst_edges(points)
-    assert as_set(edges) == plain.mst(points)
     assert in_order(points, edges)
+    expected = plain.mst(points)
+    lengths = np.sort([key[0] for key in plain.sorted_pairs(points)])
+    apart = np.diff(lengths)
+    if np.any((apart > 0) & (apart <= 1e-12 * lengths[1:])):
+        # lengths that differ by rounding only: any tree of the same lengths is one
+        weight = {(i, j): length for length, i, j in plain.sorted_pairs(points)}
+        found, same = (np.sort([weight[edge] for edge in each]) for each in (as_set(edges), expected))
+        np.testing.assert_allclose(found, same, rtol=1e-9)
+    else:
+        assert as_set(edges) == expected
 
 
 @given(clouds(max_u=8, max_d=3))
