@@ -48,6 +48,9 @@ TIED = 1e-9
 PRODUCTS = 60.0
 """A kernel value of a tested line in terms of one inside a product of matrices."""
 
+LEFT = 15
+"""Lines a point that are tested one by one; where more are left, bounds over whole sets of them are faster."""
+
 ROWS = 128
 
 
@@ -123,10 +126,14 @@ class SamePoints:
         inside = values_at(E, weights) >= level
         if len(self.distinct.inverse) == 1:
             inside[:] = True
-        return self._labels(inside, self._components(inside, gamma, weights, level, E))
+        component = self._components(inside, gamma, weights, level, E)
+        return self.otherwise(domain) if component is None else self._labels(inside, component)
 
-    def _components(self, inside: Array, gamma: float, weights: Array, level: float, E: Array) -> Array:
-        """A number for each point, the same for those that lines join; only of points inside is it of any use."""
+    def _components(self, inside: Array, gamma: float, weights: Array, level: float, E: Array) -> Array | None:
+        """A number for each point, the same for those that lines join; only of points inside is it of any use.
+
+        None where too many lines are left to be tested one by one: long ones in narrow kernels of few attributes.
+        """
         parent, rows = np.arange(len(E)), np.flatnonzero(inside)
         line = (gamma, self.D, E, weights, level, self.m)
         if len(rows) < 2:
@@ -142,11 +149,17 @@ class SamePoints:
         small, large = rows[~in_largest], rows[in_largest]
         most = int(len(small) * (len(large) + len(small) / 2) / PRODUCTS) + 1
         pairs = np.empty((most, 2), dtype=np.int64)
-        found = bounded_pairs(component, rows, self.least, limit, pairs)
+        position = fractions(self.m)[0]
+        long = LARGEST_EXPONENT / (gamma * position * (1.0 - position))
+        found, far = bounded_pairs(component, rows, self.least, limit, self.D, long, pairs)
+        if far > LEFT * len(rows):
+            return None
         if found > most:
             pairs = self._by_products(small, large, component, limit, gamma, E, weights, level)
         else:
             pairs = pairs[:found]
+        if len(pairs) > LEFT * len(rows):
+            return None
         join_lines(pairs[np.argsort(self.D[pairs[:, 0], pairs[:, 1]], kind="stable")], parent, *line)
         return roots(parent)
 

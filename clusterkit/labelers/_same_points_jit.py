@@ -150,7 +150,7 @@ def tree(D: Any, rows: Any) -> Any:
 
 
 @njit
-def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, pairs: Any) -> Any:
+def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, D: Any, long: Any, pairs: Any) -> Any:
     """Pairs i > j of different components that a bound does not reject, written into `pairs` as far as it goes.
 
     Parameters
@@ -162,13 +162,16 @@ def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, pairs: Any)
         Lower bounds of the squared distance to a centre, at one sample of the line.
     limit : float
         No centre within this squared distance means outside.
+    D : ndarray of shape (u, u)
+    long : float
+        Squared distance from which a pair counts as long.
 
     Returns
     -------
-    int
-        How many there are, also of those that did not go into `pairs`.
+    found, far : int
+        How many there are, also of those that did not go into `pairs`, and how many of them are long.
     """
-    found = 0
+    found = far = 0
     for a in range(len(rows)):
         i = rows[a]
         for b in range(a):
@@ -177,4 +180,5 @@ def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, pairs: Any)
                 if found < len(pairs):
                     pairs[found, 0], pairs[found, 1] = i, j
                 found += 1
-    return found
+                far += D[i, j] > long
+    return found, far

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.recipes import small
 from sklearn.datasets import make_blobs
 
 import clusterkit
@@ -14,9 +15,7 @@ RECIPES = sorted(clusterkit.recipes())
 
 
 def model(name, **changes):
-    found = clusterkit.recipes()[name].clusters == "found"
-    small = {"n_init": 3, "n_maps": 2} if name == "emmc-multistart" else {}
-    return recipe(name, **({} if found else {"n_clusters": 2}), random_state=0, **small, **changes)
+    return small(name, random_state=0, **changes)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -7,6 +7,7 @@ import io
 import joblib
 import numpy as np
 import pytest
+from oracles.recipes import small
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
@@ -33,13 +34,7 @@ SETS_K = {
 
 def estimators() -> list:
     """One of each recipe, small enough for the checks."""
-    made = []
-    for name, each in clusterkit.recipes().items():
-        model = recipe(name) if each.clusters == "found" else recipe(name, n_clusters=2)
-        if each.driver == "Pooled":
-            model.set_params(n_maps=2, n_init=3)
-        made.append(model)
-    return made
+    return [small(name) for name in clusterkit.recipes()]
 
 
 class FindsK(Pipeline):

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from oracles.recipes import small
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
@@ -31,10 +32,8 @@ RECIPES = sorted(clusterkit.recipes())
 
 
 def fit(name, X, threads, monkeypatch=None):
-    found = clusterkit.recipes()[name].clusters == "found"
-    small = {"n_init": 3, "n_maps": 2} if name == "emmc-multistart" else {}
     with threadpool_limits(threads):
-        return recipe(name, **({} if found else {"n_clusters": 2}), random_state=0, **small).fit(X)
+        return small(name, random_state=0).fit(X)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from oracles.recipes import small
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
@@ -30,11 +31,7 @@ def title(ax) -> str:
 @pytest.mark.parametrize("name", sorted(TABLE["recipe"]))
 @pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 def test_every_recipe(name):
-    from clusterkit import recipes
-
-    model = recipe(name, random_state=0)
-    if recipes()[name].clusters != "found":
-        model.set_params(n_clusters=2)
+    model = small(name, random_state=0)
     ax = plots.clusters(model.fit(X), X)
     assert isinstance(ax, Axes)
     k = len(set(model.labels_) - {-1})

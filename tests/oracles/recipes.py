@@ -1,0 +1,16 @@
+"""Recipes made small enough for tests that go over all of them."""
+
+from __future__ import annotations
+
+import clusterkit
+
+SMALL = {
+    "emmc-multistart": {"n_init": 3, "n_maps": 2},
+    "edsvc": {"tuner__n_gamma": 4, "tuner__n_C": 3, "tuner__n_members": 2},
+}
+
+
+def small(name, **changes):
+    """A recipe for two clusters, or for as many as it finds."""
+    found = clusterkit.recipes()[name].clusters == "found"
+    return clusterkit.recipe(name, **({} if found else {"n_clusters": 2}), **SMALL.get(name, {}), **changes)
