@@ -58,6 +58,11 @@ class Chain(FeatureMap):
         """What the first map says."""
         return bool(self.maps) and self.maps[0].keeps_sparse
 
+    @property
+    def makes_dense(self) -> bool:  # type: ignore[override]
+        """Whether any map does."""
+        return any(part.makes_dense for part in self.maps)
+
     def fit(self, X: Array, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
         space = self.maps[0].fit(X, rng)

@@ -104,6 +104,8 @@ class FeatureMap(Stage):
     """whether an estimator takes sparse samples for it; it gets them dense, or as `SparseRows` where that is large"""
     keeps_sparse: ClassVar[bool] = False
     """whether it gets sparse samples as `SparseRows` whatever their size"""
+    makes_dense: ClassVar[bool] = False
+    """whether its features of sparse samples are dense"""
 
     @abstractmethod
     def fit(self, X: Array, rng: Rng) -> Space:

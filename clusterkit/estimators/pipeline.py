@@ -220,9 +220,21 @@ class Pipeline(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        featuremap = self._takes()
-        tags.input_tags.sparse = featuremap is not None and featuremap.sparse
+        tags.input_tags.sparse = self._sparse_samples()
         return tags
+
+    def _sparse_samples(self) -> bool:
+        """Whether sparse samples can be fitted: whoever gets them sparse must work on them."""
+        featuremap = self._takes()
+        if featuremap is None or not featuremap.sparse:
+            return False
+        if featuremap.makes_dense or not featuremap.keeps_sparse:
+            return True
+        try:
+            path = self._required("solver").path(featuremap.gives)
+        except ValueError:
+            return False
+        return path is not None and path.sparse
 
     def _takes(self) -> Any:
         """The feature map, or None where the slot has no valid value: fit tells what is wrong."""

@@ -57,6 +57,7 @@ class Pca(FeatureMap):
     nonnegative: ClassVar[bool | None] = False
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
+    makes_dense: ClassVar[bool] = True
 
     n_components: int = params.integer(50, at_least=1)
     center: bool = params.flag(True)

@@ -124,7 +124,7 @@ def test_unknown_parameter_of_a_pooled_recipe():
         ),
         (
             {"featuremap": "rbf", "solver": "ridge", "labeler": "threshold", "init": "kmeans_mapped"},
-            ["init: 'kmeans_mapped' works on FeatureSpace, not on a KernelSpace", "init: kmeans"],
+            ["init: 'kmeans_mapped' works on FeatureSpace, not on a KernelSpace", "init: equal, geoclust, kmeans"],
         ),
         ({"labeler": "threshold", "n_clusters": 3}, ["n_clusters: labeler 'threshold' gives at most 2", "argmax"]),
         (

@@ -85,7 +85,8 @@ class TestEveryRecipe:
         file.seek(0)
         loaded = joblib.load(file)
         np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
-        np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
+        if model.why_not_inductive() is None:
+            np.testing.assert_array_equal(loaded.predict(X[::2] + 0.01), fitted.predict(X[::2] + 0.01))
         np.testing.assert_allclose(loaded.space_.coordinates(X), fitted.space_.coordinates(X))
 
     def test_same_seed_same_labels(self, model, blobs):

@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-import clusterkit
 from clusterkit import datasets, recipe
+from clusterkit.builtins import TABLE
 
 
 def digits_pair():
@@ -28,7 +28,7 @@ SETS = {
     "moons": lambda: make_moons(200, noise=0.08, random_state=0)[0],
 }
 REAL = ("ionosphere", "banknote", "glass", "synthetic-control", "aggregation", "flame")
-RECIPES = sorted(clusterkit.recipes())
+RECIPES = sorted(TABLE["recipe"])
 
 
 def fit(name, X, threads, monkeypatch=None):
