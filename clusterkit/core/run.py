@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core import memory
 from clusterkit.core.alternate import Reading, Result, alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
@@ -112,6 +113,13 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
             stacklevel=2,
         )
     _check_magnitude(X)
+    if c.path is not None and c.path.square:
+        # maps may look at all pairs of samples, which takes long where the matrix has no room in the end
+        memory.require(
+            n * n * X.dtype.itemsize,
+            f"the {n} x {n} kernel matrix of solver '{c.solver.name}'",
+            "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
+        )
     task = Task(n, c.n_clusters, _bounds(c, n))
     space = c.featuremap.fit(X, seeds.stream("featuremap"))
     _check_sparse(c, X, space)

@@ -49,6 +49,8 @@ class Stage(ABC):
     name: ClassVar[str]
     tunable: ClassVar[frozenset[str]] = frozenset()
     """parameters whose None a tuner may replace"""
+    trial: ClassVar[Mapping[str, Any]] = {}
+    """parameters that make a costly stage cheap enough for the many examples of the conformance kit"""
 
     @final
     def parameters(self) -> dict[str, Any]:
@@ -153,12 +155,16 @@ class Path:
         Whether the outcome extends to new samples.
     sparse : bool
         Whether it also works where the features, or the points of the kernel, are `SparseRows`.
+    square : bool
+        Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
+        before any work.
     """
 
     prepare: Callable[[Any, Any, Task, Rng], Prepared]
     gives: type[Outcome]
     inductive: bool = True
     sparse: bool = False
+    square: bool = False
 
 
 class Solver(Stage):

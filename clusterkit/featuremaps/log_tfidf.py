@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.errors import InvalidData
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.kernels.sparse_rows import SparseRows
@@ -31,8 +32,8 @@ class LogTfIdf(FeatureMap):
     Notes
     -----
     ``df`` is the number of samples that have the term. Natural logarithms. A term of every sample, and one of none,
-    has weight 0; a row without any other term stays 0. Counts between 0 and 1, which are no counts, have the weight
-    of 1 or less, but not less than 0. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to the inverse
+    has weight 0; a row without any other term stays 0. Values between 0 and 1, which are no counts, weigh less than 1
+    and none less than 0; a warning says so. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to the inverse
     document frequency; this is the published form.
 
     References
@@ -53,6 +54,15 @@ class LogTfIdf(FeatureMap):
         smallest = float(X.min())
         if smallest < 0:
             raise InvalidData(f"featuremap 'log_tfidf' needs counts, the smallest value is {smallest:.6g}")
+        values = X.csr.data if isinstance(X, SparseRows) else X
+        fractions = int(np.count_nonzero((values > 0) & (values < 1)))
+        if fractions:
+            warnings.warn(
+                f"featuremap 'log_tfidf' is for counts: {fractions} values are between 0 and 1, and what is below "
+                "exp(-1) counts as 0. Give the counts, not their shares",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
         if isinstance(X, SparseRows):
             frequency = np.bincount(X.csr.indices, minlength=X.shape[1])
         else:

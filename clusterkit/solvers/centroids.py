@@ -60,7 +60,7 @@ class Centroids(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Features and kernels."""
-        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores)}
+        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:

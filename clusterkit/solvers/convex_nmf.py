@@ -74,7 +74,7 @@ class ConvexNmf(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Kernels."""
-        return {KernelSpace: Path(_kernel, Scores, sparse=True)}
+        return {KernelSpace: Path(_kernel, Scores, sparse=True, square=True)}
 
 
 def _kernel(spec: ConvexNmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

@@ -112,7 +112,7 @@ class Gmmc(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Kernels."""
-        return {KernelSpace: Path(_prepare, Scores)}
+        return {KernelSpace: Path(_prepare, Scores, square=True)}
 
 
 def _prepare(spec: Gmmc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

@@ -77,7 +77,7 @@ class Ncut(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Kernels."""
-        return {KernelSpace: Path(_kernel, Scores, inductive=False)}
+        return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.neighbors is None)}
 
 
 def _kernel(spec: Ncut, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

@@ -103,7 +103,10 @@ class Nmf(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Features and kernels."""
-        return {FeatureSpace: Path(_features, Scores, sparse=True), KernelSpace: Path(_kernel, Scores, sparse=True)}
+        return {
+            FeatureSpace: Path(_features, Scores, sparse=True),
+            KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
+        }
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:

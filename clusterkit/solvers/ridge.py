@@ -56,7 +56,7 @@ class Ridge(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Features and kernels."""
-        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores)}
+        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
     @property
     def degrees(self) -> float:

@@ -62,7 +62,7 @@ class Svm(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """Features and kernels."""
-        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores)}
+        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
 
 def _features(spec: Svm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:

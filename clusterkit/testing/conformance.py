@@ -144,6 +144,7 @@ def _cases(entry: Entry, share: float) -> Iterator[Case]:
     where = f"{entry.kind}-{entry.name}"
     try:
         made: Stage = registry.get(entry.kind, entry.name)()
+        made = made.with_parameters(**made.trial)
     except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
         yield Case(f"{where}-loads", functools.partial(_fail, problem))
         return

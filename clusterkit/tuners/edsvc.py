@@ -106,6 +106,7 @@ class EdSvc(Tuner):
     """
 
     name: ClassVar[str] = "edsvc"
+    trial: ClassVar[Mapping[str, Any]] = {"n_members": 3, "n_gamma": 5, "n_C": 4}
 
     n_members: int | None = params.integer(None, at_least=1, optional=True)
     k_rule: str = params.choice("cbrt", ("cbrt", "sqrt"))

@@ -233,6 +233,17 @@ class _Search:
                 ended = "interrupted"
                 if not partitions:
                     raise
+        if ended != "all widths tried":
+            warnings.warn(
+                f"tuner 'svc_auto' was ended by {ended} after {runs} runs, and the best of them is used"
+                + (
+                    "; raise max_seconds for a choice that the speed of the machine does not decide"
+                    if partitions
+                    else ""
+                ),
+                ClusterkitWarning,
+                stacklevel=4,
+            )
         facts: dict[str, Any] = {"runs": runs, "ended": ended, "candidates": len(partitions)}
         choice = best(partitions, Tree.of(self.D)) if partitions else None
         if choice is None:
@@ -296,7 +307,10 @@ class _Search:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)  # a run that fails is judged by what it gives
             outcome = solver.prepare(space, task, self.rng).solve(None, None, self.rng)
-            labels = self.labeler.label(outcome, space, task, self.rng).labels
+            labeling = self.labeler.label(outcome, space, task, self.rng)
+        if labeling.interrupted or (outcome.status is not None and outcome.status.interrupted):
+            raise KeyboardInterrupt  # a run kept what it had; the search has to end all the same
+        labels = labeling.labels
         sizes = np.bincount(labels[labels >= 0], minlength=1)
         number = np.full(len(sizes) + 1, -1, dtype=np.int64)  # the last entry is noise
         kept = np.flatnonzero(sizes >= self.least)

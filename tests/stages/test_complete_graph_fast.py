@@ -170,8 +170,8 @@ class Weakened:
 
         patch(search.Components, "certify", counted)
         if not self.edges:
-            patch(search.Components, "join_neighbours", lambda components: None)
-            patch(search.Components, "join_components", lambda components: None)
+            patch(search, "join_neighbours", lambda components: None)
+            patch(search, "join_components", lambda components: None)
         if self.constants:
             for name in ("_pairs_left", "_test_pair", "expansion", "is_dead"):
                 patch(dual, name, self.counted(name))

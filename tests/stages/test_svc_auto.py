@@ -130,7 +130,8 @@ def test_the_budget_ends_the_search_and_is_reported(monkeypatch):
     X, _ = blobs(60)
     ticks = iter(range(10**6))
     monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
-    tuned = tune(X, max_seconds=20.0)
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after"):
+        tuned = tune(X, max_seconds=20.0)
     assert tuned.facts["ended"] == "max_seconds"
     assert 1 <= tuned.facts["runs"] <= 21
     assert tuned.stages["featuremap"].gamma > 0
@@ -140,7 +141,8 @@ def test_a_run_that_takes_too_long_is_given_up(monkeypatch):
     X, _ = blobs(60)
     ticks = iter(range(0, 10**6, 10))
     monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
-    tuned = tune(X, max_seconds=1.0)
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after 0 runs"):
+        tuned = tune(X, max_seconds=1.0)
     assert tuned.facts["ended"] == "max_seconds"
     assert tuned.facts["runs"] == 0
     assert tuned.stages["featuremap"].gamma > 0
@@ -280,3 +282,27 @@ def test_the_middle_of_the_plateau_is_taken():
     assert (choice.partition.row, choice.lasts) == (2, 5)
     assert not choice.chance
     assert best([], Tree.of(np.square(X - X.T))) is None
+
+
+def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
+    """A solver that keeps what it has at Ctrl-C must not hide it from the search."""
+    import attrs
+
+    from clusterkit.solvers.svdd import _Prepared
+
+    plain, calls = _Prepared.solve, []
+
+    def solve(self, targets, previous, rng):
+        outcome = plain(self, targets, previous, rng)
+        calls.append(1)
+        if len(calls) == 7:
+            return attrs.evolve(outcome, status=attrs.evolve(outcome.status, interrupted=True))
+        return outcome
+
+    monkeypatch.setattr(_Prepared, "solve", solve)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 8])
+    with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):
+        model = recipe("svc", random_state=0).fit(X)
+    assert model.resolved_["tuner"]["ended"] == "interrupted"
+    assert len(calls) == 8  # and the fit itself
