@@ -234,13 +234,10 @@ class _Search:
                 if not partitions:
                     raise
         if ended != "all widths tried":
+            advice = "; raise max_seconds for a choice that the speed of the machine does not decide"
             warnings.warn(
                 f"tuner 'svc_auto' was ended by {ended} after {runs} runs, and the best of them is used"
-                + (
-                    "; raise max_seconds for a choice that the speed of the machine does not decide"
-                    if partitions
-                    else ""
-                ),
+                f"{advice if ended == 'max_seconds' else ''}",
                 ClusterkitWarning,
                 stacklevel=4,
             )
