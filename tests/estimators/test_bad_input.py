@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.recipes import NAMES
 
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory, UnknownName
 
 X = np.random.default_rng(0).normal(size=(20, 3))
-RECIPES = sorted(clusterkit.recipes())
 
 
 def model(name):
     return recipe(name) if clusterkit.recipes()[name].clusters == "found" else recipe(name, n_clusters=2)
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -36,7 +36,7 @@ def test_unusable_data(name, data, message):
         model(name).fit(data)
 
 
-@pytest.mark.parametrize("name", [name for name in RECIPES if clusterkit.recipes()[name].clusters == "given"])
+@pytest.mark.parametrize("name", [name for name in NAMES if clusterkit.recipes()[name].clusters == "given"])
 def test_fewer_samples_than_clusters(name):
     with pytest.raises(InvalidData, match=r"n_samples=3 should be >= n_clusters=5"):
         recipe(name, n_clusters=5).fit(X[:3])
@@ -214,7 +214,7 @@ def test_init_with_labels_out_of_range():
         recipe("emmc", n_clusters=2, init=Wild()).fit(X)
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_values_whose_squares_overflow(name, dtype):
     huge = (X * np.sqrt(np.finfo(dtype).max)).astype(dtype)

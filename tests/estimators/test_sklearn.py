@@ -7,7 +7,7 @@ import io
 import joblib
 import numpy as np
 import pytest
-from oracles.recipes import small
+from oracles.recipes import NAMES, small
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.estimators.slots import resolve
 
@@ -34,7 +33,7 @@ SETS_K = {
 
 def estimators() -> list:
     """One of each recipe, small enough for the checks."""
-    return [small(name) for name in clusterkit.recipes()]
+    return [small(name) for name in NAMES]
 
 
 class FindsK(Pipeline):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import clusterkit
+from clusterkit.builtins import TABLE
+
+NAMES = sorted(TABLE["recipe"])
+"""Those of clusterkit itself; a plugin tests its own."""
 
 SMALL = {
     "emmc-multistart": {"n_init": 3, "n_maps": 2},
