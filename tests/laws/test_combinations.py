@@ -43,6 +43,9 @@ def _one_for_each_reason(compositions: list[Composition]) -> list[Composition]:
     return list(first.values())
 
 
+# the samples are made for every stage at once, and so are no counts
+pytestmark = pytest.mark.filterwarnings("ignore:featuremap 'log_tfidf' is for counts")
+
 LEGAL = list(legal_compositions())
 TRIED = LEGAL if deep() else pairwise_cover(LEGAL)
 ILLEGAL = _illegal() if deep() else _one_for_each_reason(_illegal())
