@@ -186,7 +186,8 @@ def test_negative_data_for_nmf():
 
 def test_kernel_matrix_above_the_memory_cap(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
-    with pytest.raises(NeedsMemory, match=r"20 x 20 kernel matrix of solver .centroids. needs 3,200 bytes \(3.1 KiB\).*cap of 1.0 KiB"):
+    expected = r"20 x 20 kernel matrix of solver 'centroids' needs 3,200 bytes \(3.1 KiB\).*cap of 1.0 KiB"
+    with pytest.raises(NeedsMemory, match=expected):
         recipe("kernel-kmeans", n_clusters=2).fit(X)
     with pytest.raises(MemoryError):
         recipe("kernel-kmeans", n_clusters=2).fit(X)
