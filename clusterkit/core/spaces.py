@@ -17,7 +17,7 @@ from clusterkit._typing import Array
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian, Kernel
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan
+from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply
 from clusterkit.kernels.sparse_rows import SparseRows
 
 __all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "SparseSpace", "StreamedSpace", "build_space"]
@@ -118,10 +118,7 @@ class FeatureSpace(Space):
         B = B.astype(self.dtype, copy=False)
         F = np.empty((self.n, B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks():
-            if isinstance(H, SparseRows):
-                F[rows] = H @ B
-            else:
-                np.matmul(H, B, out=F[rows])
+            multiply(H, B, F[rows])
         return F
 
     def adjoint(self, T: Array | Coded) -> Array:

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.kernels.sparse_rows import as_rows
+from clusterkit.kernels.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan"]
+__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply"]
 
 BLOCK_BYTES = 8 * 1024**2
 # Sums inside a block have the type of the data: a float32 sum over more rows than this loses digits that matter.
@@ -23,6 +23,14 @@ def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
     for start in range(0, n, rows):
         yield slice(start, min(n, start + rows))
+
+
+def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:
+    """H B into `out`, (m, q); without a copy on the way where H is dense."""
+    if isinstance(H, SparseRows):
+        out[:] = H @ B
+    else:
+        np.matmul(H, B, out=out)
 
 
 class RowMap(Protocol):
@@ -82,5 +90,5 @@ class Transform:
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):
-            F[rows] = H @ B
+            multiply(H, B, F[rows])
         return F

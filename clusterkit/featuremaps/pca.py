@@ -68,7 +68,7 @@ class Pca(FeatureMap):
         n, d = X.shape
         r = min(self.n_components, n, d)
         mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
-        axes, values = _axes(X, r, self.center, int(rng.integers(2**31 - 1)))
+        axes, values = _axes(X, r, mean, self.center, int(rng.integers(2**31 - 1)))
         if self.whiten:
             deviation = values / np.sqrt(n)
             kept = deviation > RANK * np.finfo(X.dtype).eps * deviation.max(initial=0.0)
@@ -85,12 +85,12 @@ class Pca(FeatureMap):
         return build_space(X, _Projection(axes, mean @ axes), storage="dense", resolved=resolved)
 
 
-def _axes(X: Any, r: int, center: bool, seed: int) -> tuple[Array, Array]:
+def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, Array]:
     """Leading axes (d, r) and singular values (r,), largest first."""
     from sklearn.decomposition import PCA, TruncatedSVD
 
     n, d = X.shape
-    if not from_mean(X, None if center else np.zeros(d)).any():
+    if not from_mean(X, mean).any():
         return np.eye(d, r), np.zeros(r)  # the iterative solver has nothing to start from
     if isinstance(X, SparseRows):
         matrix = X.csr

@@ -69,11 +69,6 @@ class SparseRows:
         return self.csr.dtype
 
     @property
-    def ndim(self) -> int:
-        """Two."""
-        return 2
-
-    @property
     def itemsize(self) -> int:
         """Bytes of a number."""
         return int(self.csr.dtype.itemsize)

@@ -16,11 +16,12 @@ from clusterkit.kernels.exponential_jit import fast_exp
 from clusterkit.kernels.gaussian_jit import FAST
 from clusterkit.labelers._lines_jit import first_outside, line_space
 
-__all__ = ["join_edges_by_distances"]
+__all__ = ["join_edges_by_distances", "line_sum"]
 
 
 @njit(fastmath=FAST)
-def _sum(position: Any, between: Any, one: Any, other: Any, weights: Any) -> Any:
+def line_sum(position: Any, between: Any, one: Any, other: Any, weights: Any) -> Any:
+    """The sum at a position of a line, from the squared distances of its ends to each other and to the centres."""
     rest, shift, total = 1.0 - position, position * (1.0 - position) * between, 0.0
     for s in range(len(weights)):
         # rounding may leave a little below 0, where the exponential must not be asked
@@ -53,7 +54,7 @@ def join_edges_by_distances(
             between += difference * difference
         inside, unclear = True, False
         for k in tried:
-            value = _sum(k / (m + 1), between, distances[i], distances[j], weights)
+            value = line_sum(k / (m + 1), between, distances[i], distances[j], weights)
             count[0] += 1
             if value < low:
                 inside = False

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, final
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.labelers._neighbours import nearest_edges
 
-__all__ = ["Linked", "join_components", "join_neighbours", "members_of"]
+__all__ = ["Linked", "LinkedSearch", "join_components", "join_neighbours", "members_of"]
 
 NEIGHBOURS = 8
 SMALL = 0.02
@@ -32,6 +33,29 @@ class Linked(Protocol):
 
     def members(self) -> tuple[Array, Array, Array]:
         """Component 0..c-1 of each point, sizes, and the innermost point of each component."""
+
+    def complete(self) -> None:
+        """Join whatever any line between two of the points joins."""
+
+
+@final
+@attrs.frozen(eq=False)
+class LinkedSearch:
+    """The search of a segment test, from components that know more than it asks for."""
+
+    components: Linked
+
+    def join(self, edges: Array) -> None:
+        """Try edges (e, 2) in their order."""
+        self.components.join(edges)
+
+    def complete(self) -> None:
+        """Join whatever any line between two of the points joins."""
+        self.components.complete()
+
+    def members(self) -> Array:
+        """Component of each point so far, (u,)."""
+        return self.components.members()[0]
 
 
 def members_of(roots: Array, values: Array) -> tuple[Array, Array, Array]:

@@ -22,6 +22,7 @@ from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.kernels.threads import over_rows
 from clusterkit.labelers._components import Components, Contour
 from clusterkit.labelers._lines_jit import connected
+from clusterkit.labelers._linking import LinkedSearch
 from clusterkit.labelers._neighbours import nearest_rows
 
 __all__ = ["SegmentTest", "nearest_rows", "segment_test"]
@@ -99,26 +100,11 @@ class _GaussianTest:
         over_rows(lambda start, stop: connected(A, B, start, stop, self.fractions, domain, result), len(A), work)
         return result
 
-    def search(self, points: Array, stage: str) -> _GaussianSearch:
-        return _GaussianSearch(Components.of(self.contour, self._scaled(points), stage))
+    def search(self, points: Array, stage: str) -> LinkedSearch:
+        return LinkedSearch(Components.of(self.contour, self._scaled(points), stage))
 
     def _scaled(self, Y: Array) -> Array:
         return np.ascontiguousarray(Y, dtype=np.float64) * self.contour.scale
-
-
-@final
-@attrs.frozen(eq=False)
-class _GaussianSearch:
-    components: Components
-
-    def join(self, edges: Array) -> None:
-        self.components.join(edges)
-
-    def complete(self) -> None:
-        self.components.complete()
-
-    def members(self) -> Array:
-        return self.components.members()[0]
 
 
 @final

@@ -17,11 +17,10 @@ from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.kernels.disjoint_jit import find, join, roots
 from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.exponential_jit import fast_exp
-from clusterkit.kernels.gaussian_jit import FAST
 from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.labelers._distance_lines_jit import line_sum
 from clusterkit.labelers._dual_tree_jit import sample_order
-from clusterkit.labelers._linking import join_components, join_neighbours, members_of
+from clusterkit.labelers._linking import LinkedSearch, join_components, join_neighbours, members_of
 from clusterkit.labelers._midpoints import pairs_not_rejected
 
 __all__ = ["SparseGaussianTest"]
@@ -93,7 +92,7 @@ class SparseGaussianTest:
                   found[rows])  # fmt: skip
         return found
 
-    def search(self, points: Any, stage: str) -> _Search:
+    def search(self, points: Any, stage: str) -> LinkedSearch:
         """A search for components among `points` (u, d), all inside, no two equal."""
         points = self.scaled(points)
         kept = None
@@ -102,7 +101,7 @@ class SparseGaussianTest:
             values = np.concatenate([np.exp(-kept[i : i + BATCH]) @ self.weights for i in range(0, len(kept), BATCH)])
         else:
             values = self.values(points)
-        return _Search(_Components(self, points, values, np.arange(len(points)), stage, kept))
+        return LinkedSearch(_Components(self, points, values, np.arange(len(points)), stage, kept))
 
     @property
     def tried(self) -> Array:
@@ -113,21 +112,6 @@ class SparseGaussianTest:
         """Rows in the coordinates of the centres."""
         Y = Y if isinstance(Y, SparseRows) else SparseRows.of(Y)
         return Y.astype(np.float64, copy=False).scaled(self.scale)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Search:
-    components: _Components
-
-    def join(self, edges: Array) -> None:
-        self.components.join(edges)
-
-    def complete(self) -> None:
-        self.components.complete()
-
-    def members(self) -> Array:
-        return self.components.members()[0]
 
 
 @final
@@ -180,19 +164,10 @@ def _paired(A: SparseRows, B: SparseRows) -> Array:
     return np.maximum(A.squares() + B.squares() - 2.0 * A.paired_products(B), 0.0)
 
 
-@njit(fastmath=FAST)
-def _sum(position: Any, between: Any, one: Any, other: Any, weights: Any) -> Any:
-    rest, shift, total = 1.0 - position, position * (1.0 - position) * between, 0.0
-    for s in range(len(weights)):
-        # rounding may leave a little below 0, where the exponential must not be asked
-        total += weights[s] * fast_exp(-max(rest * one[s] + position * other[s] - shift, 0.0))
-    return total
-
-
 @njit
 def _stays(one: Any, other: Any, between: Any, weights: Any, level: Any, tried: Any, m: Any) -> Any:
     for k in tried:  # noqa: SIM110 (compiled)
-        if _sum(k / (m + 1), between, one, other, weights) < level:
+        if line_sum(k / (m + 1), between, one, other, weights) < level:
             return False
     return True
 

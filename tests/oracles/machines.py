@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
+
+from clusterkit.core.spaces import build_space
+from clusterkit.core.transform import Keep
+
+
+def dense(X):
+    return build_space(X, Keep(X.shape[1]))
+
+
+@st.composite
+def problem(draw, most=30):
+    """Rows, labels of both kinds, and a width as an inverse squared distance."""
+    n, d = draw(st.integers(3, most)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d))
+    labels = rng.integers(2, size=n)
+    labels[:2] = [0, 1]
+    return X, labels, draw(st.sampled_from([0.05, 0.5, 3.0]))
 
 
 def loss(g, b, y, name, epsilon=0.0):

@@ -7,23 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import machines as oracle
+from oracles.machines import dense, problem
 
 from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.run import bind, starting_labels
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
+from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
 from clusterkit.labelers.bias_threshold import BiasThreshold
 from clusterkit.solvers.svr import Svr
 
 LOSSES = ("laplacian", "epsilon", "square")
-
-
-def dense(X):
-    return build_space(X, Keep(X.shape[1]))
 
 
 def turn(space, labels, previous=None, **parameters):
@@ -32,17 +28,6 @@ def turn(space, labels, previous=None, **parameters):
     coded = BiasThreshold().encode(labels, 2)
     outcome = prepared.solve(coded, previous, None)
     return outcome, float(prepared.objective(coded, outcome)[0])
-
-
-@st.composite
-def problem(draw, most=30):
-    """Rows, labels of both kinds, and a width as an inverse squared distance."""
-    n, d = draw(st.integers(3, most)), draw(st.integers(1, 5))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X = rng.normal(size=(n, d))
-    labels = rng.integers(2, size=n)
-    labels[:2] = [0, 1]
-    return X, labels, draw(st.sampled_from([0.05, 0.5, 3.0]))
 
 
 weights = st.sampled_from([0.01, 1.0, 20.0])
