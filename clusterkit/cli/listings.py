@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,7 +103,14 @@ def plugins(as_json: bool) -> None:
         )
         return
     if not found:
-        console.text("No plugins are installed (entry points of the group clusterkit).")
+        from clusterkit.core.registry import VARIABLE
+
+        none = os.environ.get(VARIABLE) == ""
+        console.text(
+            f"No plugins are used: {VARIABLE} is empty. Unset it to use those installed."
+            if none
+            else "No plugins are installed (entry points of the group clusterkit)."
+        )
         return
     console.table(
         ["plugin", "distribution", "version", "status", "provides, or what is wrong"],

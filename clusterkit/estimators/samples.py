@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from clusterkit._typing import Array
 from clusterkit.core import memory
+from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
 from clusterkit.kernels.sparse_rows import SparseRows
 
@@ -38,12 +40,20 @@ def checked(
 
     Raises
     ------
+    InvalidData
+        If X is sparse and the feature map takes none.
     NeedsMemory
         If a dense copy is needed and above the memory cap.
     """
     takes_sparse = featuremap is not None and featuremap.sparse
     # indices of sparse rows say nothing about order, but their values are checked like any others
     accept = "csr" if takes_sparse else False
+    if not takes_sparse and issparse(X):
+        asked = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
+        raise InvalidData(
+            f"{asked} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that fits "
+            "into memory, or start with a feature map that takes sparse samples, such as 'identity', 'log_tfidf' or 'pca'."
+        )
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
     dense = isinstance(X, np.ndarray)
     n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize

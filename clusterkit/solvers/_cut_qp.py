@@ -14,10 +14,11 @@ from clusterkit.core.errors import ClusterkitWarning
 
 __all__ = ["Plane", "solve_cuts"]
 
-TRIALS = ((1e-11, 1e-13), (1e-8, 1e-8))
-"""Tolerance and regularisation of the interior point method, the next where the gap is not good.
+TRIALS = ((1e-11, 1e-13, 0.99), (1e-8, 1e-8, 0.99), (1e-11, 1e-13, 0.8))
+"""Tolerance, regularisation and share of the longest step of the interior point method.
 
-Its usual regularisation of 1e-8 is too much where C is far above what the margins need.
+The next is tried where the gap is not good. Its usual regularisation of 1e-8 is too much where C is far above what the
+margins need, and with its usual steps of 0.99 it may stall between two points.
 """
 
 SPARE = 1e-9
@@ -236,7 +237,7 @@ def _attempts(program: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
         yield _polished(program, *rough)
 
 
-def _interior(program: tuple[Any, ...], tolerance: float, regularization: float) -> tuple[Array, Array]:
+def _interior(program: tuple[Any, ...], tolerance: float, regularization: float, step: float) -> tuple[Array, Array]:
     """Solution and multipliers; zeros, which are feasible, where it gives no numbers."""
     import clarabel
 
@@ -244,6 +245,7 @@ def _interior(program: tuple[Any, ...], tolerance: float, regularization: float)
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.static_regularization_constant = regularization
+    settings.max_step_fraction = step
     solution = clarabel.DefaultSolver(*program, settings).solve()
     x, z = np.asarray(solution.x), np.asarray(solution.z)
     if not (np.isfinite(x).all() and np.isfinite(z).all()):

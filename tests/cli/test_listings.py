@@ -85,7 +85,10 @@ def test_filters_of_compositions(run):
 def test_plugins(run, monkeypatch):
     from clusterkit.core.registry import Plugin, registry
 
-    assert "No plugins are installed" in run("plugins").stdout
+    assert "No plugins are used: CLUSTERKIT_PLUGINS is empty" in run("plugins").stdout
+    with monkeypatch.context() as m:
+        m.delenv("CLUSTERKIT_PLUGINS")
+        assert "No plugins are installed" in run("plugins").stdout
     assert json.loads(run("plugins", "--json").stdout) == []
     pair = [
         Plugin("good", "good-dist", "1.0", None, (("labeler", "nearest"),)),

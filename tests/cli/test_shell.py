@@ -23,6 +23,7 @@ def test_help_is_quick():
     found = shell("-m", "clusterkit.cli", "--help")
     assert time.perf_counter() - began < 1.5
     assert found.returncode == 0
+    assert shell("-m", "clusterkit", "--help").stdout == found.stdout
     for command in ("demo", "fit", "predict", "stages", "recipes", "compositions", "plugins", "reproduce"):
         assert f"\n  {command} " in found.stdout
 

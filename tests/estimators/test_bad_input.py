@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles.recipes import NAMES
+from scipy.sparse import csr_matrix
 
 import clusterkit
 from clusterkit import Pipeline, recipe
@@ -227,3 +228,9 @@ def test_values_whose_squares_overflow(name, dtype):
 def test_values_whose_squares_vanish_are_answered_with_a_warning(name):
     with pytest.warns(clusterkit.ClusterkitWarning, match=r"squared distances that small are 0 in float64; multiply"):
         assert model(name).fit(X * 1e-200).labels_.shape == (20,)
+
+
+@pytest.mark.parametrize("name", ["elm-kmeans", "emmc"])
+def test_sparse_samples_where_the_map_takes_none(name):
+    with pytest.raises(InvalidData, match=r"must be dense here, got 60 x 4 sparse samples.*'pca'"):
+        recipe(name, n_clusters=2).fit(csr_matrix(np.eye(60, 4)))

@@ -136,6 +136,21 @@ def test_outputs_are_balanced_and_the_objective_falls_between_cuts(given, C):
     assert reported == pytest.approx(value, rel=1e-6)
 
 
+def test_a_program_where_the_longest_steps_stall():
+    gram = np.array(
+        [
+            [501.99170867, 196.06488897, 114.56808136, 157.43074785],
+            [196.06488897, 94.89222094, 62.77652383, 41.42500539],
+            [114.56808136, 62.77652383, 43.89602262, 16.1790072],
+            [157.43074785, 41.42500539, 16.1790072, 71.35154003],
+        ]
+    )
+    means = np.array([[0.125], [-0.125], [0.375], [0.1875]])
+    plane = solve_cuts(gram, np.array([1.0, 0.625, 0.5, 0.5625]), means, 1.0, 0.5)
+    assert plane.value - plane.dual <= 1e-8 * plane.value + 2e-9  # the biases may add 1e-9 to the slack
+    assert plane.value == pytest.approx(1.38033162402 / 501.99170867, abs=3e-9)
+
+
 @given(given=problem())
 def test_the_other_numbering_changes_the_sign(given):
     X, labels, slack = given

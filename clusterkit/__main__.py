@@ -1,0 +1,7 @@
+"""``python -m clusterkit``."""
+
+from __future__ import annotations
+
+from clusterkit.cli import main
+
+main()
