@@ -51,8 +51,8 @@ def checked(
     if not takes_sparse and issparse(X):
         asked = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(
-            f"{asked} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that fits "
-            "into memory, or start with a feature map that takes sparse samples, such as 'identity', 'log_tfidf' or 'pca'."
+            f"{asked} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that "
+            "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
     dense = isinstance(X, np.ndarray)
