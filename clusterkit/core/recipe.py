@@ -24,7 +24,7 @@ class Recipe:
         Author (year), title, where.
     parameters : mapping
         Keyword arguments of the driver; nested ones as ``slot__parameter``.
-    driver : {"Pipeline", "Pooled"}
+    driver : {"Pipeline", "Pooled", "AutoPooled"}
         The estimator that runs it.
     clusters : {"given", "two", "found"}
         Whether the user gives the number of clusters, it is always two, or the method finds it.
@@ -36,6 +36,6 @@ class Recipe:
     title: str
     citation: str
     parameters: Mapping[str, Any] = attrs.field(factory=dict)
-    driver: Literal["Pipeline", "Pooled"] = "Pipeline"
+    driver: Literal["Pipeline", "Pooled", "AutoPooled"] = "Pipeline"
     clusters: Literal["given", "two", "found"] = "given"
     use_when: str = ""

@@ -1,0 +1,105 @@
+"""The abstract consensus: what is the same for every way to make one labeling of several."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.labelings import NOISE, Labelings, by_appearance, checked
+from clusterkit.core.stages.stage import Stage
+
+__all__ = ["Consensus"]
+
+
+class Consensus(Stage):
+    """Makes one labeling of several labelings of the same samples."""
+
+    kind: ClassVar[str] = "consensus"
+    finds_k: ClassVar[bool] = False
+    """whether it finds the number of clusters where none is asked for"""
+    takes_k: ClassVar[bool] = False
+    """whether it gives the number asked for where one is"""
+    varies: ClassVar[bool] = False
+    """whether another random stream may give another labeling"""
+    ordered: ClassVar[bool] = False
+    """whether ties are so common that the order of members and samples matters"""
+
+    @final
+    def combine(self, members: Any, k: int | None, rng: Rng) -> Labels:
+        """One labeling of M labelings, numbered by first appearance.
+
+        What is the same for every consensus is done here: a sample that no member labels is noise, a member that labels
+        none is left out, and equal members are the answer themselves where that has as many clusters as asked for.
+
+        Parameters
+        ----------
+        members : array-like of shape (M, n), int
+            Labels from 0; -1 where a member says nothing about a sample. The names of clusters do not matter.
+        k : int or None
+            Clusters wanted; None if the method finds the number. If there are fewer distinct label columns, each is a
+            cluster, with a warning.
+        rng : Generator
+
+        Returns
+        -------
+        ndarray of shape (n,), int64
+            Labels from 0; -1 exactly where all members say -1.
+
+        Raises
+        ------
+        InvalidData
+            If the members are no labelings of the same samples.
+        InvalidParameter
+            If k is missing, or given to a method that takes none.
+        """
+        self.check_k(k)
+        given = checked(members)
+        known, speaks = ((given != NOISE).any(axis=axis) for axis in (0, 1))
+        labels = np.full(len(known), NOISE, dtype=np.int64)
+        if known.any():
+            labels[known] = self._combine_known(given[np.ix_(speaks, known)], k, rng)
+        return labels
+
+    @final
+    def check_k(self, k: int | None) -> None:
+        """Refuse a number of clusters that is missing, or that the method does not take."""
+        if k is None and not self.finds_k:
+            raise InvalidParameter(f"consensus '{self.name}' needs the number of clusters (n_clusters)")
+        if k is not None and not self.takes_k:
+            raise InvalidParameter(
+                f"consensus '{self.name}' finds the number of clusters itself; leave n_clusters out, got {k!r}"
+            )
+        if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
+            raise InvalidParameter(f"n_clusters must be an integer >= 1 or None, got {k!r}")
+
+    @final
+    def _combine_known(self, members: Array, k: int | None, rng: Rng) -> Labels:
+        labelings = Labelings.of(members)
+        u, columns = len(labelings.counts), labelings.column_of
+        if k == 1 or u == 1:
+            return np.zeros(members.shape[1], dtype=np.int64)
+        if labelings.unanimous and k in (None, u):
+            return labelings.members[0]
+        if k is not None and k >= u:
+            if k > u:
+                warnings.warn(
+                    f"consensus '{self.name}': {k} clusters were asked for, but the members tell only {u} groups of "
+                    "samples apart; these are the clusters",
+                    ClusterkitWarning,
+                    stacklevel=4,
+                )
+            return columns
+        return by_appearance(np.asarray(self.merge(labelings, k, rng)))
+
+    @abstractmethod
+    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
+        """Labels (n,) of all samples, numbered anyhow, none of them -1.
+
+        `labelings` has at least two distinct columns and labels every sample somewhere; its members are not all equal,
+        unless another number of clusters than theirs is asked for. ``1 < k < u`` where k is given.
+        """

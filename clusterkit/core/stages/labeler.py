@@ -1,0 +1,136 @@
+"""The abstract labeler, and the codec, which reads labels from scores through a table of costs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages.stage import Stage, Task
+
+__all__ = ["Codec", "Decoder", "Labeler", "Labeling", "outcome_labeler"]
+
+
+@attrs.frozen(eq=False)
+class Labeling:
+    """What a labeler read from an outcome.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    predict : callable or None
+        Raw rows to labels; None where the method is transductive.
+    costs : ndarray of shape (n, k) or None
+        Price of giving a sample a label, for balancers; only differences within a row have a meaning.
+    exact : bool
+        Whether `predict` on the training rows gives `labels`.
+    interrupted : bool
+        Whether Ctrl-C ended the labeling early: the labels are those found so far.
+    """
+
+    labels: Labels
+    predict: Callable[[Array], Labels] | None
+    costs: Array | None = None
+    exact: bool = True
+    interrupted: bool = False
+
+
+class Labeler(Stage):
+    """Reads labels from an outcome."""
+
+    kind: ClassVar[str] = "labeler"
+    consumes: ClassVar[type[Outcome]]
+    finds_k: ClassVar[bool] = False
+    takes_k: ClassVar[bool] = False
+    """whether one that finds the number of clusters gives the number asked for where one is"""
+    min_clusters: ClassVar[int] = 1
+    max_clusters: ClassVar[int | None] = None
+    inductive: ClassVar[bool] = True
+    sparse: ClassVar[bool] = False
+    """of one that reads domains: whether it works where the points are `SparseRows`"""
+
+    @abstractmethod
+    def label(self, outcome: Any, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Labels of the samples, and how to label new ones."""
+
+
+@attrs.frozen
+class Codec(Labeler):
+    """A labeler of scores: labels to targets, scores to costs; between solver and labels stands a cost table."""
+
+    consumes: ClassVar[type[Outcome]] = Scores
+    coding: ClassVar[Coding]
+    largest: ClassVar[bool] = False
+    """whether the label is always the column of the largest score, ties the lowest: then a solver may find it itself"""
+
+    @abstractmethod
+    def codebook(self, k: int) -> Array:
+        """Targets of the labels, (k, q)."""
+
+    @abstractmethod
+    def costs(self, rows: Array, k: int) -> Array:
+        """Price of each label for each row of scores, (n, k); the label is the cheapest, ties the lowest."""
+
+    @abstractmethod
+    def calibrate(self, rows: Array, task: Task) -> Codec:
+        """This codec fitted to the scores (a bias, for example); a new object, or itself."""
+
+    @final
+    def encode(self, labels: Labels, k: int) -> Coded:
+        """Labels (n,) or (R, n) in coded form."""
+        return Coded(np.atleast_2d(labels), self.coding, k, self.codebook(k))
+
+    @final
+    def decode(self, rows: Array, k: int) -> Labels:
+        """Labels of rows of scores."""
+        return np.argmin(self.costs(rows, k), axis=1)
+
+    @final
+    def label(self, outcome: Scores, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Cheapest label for each sample."""
+        codec = self.calibrate(outcome.rows, task)
+        rows = outcome.rows if outcome.scale is None else outcome.rows * outcome.scale
+        costs = codec.costs(rows, task.k)
+        predict = None
+        if outcome.extend is not None:
+            predict = Decoder(codec, outcome.extend, outcome.scale, task.k)
+        return Labeling(np.argmin(costs, axis=1), predict, costs, outcome.exact_on_training)
+
+
+@final
+@attrs.frozen(eq=False)
+class Decoder:
+    """Predicts by scores and a codec; a frozen callable, so that a fit pickles."""
+
+    codec: Codec
+    extend: Callable[[Array], Array]
+    scale: Array | None
+    k: int
+    offsets: Array | None = None
+
+    def __call__(self, Y: Array) -> Labels:
+        """Labels of raw rows."""
+        rows = self.extend(Y)
+        costs = self.codec.costs(rows if self.scale is None else rows * self.scale, self.k)
+        return np.argmin(costs if self.offsets is None else costs + self.offsets, axis=1)
+
+
+def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:
+    """What labeler="auto" means for a type of outcome."""
+    if issubclass(gives, Scores) and codings:
+        two = k is None or k <= 2
+        if two and Coding.SIGNED in codings:
+            return "threshold"
+        if codings != {Coding.SIGNED}:
+            return "argmax"
+    if issubclass(gives, Embedding):
+        return "rows_kmeans"
+    assert issubclass(gives, Domain)
+    return "complete_graph"

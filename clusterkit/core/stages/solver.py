@@ -1,0 +1,117 @@
+"""The abstract solver, how it works on a type of space, and what it becomes when bound to one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Protocol, final, runtime_checkable
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.outcomes import Outcome
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages.stage import Stage, Task
+
+__all__ = ["Path", "Prepared", "Resumable", "Solver"]
+
+
+class Prepared(ABC):
+    """A solver bound to a space: whatever does not depend on targets has been done once."""
+
+    @property
+    @abstractmethod
+    def resolved(self) -> Mapping[str, Any]:
+        """Parameters that the preparation decided, for `resolved_`."""
+
+    @abstractmethod
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
+        """One turn. `targets` is None for a solver that learns from none."""
+
+    @abstractmethod
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A prepared solver that can go on from an outcome of other parameters, for paths of them.
+
+    Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
+    """
+
+    def resolve(self, spec: Any, previous: Outcome) -> Outcome:
+        """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
+
+
+@attrs.frozen
+class Path:
+    """How a solver works on one type of space.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(solver, space, task, rng) -> Prepared``, a module-level function.
+    gives : type of Outcome
+    inductive : bool
+        Whether the outcome extends to new samples.
+    sparse : bool
+        Whether it also works where the features, or the points of the kernel, are `SparseRows`.
+    square : bool
+        Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
+        before any work.
+    """
+
+    prepare: Callable[[Any, Any, Task, Rng], Prepared]
+    gives: type[Outcome]
+    inductive: bool = True
+    sparse: bool = False
+    square: bool = False
+
+
+class Solver(Stage):
+    """Finds scores, an embedding or a domain in a space."""
+
+    kind: ClassVar[str] = "solver"
+    codings: ClassVar[frozenset[Coding]] = frozenset()
+    targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
+    default_balancer: ClassVar[str | None] = None
+    default_labeler: ClassVar[str | Mapping[str, Any] | None] = None
+    """what labeler="auto" means where the type of outcome does not say"""
+    own_balance: ClassVar[bool] = False
+    """whether it keeps cluster sizes itself: `Task.bounds` always says which (those of `band` by default)"""
+    columns: ClassVar[bool] = False
+    """whether several starts are solved together as more columns"""
+    has_objective: ClassVar[bool] = False
+    """whether `Prepared.objective` gives values: needed for n_init > 1 and pooling"""
+    nonnegative: ClassVar[bool] = False
+    """whether it takes nonnegative features only"""
+    accuracy: ClassVar[float] = 0.0
+    """error that the tolerance of an iteration leaves in scores of size 1, with default parameters; 0: rounding"""
+    monotone: ClassVar[bool] = False
+    """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
+
+    max_clusters: ClassVar[int | None] = None
+    """the most clusters it can tell apart, where there is such a number"""
+
+    @property
+    @abstractmethod
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Spaces it works on."""
+
+    @final
+    def path(self, space: type[Space]) -> Path | None:
+        """The path for a type of space, or None."""
+        for kind in space.__mro__:
+            if kind in self.paths:
+                return self.paths[kind]
+        return None
+
+    @final
+    def prepare(self, space: Space, task: Task, rng: Rng) -> Prepared:
+        """Do all that does not depend on targets."""
+        path = self.path(type(space))
+        if path is None:
+            raise TypeError(f"solver '{self.name}' has no path for a {type(space).__name__}")
+        return path.prepare(self, space, task, rng)

@@ -1,0 +1,66 @@
+"""What all stages have in common, and what they may know of the whole problem."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, final
+
+import attrs
+
+from clusterkit._typing import Array
+from clusterkit.core.errors import UnknownName, nearest_names
+
+__all__ = ["Stage", "Task"]
+
+
+@attrs.frozen
+class Stage(ABC):
+    """One part of an algorithm: immutable, comparable, constructible without arguments."""
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    tunable: ClassVar[frozenset[str]] = frozenset()
+    """parameters whose None a tuner may replace"""
+    trial: ClassVar[Mapping[str, Any]] = {}
+    """parameters that make a costly stage cheap enough for the many examples of the conformance kit"""
+
+    @final
+    def parameters(self) -> dict[str, Any]:
+        """Hyper-parameters by name."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.init}
+
+    @final
+    def with_parameters(self, **changes: Any) -> Self:
+        """A copy with some parameters changed; unknown names are refused with the nearest ones."""
+        known = self.parameters()
+        for name in changes:
+            if name not in known:
+                raise UnknownName(f"{self.kind} '{self.name}' has no parameter {name!r}. {nearest_names(name, known)}")
+        return attrs.evolve(self, **changes)
+
+
+@attrs.frozen(eq=False)
+class Task:
+    """What a solver or labeler may know of the whole problem.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    n_clusters : int or None
+        None where the labeler finds the number.
+    bounds : (lo, hi) arrays of shape (k,), or None
+        Cluster sizes that the balancer will enforce.
+    """
+
+    n: int
+    n_clusters: int | None
+    bounds: tuple[Array, Array] | None = None
+
+    @property
+    def k(self) -> int:
+        """The number of clusters, where one was asked for."""
+        if self.n_clusters is None:
+            raise ValueError("this method needs n_clusters")
+        return self.n_clusters

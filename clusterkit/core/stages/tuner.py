@@ -1,0 +1,44 @@
+"""The abstract tuner and what it decides."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.stages.stage import Stage
+
+__all__ = ["Tuned", "Tuner"]
+
+
+@attrs.frozen(eq=False)
+class Tuned:
+    """What a tuner decided.
+
+    Parameters
+    ----------
+    stages : mapping
+        Slot to stage: the slots that were given, parameters left at None replaced.
+    facts : mapping
+        How the decision was made, for `resolved_`: the rule, rows used, runs, seconds.
+    """
+
+    stages: Mapping[str, Stage]
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+class Tuner(Stage):
+    """Turns parameters left at None into values, without labels, before the fit."""
+
+    kind: ClassVar[str] = "tuner"
+
+    @abstractmethod
+    def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
+        """The stages by slot with tunable parameters that are None replaced, and how that was decided.
+
+        Stages it knows nothing about, and parameters that were given, stay as they are. Where the data allow no
+        decision (a single row, for example) every parameter may stay None.
+        """
