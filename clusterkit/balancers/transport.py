@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
 from clusterkit.core.stages import Assignment, Balancer, Task
 
 __all__ = ["Transport"]
@@ -94,7 +94,7 @@ class Transport(Balancer):
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Cheapest labels with allowed sizes."""
-        from clusterkit.balancers._transport import balanced
+        from clusterkit.kernels.transport import transport
 
         n, k = costs.shape
         if self.sizes is not None:
@@ -102,7 +102,27 @@ class Transport(Balancer):
         else:
             low, high = self.bounds(n, k)
         kept = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
-        return balanced(np.ascontiguousarray(costs, dtype=kept), labels, low, high)
+        C = np.ascontiguousarray(costs, dtype=kept)
+        _check(C)
+        found = transport(C, labels, low, high)
+        if found is None:
+            raise Infeasible(
+                f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite "
+                "cost"
+            )
+        facts = {"gap": found.gap} | ({"tied_rows": found.tied} if found.tied else {})
+        return Assignment(found.labels, found.prices if found.prices.any() else None, found.tied == 0, facts)
+
+
+def _check(C: Array) -> None:
+    lowest, highest = float(C.min()), float(C.max())
+    if np.isnan(lowest) or np.isnan(highest) or lowest == -np.inf:
+        raise InvalidData(
+            "balancer 'transport': costs must be numbers above -inf (inf forbids a label), got NaN or -inf"
+        )
+    if highest == np.inf and (C.min(axis=1) == np.inf).any():
+        row = int(np.argmax(C.min(axis=1) == np.inf))
+        raise Infeasible(f"balancer 'transport': every label of row {row} costs inf, so it can have none")
 
 
 def _is_whole(value: Any) -> bool:

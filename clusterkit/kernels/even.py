@@ -30,15 +30,15 @@ def even_out(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], int, int]:
 
     Notes
     -----
-    The sum of the scores chosen is the largest for the sizes that come out, up to rounding. O(k³ + n) for each row in
-    excess, memory of three (n, k) arrays.
+    No labels of such sizes have a larger sum of scores, up to rounding. Time and memory are those of `transport`.
     """
-    from clusterkit.kernels import even_jit
+    from clusterkit.kernels.transport import transport
 
+    n, k = rows.shape
     before = np.argmax(rows, axis=1)
-    labels = before.copy()
-    price, _ = even_jit.even(-rows, labels)
-    offsets = -even_jit.prices(price)
+    found = transport(-rows, before, np.full(k, n // k), np.full(k, -(-n // k)))
+    assert found is not None, "finite scores can always be divided evenly"
+    labels, offsets = found.labels, -found.prices
     # scores are read and predicted as one sum, so that both round alike
     rows = rows + offsets
     unsettled = np.flatnonzero(np.argmax(rows, axis=1) != labels)

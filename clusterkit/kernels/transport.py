@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, final
+
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Labels
-from clusterkit.balancers._paths_jit import IMPOSSIBLE, WINDOW, move_along_paths
-from clusterkit.balancers._prices_jit import audit, cheapest, moves, widest
-from clusterkit.core.errors import Infeasible, InvalidData
-from clusterkit.core.stages import Assignment
+from clusterkit.kernels.transport_paths_jit import IMPOSSIBLE, WINDOW, move_along_paths
+from clusterkit.kernels.transport_prices_jit import audit, cheapest, moves, widest
 
-__all__ = ["balanced"]
+__all__ = ["Transport", "transport"]
+
+Array = NDArray[Any]
 
 FEW = 2000
 """twice so many rows are solved from prices of 0; more start at the prices of one row in `RATIO`"""
@@ -19,39 +22,58 @@ MANY = 100_000
 """so many costs are all candidates for a move; of more only those near the border are"""
 
 
-def balanced(C: Array, given: Labels, low: Labels, high: Labels) -> Assignment:
-    """Labels of least total cost with sizes in [low, high], with the prices that give them.
+@final
+@attrs.frozen(eq=False)
+class Transport:
+    """Labels of least total cost.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    prices : ndarray of shape (k,)
+        Added to the costs they make each row's label its cheapest.
+    gap : float
+        How far the cost is from the least at most, relative to that of random labels above that of free ones.
+    tied : int
+        Rows that have another label at these prices: no prices tell them apart.
+    """
+
+    labels: Array
+    prices: Array
+    gap: float
+    tied: int
+
+
+def transport(C: Array, given: Array, low: Array, high: Array) -> Transport | None:
+    """Labels of least total cost with sizes in [low, high], with the prices that give them; None if there are none.
 
     Parameters
     ----------
     C : ndarray of shape (n, k)
-        float32 or float64, row by row in memory.
+        float32 or float64, row by row in memory; inf forbids a label, and every row has a finite cost.
     given : ndarray of shape (n,)
         Kept if no labels are cheaper.
     low, high : integer ndarray of shape (k,)
         Can add up to n.
     """
     n, k = C.shape
-    _check(C)
     sizes = np.bincount(given, minlength=k)
     if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), given]).all():
         least, _ = moves(C, given)
         if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), given):
-            return Assignment(given, None, True, {"gap": 0.0})
+            return Transport(given, np.zeros(k), 0.0, 0)
         prices, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _report(C, given, prices, low, high, sizes)
+            return _certified(C, given, prices, low, high, sizes)
     found = _solve(C, low, high)
     if found is None:
-        raise Infeasible(
-            f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite cost"
-        )
+        return None
     labels, sizes, _ = found
     while True:
         least, mover = moves(C, labels)
         prices, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _report(C, labels, prices, low, high, sizes)
+            return _certified(C, labels, prices, low, high, sizes)
         # what rounding of the prices left: every pass lowers the cost
         for u, v in zip(cycle, np.roll(cycle, -1), strict=True):
             if u < k and v < k:
@@ -59,28 +81,13 @@ def balanced(C: Array, given: Labels, low: Labels, high: Labels) -> Assignment:
         sizes = np.bincount(labels, minlength=k)
 
 
-def _check(C: Array) -> None:
-    lowest, highest = float(C.min()), float(C.max())
-    if np.isnan(lowest) or np.isnan(highest) or lowest == -np.inf:
-        raise InvalidData(
-            "balancer 'transport': costs must be numbers above -inf (inf forbids a label), got NaN or -inf"
-        )
-    if highest == np.inf and (C.min(axis=1) == np.inf).any():
-        row = int(np.argmax(C.min(axis=1) == np.inf))
-        raise Infeasible(f"balancer 'transport': every label of row {row} costs inf, so it can have none")
-
-
-def _report(C: Array, labels: Labels, prices: Array, low: Labels, high: Labels, sizes: Labels) -> Assignment:
+def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, sizes: Array) -> Transport:
     gap, scale, others = audit(C, labels, prices, low, high, sizes)
-    relative = gap / scale if scale > 0 else float(gap > 0)
-    facts = {"gap": float(relative)}
-    if others:
-        facts["tied_rows"] = int(others)
-    return Assignment(labels, prices, others == 0, facts)
+    return Transport(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
 
 
-def _solve(C: Array, low: Labels, high: Labels) -> tuple[Labels, Labels, Array] | None:
-    """Labels, sizes and prices: those of a part of the rows first, whose sizes obey the bounds in proportion."""
+def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | None:
+    """Array, sizes and prices: those of a part of the rows first, whose sizes obey the bounds in proportion."""
     n, k = C.shape
     prices = np.zeros(k + 1)
     if n > 2 * FEW:
@@ -104,7 +111,7 @@ def _solve(C: Array, low: Labels, high: Labels) -> tuple[Labels, Labels, Array] 
     return None if state == IMPOSSIBLE else (labels, sizes, prices[:k] - prices[k])
 
 
-def _loss(C: Array, prices: Array, labels: Labels, part: float) -> float:
+def _loss(C: Array, prices: Array, labels: Array, part: float) -> float:
     """What a part of the rows lose at most by their second best label at these prices, judged by some rows."""
     rows = _spread(len(C), 5000)
     priced = C[rows] + prices
@@ -115,6 +122,6 @@ def _loss(C: Array, prices: Array, labels: Labels, part: float) -> float:
     return float(np.quantile(loss, part)) if len(loss) else np.inf
 
 
-def _spread(n: int, m: int) -> Labels:
+def _spread(n: int, m: int) -> Array:
     """About m of n indices, spread by the golden ratio: always the same, and in step with no period of the rows."""
     return np.unique((np.arange(m) * 0.6180339887498949 % 1.0 * n).astype(np.int64))
