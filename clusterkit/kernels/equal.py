@@ -1,7 +1,8 @@
 """Equal clustering on plain arrays: what the solvers and the partitioners of that name share.
 
 Centres drift towards those of larger cells and away from those of smaller ones, until all cells are of about the same
-size. The compiled loops are in `equal_jit`; here are the seeds, the choice of a loop, new starts, and the repair.
+size. The compiled loops are in `equal_jit` and `equal_list_jit`; here are the seeds, the choice of a loop, and new
+starts.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clusterkit.kernels.equal_tiles import Tiled
+
 __all__ = ["Parts", "Rule", "distinct_rows", "find_parts", "minus_distances"]
 
-# Up to so many attributes a tree of boxes finds the sizes faster than deadlines for rows.
+# Up to so many attributes a tree of boxes finds the sizes faster than sweeps over rows.
 TREE = 3
 # Centres at so many times the spread of the seeds do not come back.
 FAR = 1e12
@@ -163,18 +166,22 @@ def minus_distances(H: NDArray[Any], centres: NDArray[Any], offsets: NDArray[Any
 def distinct_rows(X: NDArray[Any], m: int, rng: np.random.Generator) -> tuple[NDArray[Any], int]:
     """Indices of m random rows, distinct in value as far as the rows are, and how many of them are."""
     order = rng.permutation(len(X))
-    taken, looked, more = order[:0], 0, m
-    while looked < len(X) and len(taken) < m:
-        pool = np.concatenate([taken, order[looked : looked + more]])
-        taken = pool[np.sort(np.unique(X[pool], axis=0, return_index=True)[1])[:m]]
-        looked, more = looked + more, 2 * more
-    spare = order[~np.isin(order, taken)][: m - len(taken)]
-    return np.concatenate([taken, spare]), len(taken)
+    taken: dict[bytes, int] = {}
+    for begin in range(0, len(X), 4 * m):
+        rows = np.ascontiguousarray(X[order[begin : begin + 4 * m]] + 0.0)  # (zeros equal to the last bit)
+        for i, row in enumerate(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist(), begin):
+            taken.setdefault(row, i)
+        if len(taken) >= m:
+            break
+    places = list(taken.values())[:m]
+    if len(places) == m:
+        return order[places], m
+    return np.concatenate([order[places], np.delete(order, places)[: m - len(places)]]), len(places)
 
 
 @attrs.define(eq=False)
 class _Loop:
-    """A start under way, on a line, in a tree of boxes, or with deadlines for rows."""
+    """A start under way, on a line, in a tree of boxes, or by sweeps over tiles of rows."""
 
     turns: Callable[[int, int], tuple[int, int]]
     place: Callable[[NDArray[Any]], NDArray[Any]]
@@ -188,7 +195,7 @@ class _Loop:
     def of(
         cls, X: NDArray[Any], seeds: NDArray[Any], rule: Rule, eps: int, early: bool, record: bool, tree: Any
     ) -> _Loop:
-        """Choose the loop: a line for two centres or one attribute, a tree for few attributes, else deadlines."""
+        """Choose the loop: a line for two centres or one attribute, a tree for few attributes, else sweeps."""
         from clusterkit.kernels import equal_jit, equal_tree_jit
 
         n, d = X.shape
@@ -227,16 +234,7 @@ class _Loop:
             def turns(first: int, last: int) -> tuple[int, int]:
                 return equal_jit.grove(*tree, C, sizes, *room, first, last, *end)
         else:
-            keys, clock = np.zeros(n), np.zeros(3)
-            queue = (
-                np.zeros(n, dtype=np.int32), sizes, keys, keys.view(np.int64),
-                np.full(equal_jit.BUCKETS, -1, dtype=np.int32), np.zeros(n, dtype=np.int32), np.zeros(n, np.int32),
-                clock, clock.view(np.int64), np.zeros(m), np.ones(m), np.ones((m, m)),
-            )  # fmt: skip
-
-            def turns(first: int, last: int) -> tuple[int, int]:
-                return equal_jit.drift(X, C, *queue, first, last, *end)
-
+            turns = Tiled(X, C, sizes, end)
         return cls(turns, place, tree, ends, best, heights, kept)
 
     def run(

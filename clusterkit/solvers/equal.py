@@ -67,8 +67,9 @@ class Equal(Solver):
     offset tells them apart, then ``exact_on_training_`` is False.
 
     An iteration of the textbook costs O(n k L). Here cells are counted anew only where borders may have passed: two
-    clusters, or one attribute, O(k log n + k²) after sorting; up to three attributes by a tree of boxes; else O(k L)
-    for each row whose deadline has come, plus O(k² L). Sizes are the same in every iteration up to ties. Memory: the
+    clusters, or one attribute, O(k log n + k²) after sorting; up to three attributes by a tree of boxes; else by
+    sweeps in single precision over the rows that a border may pass, O(k min(L, k)) each, plus O(k² L + L²). Sizes are
+    the same in every iteration up to ties. Memory: the
     features in float64 and the (n, k) scores; it does not stream. Works on features only.
 
     References

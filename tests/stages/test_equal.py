@@ -105,14 +105,14 @@ def test_ties_of_whole_numbers_go_to_the_lowest(n, d, m, seed):
     np.testing.assert_array_equal(found.sizes, sizes)
 
 
-def test_a_tree_and_deadlines_count_alike(monkeypatch):
+def test_a_tree_and_sweeps_count_alike(monkeypatch):
     X = bananas(4000)
     settings = {"max_iter": 300, "eps": 0, "strict": True, "restarts": 0}
     tree = parts_of(X, 11, 1, **settings)
     monkeypatch.setattr(loops, "TREE", 0)
-    deadlines = parts_of(X, 11, 1, **settings)
-    np.testing.assert_array_equal(tree.sizes, deadlines.sizes)
-    np.testing.assert_array_equal(tree.centres, deadlines.centres)
+    sweeps = parts_of(X, 11, 1, **settings)
+    np.testing.assert_array_equal(tree.sizes, sweeps.sizes)
+    np.testing.assert_array_equal(tree.centres, sweeps.centres)
 
 
 @given(given=problem(), seed=st.integers(0, 99))
