@@ -29,6 +29,7 @@ def turn(space, labels, previous=None, **parameters):
     return outcome, float(prepared.objective(coded, outcome)[0])
 
 
+# a solver that stops where no two rows violate optimality by more than 1e-4 is off by 1e-4 C n at most
 weights = st.sampled_from([0.01, 1.0, 50.0])
 
 
@@ -52,7 +53,7 @@ def test_features_equal_the_linear_kernel(given, C):
     features, value = turn(dense(X), labels, C=C)
     kernel, same = turn(KernelSpace(X, Linear()), labels, C=C)
     np.testing.assert_allclose(features.rows, kernel.rows, atol=5e-3 * max(1.0, C))
-    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C))
+    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
     np.testing.assert_array_equal(features.extend(X), features.rows)
     np.testing.assert_allclose(kernel.extend(X), kernel.rows, atol=1e-10 * (1 + C * len(X) ** 2))
 
@@ -63,7 +64,7 @@ def test_translation_does_not_matter(given, C):
     plain, value = turn(dense(X), labels, C=C)
     moved, same = turn(dense(X + 1e5), labels, C=C)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
-    np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C))
+    np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
 
 @given(given=problem(), C=weights)

@@ -30,6 +30,7 @@ def turn(space, labels, previous=None, **parameters):
     return outcome, float(prepared.objective(coded, outcome)[0])
 
 
+# a solver that stops where no two rows violate optimality by more than 1e-4 is off by 1e-4 C n at most
 weights = st.sampled_from([0.01, 1.0, 20.0])
 
 
@@ -44,7 +45,7 @@ def test_scores_and_objective_equal_the_oracle(given, C, epsilon):
     # scikit-learn keeps kernel values in single precision, which C magnifies
     np.testing.assert_allclose(outcome.rows[:, 0], K @ alpha - np.mean(K @ alpha), atol=5e-3 * max(1.0, C))
     same = oracle.primal(K, alpha, y, C, name, epsilon)
-    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C))
+    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
     assert value >= oracle.dual(K, alpha, y, name, epsilon) - 1e-6 * C * len(y)
 
 
@@ -72,7 +73,7 @@ def test_features_equal_the_linear_kernel(given, C, loss):
         features, value = turn(dense(rows), labels, C=C, loss=loss)
         kernel, same = turn(KernelSpace(rows, Linear()), labels, C=C, loss=loss)
         np.testing.assert_allclose(features.rows, kernel.rows, atol=5e-3 * max(1.0, C))
-        np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C))
+        np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
         np.testing.assert_array_equal(features.extend(rows), features.rows)
 
 
@@ -82,7 +83,7 @@ def test_translation_does_not_matter(given, C, loss):
     plain, value = turn(dense(X), labels, C=C, loss=loss)
     moved, same = turn(dense(X + 1e5), labels, C=C, loss=loss)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
-    np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C))
+    np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
 
 @given(given=problem(), C=weights, loss=st.sampled_from(LOSSES))
@@ -105,7 +106,7 @@ def test_going_on_from_other_labels_equals_a_fresh_start(given, C, seed, loss):
     warm, value = turn(space, changed, before, C=C, loss=loss)
     cold, same = turn(space, changed, C=C, loss=loss)
     np.testing.assert_allclose(warm.rows, cold.rows, atol=5e-3 * max(1.0, C))
-    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C))
+    np.testing.assert_allclose(value, same, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
