@@ -59,13 +59,14 @@ MEASURES: Mapping[str, Measure] = {
     "davies_bouldin": Measure(-1, 0.01, "", 2),
     "training": Measure(-1, ratio=True),
     "labelling": Measure(-1, ratio=True),
+    "partition": Measure(-1, ratio=True),
     "clusters": Measure(0),
     "samples": Measure(0, count=True),
     "attributes": Measure(0, count=True),
     "classes": Measure(0, count=True),
 }
-"""Accuracy, error, purity_percent and agreement in percent; rand is the Rand index; cpu, training and labelling in
-seconds."""
+"""Accuracy, error, purity_percent and agreement in percent; rand is the Rand index; cpu, training, labelling and
+partition in seconds."""
 
 
 def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:

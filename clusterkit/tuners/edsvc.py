@@ -15,6 +15,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.labelings import cluster_limit
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Solver, Stage, Tuned, Tuner
 from clusterkit.kernels.distances import squared_distances
@@ -26,13 +27,18 @@ from clusterkit.tuners.svc_auto import _sample, _with
 
 __all__ = ["EdSvc"]
 
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Of samples at the bound, in the search of the plane; 0 is a bound of 1."""
+Cell = tuple[float | None, Sequence[float]]
+"""A width, None for that of the space, and bounds."""
+
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
+"""Of samples at the bound, in the search of the plane, up to the largest allowed; 0 is a bound of 1."""
 PLANE_WIDTHS, LINE = 24, 100
 """Widths of the plane; widths, and bounds, of the search one after the other."""
 SCAN = 16
-MEMBERS, PLANE_MEMBERS = 10, 30
-"""With ten members their random numbers of clusters alone may decide between good partitions."""
+BETWEEN = 4
+"""Widths of the plane that follow in each of the two gaps beside the best one."""
+MEMBERS, PLANE_MEMBERS = 10, 60
+"""At least so many in the plane: with ten their random numbers of clusters alone may decide between good partitions."""
 SHATTERED = 0.6
 """Clusters a sample beyond which the plane looks at no narrower kernel."""
 
@@ -51,11 +57,12 @@ class EdSvc(Tuner):
     ----------
     n_members : int or None, default None
         Partitions in the ensemble: k-means from one random start, in the coordinates before the kernel. None: 10, or
-        30 with "plane".
+        with "plane" the least multiple of the possible numbers of clusters from 60 on.
     k_rule : {"cbrt", "sqrt"}, default "cbrt"
-        Their numbers of clusters are drawn from 2 to the cube or the square root of n.
+        Their numbers of clusters are from 2 to the cube or the square root of n: drawn, or with "plane" each as often
+        as any other.
     search : {"coordinate", "plane"}, default "coordinate"
-        Widths first and then bounds; or all pairs of 24 widths and 12 bounds.
+        Widths first and then bounds; or all pairs of 24 widths and 12 bounds, and of 8 more widths beside the best.
     score : {"nmi", "ami"}, default "nmi"
         Mean normalised mutual information with the members, or adjusted for chance; geometric mean of the entropies.
     clusters : {"auto", "any", "sqrt"}, default "auto"
@@ -65,7 +72,8 @@ class EdSvc(Tuner):
     n_C : int or None, default None
         Bounds of the coordinate search; None: 100. The plane has fixed shares.
     largest_share : float, default 0.9
-        The smallest bound is ``1 / (largest_share n)``: at most so many samples lie outside the contour.
+        The smallest bound is ``1 / (largest_share n)``: at most so many samples lie outside the contour. Beyond 0.9 the
+        plane has 0.95, 0.97, 0.98 and 0.99: of many attributes only such cores may be apart.
     warm : bool, default True
         Start other bounds from the solution without one, and do not solve for those above its largest weight. The same
         minimum up to `tol` of the solver.
@@ -86,8 +94,12 @@ class EdSvc(Tuner):
     Widths are geometric from 1 / (largest squared distance) to ``4 ln 2`` / (lower decile of the squared distances to
     the nearest neighbour), beyond which most samples are alone. Those of the plane go from 1/8 of the last width with
     one cluster at C = 1 to the first with more than 0.6 n clusters, found on a scan of 16; its shares p, with
-    ``C = 1 / (p n)``, are 0, .02, .05, .1, .2, ..., .9. Ties within 1e-12 go to the smallest `gamma`, then the largest
-    `C`. If no candidate qualifies, the widest kernel without outliers is used.
+    ``C = 1 / (p n)``, are 0, .02, .05, .1, .2, ..., .9. Then four widths in each gap beside the best one, with all
+    shares: with many outliers a step of the plane may lead from a handful of clusters past √n. Ties within 1e-12 go to
+    the smallest `gamma`, then the largest `C`. If no candidate qualifies, the widest kernel without outliers is used.
+
+    The mean agreement estimates that with a member of a random number of clusters. Numbers that are spread evenly
+    estimate the same with less scatter: between numbers the agreement differs more than between members of one.
 
     Samples outside the contour are scored as the labeler labels them; "nearest" makes partitions comparable with the
     members. ``resolved_["tuner"]`` has the score, the number of clusters, what every sample alone would score, and all
@@ -173,14 +185,23 @@ def _space(featuremap: Any, X: Array, rows: Array, open_gamma: bool, rng: Rng) -
     return space
 
 
-def _members(space: Space, M: int, k_rule: str, rng: Rng) -> Array:
-    """The ensemble, (M, n)."""
+def _members(space: Space, M: int | None, k_rule: str, even: bool, rng: Rng) -> Array:
+    """The ensemble, (M, n): numbers of clusters drawn, or `even`, each as often as any other up to one."""
     # by its public name: the layer of tuners knows no estimators
     from clusterkit import ensemble
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)  # equal samples, empty clusters
-        return ensemble(space.points, M, k_rule=k_rule, random_state=rng)
+        if not even:
+            return ensemble(space.points, M or MEMBERS, k_rule=k_rule, random_state=rng)
+        ks = rng.permutation(np.arange(2, cluster_limit(space.n, k_rule) + 1))
+        wanted = np.resize(ks, M or -(-PLANE_MEMBERS // len(ks)) * len(ks))
+        parts: list[Array] = []
+        for k, number in zip(*np.unique(wanted, return_counts=True), strict=True):
+            parts.append(ensemble(space.points, int(number), k_rule=int(k), random_state=rng))
+            if len(parts[-1]) < number:
+                break  # Ctrl-C
+        return np.concatenate(parts)
 
 
 @final
@@ -202,8 +223,7 @@ class _Search:
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
             return {"gamma": 1.0, "C": 1.0, "rule": "rows without a scale: one cluster", "candidates": 0}
         plane = self.tuner.search == "plane"
-        M = self.tuner.n_members or (PLANE_MEMBERS if plane else MEMBERS)
-        members = _members(self.space, M, self.tuner.k_rule, self.rng)
+        members = _members(self.space, self.tuner.n_members, self.tuner.k_rule, plane, self.rng)
         agreement = Agreement(members, self.tuner.score)
         workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
         solver, labeler = self.stages["solver"], self.stages["labeler"]
@@ -216,11 +236,13 @@ class _Search:
         ended = "all candidates tried"
         try:
             if plane:
-                trail.add(2, runs.over(self._plane(runs, ends, first, n), self.tuner.name))
+                cells: list[Cell] = self._plane(runs, ends, first, n)
+                trail.add(2, runs.over(cells, self.tuner.name))
+                trail.add(2, runs.over(_beside(trail, cells), self.tuner.name))
             else:
                 gamma: float | None = None
                 if self.open_gamma:
-                    cells = [(float(each), (first,)) for each in self._line(*ends)]
+                    cells = [(float(each), [first]) for each in self._line(*ends)]
                     trail.add(0, runs.over(cells, self.tuner.name))
                     gamma = trail.candidates[trail.best(every=True)].gamma
                 if self.open_C:
@@ -263,9 +285,7 @@ class _Search:
     def _line(self, low: float, high: float) -> Array:
         return np.geomspace(low, high, self.tuner.n_gamma or LINE)
 
-    def _plane(
-        self, runs: Runs, ends: tuple[float, float], first: float, n: int
-    ) -> list[tuple[float | None, Sequence[float]]]:
+    def _plane(self, runs: Runs, ends: tuple[float, float], first: float, n: int) -> list[Cell]:
         """Cells of the plane: widths where something happens, each with all bounds."""
         bounds: Sequence[float] = [first]
         if self.open_C:
@@ -274,7 +294,7 @@ class _Search:
         if not self.open_gamma:
             return [(None, bounds)]
         scan = np.geomspace(ends[0], 2.0 * ends[1], SCAN)
-        cells = [(float(gamma), (first,)) for gamma in scan]
+        cells: list[Cell] = [(float(gamma), (first,)) for gamma in scan]
         counts = np.array([found[0].n_clusters for found in runs.over(cells, self.tuner.name)])
         whole, broken = np.flatnonzero(counts <= 1), np.flatnonzero(counts > SHATTERED * n)
         low = max(0.3 * ends[0], float(scan[whole[-1]] if len(whole) else ends[0]) / 8.0)
@@ -358,7 +378,20 @@ def _bounds(n: int, share: float, number: int) -> Array:
     return np.geomspace(1.0, lowest, number) if lowest < 1.0 and number > 1 else np.ones(1)
 
 
-def _shared(gamma: float | None, bounds: Array, workers: int) -> list[tuple[float | None, Sequence[float]]]:
+def _beside(trail: _Trail, cells: Sequence[Cell]) -> list[Cell]:
+    """Cells for widths beside that of the best candidate, up to the next ones or a step beyond the last."""
+    chosen = trail.best()
+    widths = np.array([gamma for gamma, _ in cells if gamma is not None])
+    if chosen < 0 or len(widths) < 2:
+        return []
+    steps = np.log(widths)
+    steps = np.concatenate([[2 * steps[0] - steps[1]], steps, [2 * steps[-1] - steps[-2]]])
+    at = 1 + int(np.argmin(np.abs(widths - trail.candidates[chosen].gamma)))
+    gaps = [np.linspace(steps[i], steps[i + 1], BETWEEN + 2)[1:-1] for i in (at - 1, at)]
+    return [(float(gamma), cells[0][1]) for gamma in np.exp(np.concatenate(gaps))]
+
+
+def _shared(gamma: float | None, bounds: Array, workers: int) -> list[Cell]:
     """One width with its bounds dealt out to the workers in runs; what a bound gives does not depend on its run."""
     parts = np.array_split(bounds, 1 if workers == 1 else min(4 * workers, len(bounds)))
     return [(gamma, part.tolist()) for part in parts]

@@ -2,10 +2,12 @@
 
 ``speed``: all candidates of the published search, by the tuner and one fit after the other; the scores of both are
 compared candidate by candidate. ``accuracy``: both searches on named data sets, without labels, beside the ensemble's
-mean member, consensus functions on the same ensemble and the printed values. NMI with the geometric mean.
+mean member, consensus functions on the same ensemble and the printed values. NMI with the geometric mean. ``plane``: a
+picture of NMI and clusters over widths and shares of outliers; it shows what labels would choose.
 
     uv run python tests/benchmarks/edsvc.py speed --names wine breast-cancer
     uv run python tests/benchmarks/edsvc.py accuracy --names wine:minmax wine:z2
+    uv run python tests/benchmarks/edsvc.py plane --names semeion:minmax --widths 0.078 0.135
 
 Needs the data sets; `CLUSTERKIT_DATA` names the folder.
 """
@@ -97,7 +99,7 @@ def accuracy(names, seeds):
                     f"{adjusted_rand(y, model.labels_):.3f} ({model.labels_.max() + 1} clusters, p = {share:.2f}, "
                     f"score {model.resolved_['tuner']['score']:.3f}, {time.perf_counter() - begin:.1f} s)"
                 )
-            # of the coordinate search; the first ten of the plane's thirty
+            # those of the coordinate search
             members = ensemble(X, 10, random_state=Seeds.of(seed).stream("tuner"))
             mean = np.mean([nmi(y, member, average="geometric") for member in members])
             others = [
@@ -112,15 +114,71 @@ def accuracy(names, seeds):
             )
 
 
+def plane(entry, low, high):
+    """Numbers of clusters and NMI to the classes, (widths, shares), and the widths and shares."""
+    from clusterkit.core.kernel import Gaussian
+    from clusterkit.core.spaces import KernelSpace
+    from clusterkit.labelers.complete_graph import CompleteGraph
+    from clusterkit.solvers.svdd import Svdd
+    from clusterkit.tuners._candidates import Runs
+    from clusterkit.tuners.edsvc import SHARES
+
+    X, y = load(*entry.split(":"))
+    shares, gammas = SHARES, np.geomspace(low, high, 24)
+    bounds = [min(1.0, 1.0 / (p * len(X))) if p > 0 else 1.0 for p in shares]
+    runs = Runs.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
+    cells = list(runs.over([(float(gamma), bounds) for gamma in gammas], "plane"))
+    clusters = np.array([[each.n_clusters for each in cell] for cell in cells])
+    found = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])
+    return gammas, np.array(shares), clusters, found, len(X)
+
+
+def draw_plane(gammas, shares, clusters, found, n, title, path):
+    """Two maps; white rings where 2 to √n clusters may win."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.colors import LogNorm
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 3.9), layout="constrained", sharey=True)
+    allowed = np.argwhere((clusters >= 2) & (clusters <= np.sqrt(n)))
+    steps = np.sqrt(gammas[1] / gammas[0])
+    edges = np.concatenate([gammas / steps, [gammas[-1] * steps]])
+    for ax, table, options, name in (
+        (axes[0], found, {"cmap": "viridis", "vmin": 0.0}, "NMI to the classes"),
+        (axes[1], clusters, {"cmap": "cividis", "norm": LogNorm(vmin=1)}, "clusters"),
+    ):
+        image = ax.pcolormesh(edges, np.arange(len(shares) + 1) - 0.5, table.T, **options)
+        figure.colorbar(image, ax=ax)
+        ax.plot(gammas[allowed[:, 0]], allowed[:, 1], "o", color="white", markersize=4, markerfacecolor="none")
+        ax.set_xscale("log")
+        ticks = np.geomspace(gammas[0], gammas[-1], 4)
+        ax.set_xticks(ticks, [f"{each:.2g}" for each in ticks])
+        ax.minorticks_off()
+        ax.set_yticks(np.arange(len(shares)), [f"{p:g}" for p in shares], fontsize=8)
+        ax.set_title(name, fontsize=10)
+        ax.set_xlabel("gamma of the Gaussian kernel")
+    axes[0].set_ylabel("share of rows outside")
+    inside = found[allowed[:, 0], allowed[:, 1]]
+    figure.suptitle(f"{title}: rings have 2 to {int(np.sqrt(n))} clusters, NMI {inside.max():.2f} at most", fontsize=11)
+    figure.savefig(path, dpi=90)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["speed", "accuracy"])
+    parser.add_argument("what", choices=["speed", "accuracy", "plane"])
     parser.add_argument("--names", nargs="*")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--widths", type=float, nargs=2, default=(0.078, 0.135))
+    parser.add_argument("--to", default="edsvc-plane.png")
     given = parser.parse_args()
     print(describe())
     if given.what == "speed":
         speed(given.names or ["wine", "breast-cancer"], given.jobs)
-    else:
+    elif given.what == "accuracy":
         accuracy(given.names or SETS, given.seeds)
+    else:
+        for entry in given.names or ("semeion:minmax",):
+            draw_plane(*plane(entry, *given.widths), entry, given.to)
