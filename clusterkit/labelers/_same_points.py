@@ -25,7 +25,15 @@ from clusterkit.kernels.rows_jit import find_rows
 from clusterkit.kernels.sparse_rows import SparseRows
 from clusterkit.kernels.threads import over_rows
 from clusterkit.labelers._domain_labels import DistinctRows, _nearest_kept, first_appearance
-from clusterkit.labelers._same_points_jit import bounded_pairs, distances, join_lines, least_distances, tree, values_at
+from clusterkit.labelers._same_points_jit import (
+    bounded_pairs,
+    distances,
+    join_lines,
+    least_distances,
+    tree,
+    undecided_pairs,
+    values_at,
+)
 from clusterkit.labelers._segments_jit import SMALLEST_LEVEL, fractions
 
 __all__ = ["SamePoints"]
@@ -73,6 +81,8 @@ class SamePoints:
         Squared distances.
     least : ndarray of shape (u, u)
         Below the diagonal, squared distances of one sample of each line to the nearest of all points.
+    spanning : ndarray of shape (u - 1, 2)
+        Minimum spanning tree of all points.
     """
 
     otherwise: Callable[[Domain], Labels]
@@ -82,6 +92,7 @@ class SamePoints:
     distinct: DistinctRows
     D: Array
     least: Array
+    spanning: Array
 
     @classmethod
     def of(
@@ -104,7 +115,7 @@ class SamePoints:
         u, position = len(D), fractions(m)[0]
         least = np.zeros((u, u))
         over_rows(lambda start, stop: least_distances(D, position, start, stop, least), u, max(1, u * u // 4))
-        return cls(otherwise, m, outliers, min_cluster_size or 1, distinct, D, least)
+        return cls(otherwise, m, outliers, min_cluster_size or 1, distinct, D, least, tree(D, np.arange(u)))
 
     def __call__(self, domain: Domain) -> Labels:
         """Labels of the points, (n,), numbered by first appearance; -1 is noise."""
@@ -138,7 +149,7 @@ class SamePoints:
         line = (gamma, self.D, E, weights, level, self.m)
         if len(rows) < 2:
             return parent
-        join_lines(tree(self.D, rows), parent, *line)
+        join_lines(self.spanning if len(rows) == len(E) else tree(self.D, rows), parent, *line)
         component = roots(parent).copy()
         if (component[rows] == component[rows[0]]).all():
             return component
@@ -179,21 +190,16 @@ class SamePoints:
         Every pair of different components has an end outside the largest one, in `small`.
         """
         position, found = fractions(self.m)[0], []
-        # one row of the other end more for each block, so that a pair is looked at once
-        columns = np.concatenate([large, small])
-        B = np.exp(np.float32(-position) * E[columns].astype(np.float32))
+        # blocks drop the rows before them from the other end, so that a pair is looked at once
+        columns = np.concatenate([small, large])
+        B = np.exp(np.float32(-position) * E[columns].astype(np.float32)).T
+        reach = gamma * position * (1.0 - position)
         for start in range(0, len(small), ROWS):
-            some, rest = small[start : start + ROWS], np.r_[: len(large), len(large) + start : len(columns)]
+            some = small[start : start + ROWS]
             A = np.exp(np.float32(position - 1.0) * E[some].astype(np.float32)) * weights.astype(np.float32)
-            others = columns[rest]
-            exponent = (gamma * position * (1.0 - position)) * self.D[np.ix_(some, others)]
-            safe = exponent <= LARGEST_EXPONENT
-            sums = (A @ B[rest].T) * np.exp(np.where(safe, exponent, 0.0))
-            undecided = (component[some, None] != component[None, others]) & (~safe | (sums >= level * (1.0 - SINGLE)))
-            a, b = np.nonzero(undecided)
-            one, other = np.maximum(some[a], others[b]), np.minimum(some[a], others[b])
-            bounded = self.least[one, other] <= limit
-            found.append(np.stack([one[bounded], other[bounded]], axis=1))
+            sums = A @ B[:, start:]
+            bounds = (component, self.least, limit, self.D, reach, level * (1.0 - SINGLE), LARGEST_EXPONENT)
+            found.append(undecided_pairs(sums, some, columns[start:], *bounds))
         return np.concatenate(found)
 
     def _labels(self, inside: Array, component: Array) -> Labels:

@@ -13,7 +13,7 @@ from clusterkit.kernels.exponential_jit import fast_exp
 from clusterkit.kernels.gaussian_jit import FAST
 from clusterkit.labelers._lines_jit import stretch
 
-__all__ = ["bounded_pairs", "distances", "join_lines", "least_distances", "tree", "values_at"]
+__all__ = ["bounded_pairs", "distances", "join_lines", "least_distances", "tree", "undecided_pairs", "values_at"]
 
 
 @njit
@@ -182,3 +182,46 @@ def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, D: Any, lon
                 found += 1
                 far += D[i, j] > long
     return found, far
+
+
+@njit
+def undecided_pairs(
+    sums: Any,
+    some: Any,
+    others: Any,
+    component: Any,
+    least: Any,
+    limit: Any,
+    D: Any,
+    reach: Any,
+    level: Any,
+    most: Any,
+) -> Any:
+    """Pairs of different components that neither a bound nor the sum at one sample of their line rejects, (e, 2).
+
+    Parameters
+    ----------
+    sums : ndarray of shape (a, b)
+        Sums of the lines from `some` (a,) to `others` (b,) without the factor ``exp(reach D_ij)``.
+    component, least, limit, D
+        As in `bounded_pairs`.
+    reach, level : float
+    most : float
+        Exponents above it would multiply what was rounded to 0: not rejected.
+    """
+    pairs = np.empty((256, 2), dtype=np.int64)
+    found = 0
+    for a in range(len(some)):
+        i = some[a]
+        for b in range(len(others)):
+            j = others[b]
+            if component[i] == component[j] or least[max(i, j), min(i, j)] > limit:
+                continue
+            exponent = reach * D[i, j]
+            if exponent <= most and sums[a, b] * math.exp(exponent) < level:
+                continue
+            if found == len(pairs):
+                pairs = np.concatenate((pairs, np.empty_like(pairs)))
+            pairs[found, 0], pairs[found, 1] = max(i, j), min(i, j)
+            found += 1
+    return pairs[:found]
