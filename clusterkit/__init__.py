@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 # Public names load on first use, so that importing clusterkit costs next to nothing.
 _HOME = {
     "API_VERSION": "clusterkit.core.hookspecs",
+    "AutoPooled": "clusterkit.estimators.auto_pooled",
     "ClusterkitWarning": "clusterkit.core.errors",
     "ConsensusClustering": "clusterkit.estimators.consensus",
     "MinMaxModularSVC": "clusterkit.estimators.min_max_svc",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl
     from clusterkit.core.recipe import Recipe
+    from clusterkit.estimators.auto_pooled import AutoPooled
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.consensus import ConsensusClustering
     from clusterkit.estimators.ensemble import ensemble

@@ -88,6 +88,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "elm-nmf": "clusterkit.published.nmf:ELM_NMF",
         "emmc": "clusterkit.published.margin:EMMC",
         "emmc-multi": "clusterkit.published.margin:EMMC_MULTI",
+        "emmc-auto": "clusterkit.published.margin:EMMC_AUTO",
         "emmc-multistart": "clusterkit.published.margin:EMMC_MULTISTART",
         "emmc-paper": "clusterkit.published.margin:EMMC_PAPER",
         "emmc-single": "clusterkit.published.margin:EMMC_SINGLE",

@@ -7,10 +7,13 @@ from typing import Any
 from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.recipe import Recipe
 from clusterkit.core.registry import registry
+from clusterkit.estimators.auto_pooled import AutoPooled
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.pooled import Pooled
 
 __all__ = ["recipe", "recipes"]
+
+POOLED: dict[str, type[Pooled]] = {"Pooled": Pooled, "AutoPooled": AutoPooled}
 
 
 def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
@@ -26,7 +29,7 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
 
     Returns
     -------
-    Pipeline or Pooled
+    Pipeline, Pooled or AutoPooled
         Not fitted.
 
     Raises
@@ -45,13 +48,14 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
     chosen: Recipe = registry.get("recipe", name)
     base = dict(chosen.parameters)
     estimator: Pipeline | Pooled
-    if chosen.driver == "Pooled":
-        own = {key: base.pop(key) for key in Pooled._get_param_names() if key in base}
-        estimator = Pooled(base=Pipeline().set_params(**base), **own)
+    if chosen.driver in POOLED:
+        driver = POOLED[chosen.driver]
+        own = {key: base.pop(key) for key in driver._get_param_names() if key in base}
+        estimator = driver(base=Pipeline().set_params(**base), **own)
     elif chosen.driver == "Pipeline":
         estimator = Pipeline().set_params(**base)
     else:
-        known = nearest_names(chosen.driver, ["Pipeline", "Pooled"])
+        known = nearest_names(chosen.driver, ["Pipeline", *POOLED])
         raise UnknownName(f"recipe {name!r} wants the driver {chosen.driver!r}. {known}")
     return estimator.set_params(**parameters)
 
