@@ -16,7 +16,7 @@ from clusterkit.core.stages import FeatureMap
 from clusterkit.featuremaps._affine import Affine, to_range
 from clusterkit.kernels.distances import EXPLICIT_DIMENSIONS, squared_distances
 
-__all__ = ["Elm", "GaussianNodes", "SigmoidNodes"]
+__all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
 
 MEDIAN_ROWS = 2000
 VANISHED = 1e-300
@@ -95,15 +95,53 @@ class SigmoidNodes:
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1)."""
-        Y = Y if self.scaling is None else self.scaling(Y)
-        Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
-        Z += self.biases.astype(Y.dtype, copy=False)
+        Z = _sums(self, Y)
         # 1 / (1 + e^-z) by tanh: one pass, no overflow on either side
         Z *= 0.5
         np.tanh(Z, out=Z)
         Z += 1.0
         Z *= 0.5
         return Z
+
+
+@final
+@attrs.frozen(eq=False)
+class RidgeNodes:
+    """``exp(-(a_j · x + b_j)²)`` of rows scaled first: near 1 along a hyperplane, as "radbas" of ELM programs is.
+
+    Parameters
+    ----------
+    scaling : Affine or None
+    weights : ndarray of shape (L, d)
+    biases : ndarray of shape (L,)
+    """
+
+    scaling: Affine | None
+    weights: Array
+    biases: Array
+
+    @property
+    def width(self) -> int:
+        """Number of nodes, L."""
+        return len(self.weights)
+
+    def __call__(self, Y: Array) -> Array:
+        """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
+        Z = _sums(self, Y)
+        np.square(Z, out=Z)
+        np.negative(Z, out=Z)
+        return np.exp(Z, out=Z)
+
+
+def _sums(nodes: SigmoidNodes | RidgeNodes, Y: Array) -> Array:
+    """What additive nodes are functions of: ``a_j · x + b_j``, (m, L)."""
+    Y = Y if nodes.scaling is None else nodes.scaling(Y)
+    Z = Y @ nodes.weights.T.astype(Y.dtype, copy=False)
+    Z += nodes.biases.astype(Y.dtype, copy=False)
+    return Z
+
+
+ADDITIVE: dict[str, type[SigmoidNodes | RidgeNodes]] = {"sigmoid": SigmoidNodes, "radbas": RidgeNodes}
 
 
 @final
@@ -118,15 +156,16 @@ class Elm(FeatureMap):
     ----------
     n_hidden : int, optional
         Number of nodes, L. Default min(n, 1000).
-    activation : {"gaussian", "sigmoid"}, default "gaussian"
-        Gaussian: ``exp(-b |x - a|²)``. Sigmoid: ``1 / (1 + exp(-(a · x + b)))``.
+    activation : {"gaussian", "sigmoid", "radbas"}, default "gaussian"
+        Gaussian: ``exp(-b |x - a|²)``. Sigmoid: ``1 / (1 + exp(-(a · x + b)))``. Radbas, the radial basis function of
+        ELM programs: ``exp(-(a · x + b)²)``; of many attributes it keeps more than Gaussian nodes with uniform centers.
     centers : {"data", "uniform"}, default "data"
         Where the a of Gaussian nodes come from: random rows of the data (all of them once if L = n), or
-        U[-1, 1]^d, the papers' way, which suits low dimension only. Sigmoid weights are always U[-1, 1]^d.
+        U[-1, 1]^d, the papers' way, which suits low dimension only. The a of the others are always U[-1, 1]^d.
     width : float, default 0.5
         With data centers ``b = width * U(0, 1) / median²``, median over the pairwise distances of at most 2,000 rows;
-        with uniform centers ``b = width * U(0, 1)`` (1 is the papers' value); scales the sigmoid's weights and
-        biases.
+        with uniform centers ``b = width * U(0, 1)`` (1 is the papers' value); scales the weights and biases
+        of the others.
     scale : {"minmax", None}, default "minmax"
         Stretch each attribute to [-1, 1] first, with ranges of the clustered data. None takes the data as they are.
     storage : {"auto", "dense", "streamed"}, default "auto"
@@ -146,7 +185,7 @@ class Elm(FeatureMap):
     name: ClassVar[str] = "elm"
     nonnegative: ClassVar[bool | None] = True
     n_hidden: int | None = params.integer(None, at_least=1, optional=True)
-    activation: str = params.choice("gaussian", ("gaussian", "sigmoid"))
+    activation: str = params.choice("gaussian", ("gaussian", "sigmoid", "radbas"))
     centers: str = params.choice("data", ("data", "uniform"))
     width: float = params.real(0.5, above=0)
     scale: str | None = params.choice("minmax", ("minmax",), optional=True)
@@ -157,10 +196,10 @@ class Elm(FeatureMap):
         n, d = X.shape
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)
         scaling = None if self.scale is None else to_range(X, -1.0, 1.0)
-        nodes: GaussianNodes | SigmoidNodes
-        if self.activation == "sigmoid":
+        nodes: GaussianNodes | SigmoidNodes | RidgeNodes
+        if self.activation in ADDITIVE:
             weights = self.width * rng.uniform(-1.0, 1.0, size=(L, d))
-            nodes = SigmoidNodes(scaling, weights, self.width * rng.uniform(0.0, 1.0, size=L))
+            nodes = ADDITIVE[self.activation](scaling, weights, self.width * rng.uniform(0.0, 1.0, size=L))
         elif self.centers == "uniform":
             A = rng.uniform(-1.0, 1.0, size=(L, d))
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L))
@@ -194,7 +233,7 @@ def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
     return float(np.median(D)) if len(D) else 1.0
 
 
-def _warn_of_underflow(nodes: GaussianNodes | SigmoidNodes, X: Array) -> None:
+def _warn_of_underflow(nodes: GaussianNodes | SigmoidNodes | RidgeNodes, X: Array) -> None:
     H = nodes(X[:: max(1, len(X) // TRIED_ROWS)])
     tiny = float(np.mean(VANISHED > H))
     empty = int(np.sum(~H.any(axis=1)))

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.papers.elm_sets import RidgeNodes, Samples, Setting
+from clusterkit.papers.elm_sets import Samples, Setting
 from clusterkit.papers.jobs import Step, Values
 
 __all__ = ["Bench", "Method", "Nodes"]
@@ -58,7 +58,7 @@ class Method:
         if self.nodes is None:
             return found | {"featuremap": "identity"}
         if self.kind == "ridge":
-            return found | {"featuremap": RidgeNodes(self.nodes, setting.scale)}
+            found |= {"featuremap__activation": "radbas", "featuremap__width": 1.0}
         return found | {"featuremap__n_hidden": self.nodes, "featuremap__scale": setting.scale}
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import Any
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
-from clusterkit.core import params
-from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit._typing import Array
 
-__all__ = ["SETTINGS", "RidgeNodes", "Samples", "Setting"]
+__all__ = ["SETTINGS", "Samples", "Setting"]
 
 DRAW = 0
 """Seed of the documents drawn from the large categories: one draw for all runs, as there is one data set in print."""
@@ -132,61 +129,3 @@ SETTINGS = {
     ),
 }  # fmt: skip
 """Table 1 of the paper, and the categories of tables 2 to 7."""
-
-
-@final
-@attrs.frozen
-class RidgeNodes(FeatureMap):
-    """``exp(-(a_j · x + b_j)²)``, a ~ U[-1, 1]^d, b ~ U(0, 1): what ELM programs call a radial basis function.
-
-    The paper writes ``exp(-b_j |x - a_j|²)``, the map `elm`; this is another reading of "Gaussian" nodes. O(n d L).
-
-    Parameters
-    ----------
-    n_hidden : int, default 1000
-        Number of nodes, L.
-    scale : {"minmax", None}, default None
-        Stretch each attribute to [-1, 1] first.
-
-    References
-    ----------
-    Huang, Zhu, Siew (2006), Extreme learning machine, Neurocomputing 70, additive nodes.
-    """
-
-    name: ClassVar[str] = "ridge_nodes"
-    nonnegative: ClassVar[bool | None] = True
-
-    n_hidden: int = params.integer(1000, at_least=1)
-    scale: str | None = params.choice(None, ("minmax",), optional=True)
-
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
-        """The space of the random features of the rows of X (n, d)."""
-        from clusterkit.featuremaps._affine import to_range
-
-        scaling = None if self.scale is None else to_range(X, -1.0, 1.0)
-        A = rng.uniform(-1.0, 1.0, size=(self.n_hidden, X.shape[1]))
-        return build_space(X, _Ridges(scaling, A, rng.uniform(0.0, 1.0, size=self.n_hidden)))
-
-
-@final
-@attrs.frozen(eq=False)
-class _Ridges:
-    """Row map of `RidgeNodes`."""
-
-    scaling: Any
-    weights: Array
-    biases: Array
-
-    @property
-    def width(self) -> int:
-        """Number of nodes."""
-        return len(self.weights)
-
-    def __call__(self, Y: Array) -> Array:
-        """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
-        Y = Y if self.scaling is None else self.scaling(Y)
-        Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
-        Z += self.biases.astype(Y.dtype, copy=False)
-        np.square(Z, out=Z)
-        np.negative(Z, out=Z)
-        return np.exp(Z, out=Z)

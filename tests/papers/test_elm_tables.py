@@ -16,7 +16,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.metrics import nmi, purity
 from clusterkit.papers import elm_figures, elm_sets, elm_tables, reproduce
 from clusterkit.papers.elm_bench import ONE_START, Bench, Method
-from clusterkit.papers.elm_sets import SETTINGS, RidgeNodes, Samples, Setting
+from clusterkit.papers.elm_sets import SETTINGS, Samples, Setting
 from clusterkit.papers.jobs import Plan
 from clusterkit.papers.printed_tables import printed
 from clusterkit.papers.reproduction import run_jobs
@@ -108,14 +108,12 @@ def test_first_categories_of_the_file_at_most_100_samples_each():
 
 def test_ridge_nodes():
     X = np.random.default_rng(1).normal(size=(30, 4))
-    space = RidgeNodes(50).fit(X, np.random.default_rng(2))
+    setting = attrs.evolve(SETTINGS["libras"], nodes=50)
+    model = recipe("elm-kmeans", n_clusters=2, **Method("elm-kmeans", 50, "ridge").parameters(setting))
     rng = np.random.default_rng(2)
     A, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 1, 50)
+    space = model.composition().featuremap.fit(X, np.random.default_rng(2))
     np.testing.assert_allclose(space.rows(), np.exp(-((X @ A.T + b) ** 2)), rtol=1e-12)
-    scaled = RidgeNodes(50, "minmax").fit(X, np.random.default_rng(2)).rows()
-    Z = 2 * (X - X.min(0)) / np.ptp(X, axis=0) - 1
-    np.testing.assert_allclose(scaled, np.exp(-((Z @ A.T + b) ** 2)), rtol=1e-10)
-    assert RidgeNodes(50).fit(X.astype(np.float32), np.random.default_rng(2)).rows().dtype == np.float32
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from clusterkit.core import transform
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.spaces import DenseSpace, StreamedSpace
-from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.elm import Elm, RidgeNodes
 
 SEED = st.integers(0, 2**32 - 1)
 KINDS = {
     "data": Elm(n_hidden=17),
     "uniform": Elm(n_hidden=17, centers="uniform"),
     "sigmoid": Elm(n_hidden=17, activation="sigmoid"),
+    "radbas": Elm(n_hidden=17, activation="radbas"),
     "raw": Elm(n_hidden=17, scale=None),
     "raw sigmoid": Elm(n_hidden=17, activation="sigmoid", scale=None),
 }
@@ -47,7 +48,8 @@ def formula(space, X):
         Y = (Y - s.shift.astype(np.longdouble)) * s.factor.astype(np.longdouble) + s.offset.astype(np.longdouble)
     if hasattr(nodes, "weights"):
         Z = Y @ nodes.weights.T.astype(np.longdouble) + nodes.biases
-        return 1 / (1 + np.exp(-Z)), 1 + np.abs(Y) @ np.abs(nodes.weights.T) + np.abs(nodes.biases)
+        H = np.exp(-(Z**2)) if isinstance(nodes, RidgeNodes) else 1 / (1 + np.exp(-Z))
+        return H, 1 + np.abs(Y) @ np.abs(nodes.weights.T) + np.abs(nodes.biases)
     A = nodes.centers.astype(np.longdouble)
     D = np.sum((Y[:, None] - A[None]) ** 2, axis=2)
     o = A.mean(axis=0)
@@ -130,10 +132,11 @@ def test_published_distributions(X, L, width, seed):
     assert np.all(np.abs(gaussian.centers) <= 1)
     assert np.all((gaussian.widths > 0) & (gaussian.widths <= width))
     assert gaussian.widths.max() > 0.7 * width
-    sigmoid = fit(Elm(n_hidden=L, activation="sigmoid", width=width), X, seed).mapping
-    assert np.all(np.abs(sigmoid.weights) <= width)
-    assert np.all((sigmoid.biases >= 0) & (sigmoid.biases <= width))
-    for values in (gaussian.centers, sigmoid.weights / width):
+    sums = [fit(Elm(n_hidden=L, activation=kind, width=width), X, seed).mapping for kind in ("sigmoid", "radbas")]
+    for nodes in sums:
+        assert np.all(np.abs(nodes.weights) <= width)
+        assert np.all((nodes.biases >= 0) & (nodes.biases <= width))
+    for values in (gaussian.centers, *(nodes.weights / width for nodes in sums)):
         assert values.min() < -0.3
         assert values.max() > 0.3
 
@@ -146,7 +149,7 @@ def test_gaussian_nodes_of_data_follow_rigid_motions(X, seed):
     np.testing.assert_allclose(fit(Elm(n_hidden=20, scale=None), X @ rotation + 100.0, seed).rows(), plain, atol=1e-9)
 
 
-@given(X=data(), kind=st.sampled_from(["data", "uniform", "sigmoid"]), seed=SEED)
+@given(X=data(), kind=st.sampled_from(["data", "uniform", "sigmoid", "radbas"]), seed=SEED)
 def test_units_of_the_attributes_do_not_matter_when_scaled(X, kind, seed):
     rng = np.random.default_rng(seed)
     units = X * rng.uniform(0.1, 1000, size=X.shape[1]) + rng.normal(size=X.shape[1])
@@ -225,7 +228,7 @@ def test_unscaled_images_warn_of_underflow():
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
-@pytest.mark.parametrize("kind", ["data", "uniform", "sigmoid", "raw"])
+@pytest.mark.parametrize("kind", ["data", "uniform", "sigmoid", "radbas", "raw"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_equal_rows_have_equal_features(value, kind, dtype):
     H = fit(KINDS[kind], np.full((40, 6), value, dtype=dtype)).rows()
@@ -245,7 +248,7 @@ def test_rounding_errors_between_equal_rows_are_no_distances():
 
 @pytest.mark.parametrize(("parameters", "message"), [
     ({"n_hidden": 0}, "n_hidden must be an integer >= 1 or None, got 0"),
-    ({"activation": "relu"}, "activation must be one of 'gaussian', 'sigmoid', got 'relu'"),
+    ({"activation": "relu"}, "activation must be one of 'gaussian', 'sigmoid', 'radbas', got 'relu'"),
     ({"centers": "grid"}, "centers must be one of 'data', 'uniform', got 'grid'"),
     ({"width": 0.0}, "width must be > 0, got 0.0"),
     ({"scale": "zscore"}, "scale must be one of 'minmax' or None, got 'zscore'"),
