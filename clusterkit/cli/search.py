@@ -146,6 +146,8 @@ def _split(words: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
+    if depth:
+        raise BadInput(f"--grid: brackets do not match in {words!r}")
     return [part.strip() for part in parts]
 
 

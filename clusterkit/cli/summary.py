@@ -65,7 +65,7 @@ def show(found: Mapping[str, Any], *, as_json: bool, err: bool) -> None:
             "converged": "yes" if found["converged"] else "no",
             "objective": "" if found["objective"] != found["objective"] else f"{found['objective']:.6g}",
             "resolved": _resolved(found["resolved"]),
-            "agreement of maps": f"{100 * found['agreement']:.1f} %" if "agreement" in found else "",
+            "agreement of maps": f"{100 * found['agreement']:.1f} %" if found.get("agreement", -1.0) >= 0 else "",
             "known classes": (
                 f"accuracy {100 * found['accuracy']:.1f} %, adjusted Rand {found['adjusted_rand']:.3f}"
                 if "accuracy" in found

@@ -15,7 +15,7 @@ Every registered consensus is a function here, those of plugins and of this sess
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clusterkit._typing import Labels
@@ -38,8 +38,8 @@ def combine(
     ----------
     labelings : array-like of shape (M, n), or sequence of M array-likes of shape (n,)
         Whole numbers from 0; -1 is noise: the labeling says nothing about the sample. Names of clusters do not matter.
-    consensus : str or Consensus, default "diclens"
-        A name of ``clusterkit.stages("consensus")``, or a stage.
+    consensus : str, dict or Consensus, default "diclens"
+        A name of ``clusterkit.stages("consensus")``, a dict with ``name`` and parameters, or a stage.
     n_clusters : int, optional
         For a method that takes it.
     random_state : int, Generator, RandomState or None
@@ -73,8 +73,13 @@ def combine(
     from clusterkit.core.seeds import Seeds
     from clusterkit.core.stages import Consensus
 
+    if isinstance(consensus, Mapping) and isinstance(consensus.get("name"), str):
+        parameters = {key: value for key, value in consensus.items() if key != "name"} | parameters
+        consensus = consensus["name"]
     if not isinstance(consensus, str | Consensus):
-        raise InvalidParameter(f"consensus takes a name or a Consensus, got {consensus!r}")
+        raise InvalidParameter(
+            f"consensus takes a name, a dict with 'name' and parameters, or a Consensus; got {consensus!r}"
+        )
     stage: Consensus = registry.get("consensus", consensus)() if isinstance(consensus, str) else consensus
     stage = stage.with_parameters(**parameters)
     stage.check_k(n_clusters)

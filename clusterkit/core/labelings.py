@@ -120,6 +120,8 @@ def checked(labelings: Any, names: Sequence[str] | None = None) -> Array:
         If there is none, if one is empty, not 1-D, not of whole numbers or holds numbers below -1, or if the
         lengths differ.
     """
+    if hasattr(labelings, "to_numpy"):  # a table iterates over the names of its columns
+        labelings = labelings.to_numpy()
     try:
         parts = list(labelings)
     except TypeError:
@@ -127,6 +129,8 @@ def checked(labelings: Any, names: Sequence[str] | None = None) -> Array:
     if not parts:
         raise InvalidData("labelings is empty; at least one labeling is needed")
     called = [f"labelings[{i}]" for i in range(len(parts))] if names is None else list(names)
+    if len(called) != len(parts):
+        raise InvalidData(f"{len(called)} names are given for {len(parts)} labelings")
     found = [_vector(part, name) for part, name in zip(parts, called, strict=True)]
     for other, name in zip(found, called, strict=True):
         if len(other) != len(found[0]):

@@ -24,7 +24,7 @@ from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Prepared, Task
 from clusterkit.kernels.sparse_rows import SparseRows
 
-__all__ = ["Bound", "Run", "bind", "fit", "run"]
+__all__ = ["Bound", "Run", "bind", "check_magnitude", "fit", "run"]
 
 
 @attrs.frozen(eq=False)
@@ -112,7 +112,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
             ClusterkitWarning,
             stacklevel=2,
         )
-    _check_magnitude(X)
+    check_magnitude(X)
     if c.path is not None and c.path.square:
         # maps may look at all pairs of samples, which takes long where the matrix has no room in the end
         memory.require(
@@ -188,6 +188,7 @@ def run(bound: Bound) -> Run:
 def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
     """Fit a composition. One cluster is answered without running anything."""
     if c.n_clusters == 1:
+        _bounds(c, len(X))  # sizes that n rows cannot have
         return Run(
             np.zeros(len(X), dtype=np.intp),
             0,
@@ -203,7 +204,7 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
     return run(bind(c, X, seeds))
 
 
-def _check_magnitude(X: Array) -> None:
+def check_magnitude(X: Array) -> None:
     """Refuse values whose squared distances overflow; warn where all of them underflow."""
     limits = np.finfo(X.dtype)
     ends = X.extremes() if isinstance(X, SparseRows) else (X.min(axis=0), X.max(axis=0))

@@ -110,8 +110,9 @@ class FeatureSpace(Space):
         """Row slices of the block plan with their rows of H; the one primitive."""
 
     def at(self, Y: Array) -> Array:
-        """Features of new raw rows, (m, L)."""
-        return self.transform(Y)
+        """Features of new raw rows, (m, L); of sparse ones too, where the map takes these."""
+        rows: Any = SparseRows.of(Y) if hasattr(Y, "tocsr") else Y
+        return self.transform(rows)
 
     def apply(self, B: Array) -> Array:
         """H B, (n, q)."""

@@ -72,7 +72,7 @@ class SearchResult:
     """
 
     score: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...] = attrs.field(repr=lambda found: f"<{len(found)}, see table>")
     best_index: int
     best_estimator: Any
     seed: int

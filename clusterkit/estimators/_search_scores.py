@@ -142,6 +142,8 @@ def _members(X: Any, given: Any, seeds: Seeds) -> Array:
         members = checked(given)
         if members.shape[1] != len_of(X):
             raise InvalidData(f"search: the ensemble is of {members.shape[1]} samples, X has {len_of(X)}")
+        if (members < 0).all():
+            raise InvalidData("search: all labels of the ensemble are -1 (noise): there is nothing to compare with")
         return members
     if not isinstance(X, np.ndarray):
         raise InvalidData("search: give an ensemble; the default one needs dense samples")

@@ -80,13 +80,22 @@ def ensemble(X: Any, M: int = 10, *, k_rule: Any = "cbrt", base: Any = "cmeans",
             if not members:
                 raise
             break
-        members.append(fitted.labels_)
+        members.append(_labels(fitted, X))
         tell(Report("ensemble", m + 1, M))
         if str(getattr(fitted, "stop_reason_", "")).startswith("interrupted"):
             break
     if len(members) < M:
         warnings.warn(f"interrupted: {len(members)} of {M} members are made", ClusterkitWarning, stacklevel=2)
     return checked(members, [f"member {m}" for m in range(len(members))])
+
+
+def _labels(fitted: Any, X: Array) -> Any:
+    """What a fitted clusterer says of the samples; some mixtures only predict."""
+    if hasattr(fitted, "labels_"):
+        return fitted.labels_
+    if hasattr(fitted, "predict"):
+        return fitted.predict(X)
+    raise InvalidParameter(f"base must be a clusterer: {type(fitted).__name__} has neither labels_ nor predict")
 
 
 def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.run import check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner
@@ -140,6 +141,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
                 f"a classifier needs at least two classes; all {len(y)} samples are of one class, "
                 f"{self.classes_.tolist()[0]!r}"
             )
+        check_magnitude(X)
         self.gamma_ = self._width(X)
         begin = time.perf_counter()
         part_of, first = self._partition(X, of_class, stage)
@@ -232,7 +234,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def _partitioner(self) -> Partitioner:
-        stage: Any = slots.resolve("init", self.partitioner)
+        stage: Any = slots.resolve("init", self.partitioner, "partitioner")
         if stage is None:
             raise InvalidParameter("partitioner must not be None; 'random' knows nothing of the data")
         found: Partitioner = stage
@@ -249,6 +251,9 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         wanted = list(self.K) if isinstance(self.K, Sequence) and not isinstance(self.K, str) else [self.K]
         if not all(_count(k) for k in wanted) or (wanted != [self.K] and len(wanted) != 2):
             raise InvalidParameter(f"K must be an integer >= 1, or a pair (K+, K-) of these, got {self.K!r}")
+        jobs = self.n_jobs
+        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
+            raise InvalidParameter(f"n_jobs must be an integer other than 0 or None, got {jobs!r}")
         return self._partitioner()
 
     def _width(self, X: Array) -> float:

@@ -53,7 +53,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
     n_init : int, default 1
         Starts; the one with the lowest objective is kept.
     max_iter : int, default 100
-        Most turns of the loop.
+        Most turns of the loop between labels and solver; iterations within a turn are ``solver__max_iter``.
     random_state : int, Generator, RandomState or None, default None
         One seed, from which every slot has a stream of its own.
     verbose : bool, default False

@@ -136,7 +136,7 @@ class Pooled(ClusterMixin, BaseEstimator):
                     raise
                 known = own | set(base._get_param_names())
                 raise UnknownName(
-                    f"Pooled has no parameter {unknown[0]!r}. {nearest_names(unknown[0], known)}"
+                    f"{type(self).__name__} has no parameter {unknown[0]!r}. {nearest_names(unknown[0], known)}"
                 ) from error
         return self
 

@@ -27,13 +27,14 @@ AUTO = "auto"
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 
 
-def resolve(slot: str, value: Any) -> Stage | None:
-    """The stage a slot's value means; None stays None.
+def resolve(slot: str, value: Any, called: str | None = None) -> Stage | None:
+    """The stage a slot's value means; None stays None. `called` is what errors call the slot.
 
     Raises
     ------
     UnknownName, InvalidParameter
     """
+    called = called or slot
     kind = KINDS.get(slot, slot)  # the consensus of an estimator is no slot of a pipeline
     if value is None or isinstance(value, ABSTRACT[kind]):
         return cast("Stage | None", value)
@@ -46,18 +47,18 @@ def resolve(slot: str, value: Any) -> Stage | None:
         parameters = dict(value)
         name = parameters.pop("name", None)
         if not isinstance(name, str):
-            raise InvalidParameter(f"{slot} given as a dict needs the key 'name', got {value!r}")
-        named = resolve(slot, name)
+            raise InvalidParameter(f"{called} given as a dict needs the key 'name', got {value!r}")
+        named = resolve(slot, name, called)
         assert named is not None
         return named.with_parameters(**parameters)
     if slot == "featuremap" and isinstance(value, (list, tuple)):
         maps: list[Any] = [resolve(slot, part) for part in value]
         return maps[0] if len(maps) == 1 else Chain(tuple(maps))
     if isinstance(value, type) and issubclass(value, Stage):
-        raise InvalidParameter(f"{slot} takes a stage, not its class: write {value.__name__}()")
+        raise InvalidParameter(f"{called} takes a stage, not its class: write {value.__name__}()")
     sequence = ", a list of these" if slot == "featuremap" else ""
     raise InvalidParameter(
-        f"{slot} takes a name, a dict with 'name' and parameters{sequence}, or a {ABSTRACT[kind].__name__}; "
+        f"{called} takes a name, a dict with 'name' and parameters{sequence}, or a {ABSTRACT[kind].__name__}; "
         f"got {value!r}"
     )
 

@@ -194,6 +194,13 @@ class _Run:
         else:
             reason = f"max_iter = {rule.max_iter} cuts reached with a violation of {violation:.3g}"
         facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.sizes)}
+        k = self.state.F.shape[1]
+        used = len(np.unique(np.argmax(self.state.F, axis=1)))
+        if k > 1 and used < k:
+            facts["warning"] = (
+                f"solver '{rule.name}': {k - used} of {k} clusters have no sample; its balance bounds outputs, "
+                "not sizes. A balancer ('band'), a kernel ('rbf') or a larger C may help"
+            )
         status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted=interrupted)
         return self.state, status
 

@@ -171,7 +171,14 @@ class _Mixtures(Prepared):
         extend = Posteriors(self.space.transform, turn.mixture, np.arange(self.k))
         plain = self.smoother is None
         facts = {**status.facts, "exact_on_training": plain, "log_likelihood": turn.likelihood}
-        return Scores(turn.posteriors if plain else turn.F, extend, status=attrs.evolve(status, facts=facts))
+        rows = turn.posteriors if plain else turn.F
+        used = len(np.unique(np.argmax(rows, axis=1)))
+        if used < self.k:
+            facts["warning"] = (
+                f"solver 'lapgmm': {self.k - used} of {self.k} components are nowhere the most likely; fewer clusters, "
+                "a smaller lam or another random_state may help"
+            )
+        return Scores(rows, extend, status=attrs.evolve(status, facts=facts))
 
     def _turn(self, F: Array) -> _Turn:
         """An M step, and the E step that judges it."""

@@ -71,6 +71,7 @@ def test_whole_slots_and_chains(run, table):
         (("--grid", "n_clusters"), "--grid 'n_clusters': write SLOT.PARAMETER=VALUE,VALUE"),
         (("--grid", "n_clusters=2", "--grid", "n_clusters=3"), "--grid gives 'n_clusters' twice"),
         (("--grid", "n_clusters=2,3", "-k", 2), "-k and --grid n_clusters: give one of them"),
+        (("--grid", "featuremap=[zscore,elm"), "--grid: brackets do not match"),
         (("--grid", "n_cluster=2,3"), "Did you mean 'n_clusters'"),
         (("--grid", "n_clusters=2,3", "--score", "objective"), "score='objective' cannot choose n_clusters"),
         (("--grid", "n_clusters=2", "--score", "purity"), "'purity' is not one of"),

@@ -187,3 +187,9 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(TableError, match="Parquet needs pyarrow; install clusterkit-toolkit with the extra 'parquet'"):
         read(tmp_path / "t.parquet")
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_value():
+    with pytest.raises(TableError, match="line 3 is empty, so column 'label' has no value there"):
+        read(io.BytesIO(b"label\n0\n\n0\n1\n"))
+    assert len(read(io.BytesIO(b"\nlabel\n0\n1\n\n\n")).data) == 2

@@ -55,7 +55,7 @@ def test_whole_floats_are_labels():
         ({"consensus": "hbgf", "n_clusters": 0}, InvalidParameter, "n_clusters must be an integer >= 1 or None, got 0"),
         ({"consensus": "hbgf", "n_clusters": True}, InvalidParameter, "got True"),
         ({"consensus": "diclense"}, UnknownName, "Did you mean 'diclens'"),
-        ({"consensus": 3}, InvalidParameter, "consensus takes a name or a Consensus, got 3"),
+        ({"consensus": 3}, InvalidParameter, "or a Consensus; got 3"),
         ({"consensus": "comusa", "relax": 1}, UnknownName, "no parameter 'relax'"),
         ({"consensus": "comusa", "relaxation": -1.0}, InvalidParameter, "relaxation must be >= 0"),
         ({"random_state": -1}, InvalidParameter, "random_state must be"),
@@ -133,3 +133,12 @@ def test_diclens_on_wine():
         for seed in range(5)
     ]
     assert np.mean(found) >= 0.80
+
+
+def test_tables_dicts_and_names():
+    members = [[0, 0, 1, 1], [0, 0, 1, 1]]
+    frame = pytest.importorskip("pandas").DataFrame(members)
+    np.testing.assert_array_equal(consensus.diclens(frame), [0, 0, 1, 1])
+    np.testing.assert_array_equal(consensus.combine(members, {"name": "comusa"}), [0, 0, 1, 1])
+    with pytest.raises(InvalidData, match="1 names are given for 2 labelings"):
+        consensus.combine(members, names=["a"])

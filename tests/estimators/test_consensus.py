@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clusterkit
@@ -155,3 +156,10 @@ class TestConsensusClustering:
     def test_same_seed_same_labels(self, blobs):
         one, other = (ConsensusClustering("hbgf", n_clusters=4, random_state=3).fit(blobs[0]) for _ in range(2))
         np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def test_members_that_only_predict():
+    X, _ = make_blobs(40, random_state=0)
+    found = ensemble(X, 3, base=GaussianMixture(), k_rule=3, random_state=0)
+    assert found.shape == (3, 40)
+    assert found.max() <= 2

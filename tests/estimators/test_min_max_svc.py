@@ -293,3 +293,18 @@ class TestUse:
         marked = np.column_stack([moons[0], np.full(300, 7e-9)])
         with pytest.raises(InvalidParameter, match=r"'from_column' gave the label 7, outside 0..2"):
             MinMaxModularSVC(3, FromColumn()).fit(marked, moons[1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "scale", "message"),
+    [
+        ({"n_jobs": 0}, 1.0, "n_jobs must be an integer other than 0 or None, got 0"),
+        ({"n_jobs": "all"}, 1.0, "n_jobs must be an integer other than 0 or None, got 'all'"),
+        ({"partitioner": {"alpha": 1}}, 1.0, "partitioner given as a dict needs the key 'name'"),
+        ({}, 1e200, "overflow float64"),
+    ],
+)
+def test_mistakes_are_named_before_training(parameters, scale, message):
+    X, y = make_moons(60, random_state=0)
+    with pytest.raises((InvalidParameter, InvalidData), match=message):
+        MinMaxModularSVC(2, **parameters).fit(X * scale, y)

@@ -400,3 +400,14 @@ def test_progress_and_names(blobs):
     assert found.varied == []
     assert len(found) == 1
     assert math.isfinite(found.table[0]["seconds"])
+
+
+def test_an_ensemble_that_says_nothing_is_refused():
+    X, _ = make_blobs(30, random_state=0)
+    with pytest.raises(InvalidData, match="nothing to compare with"):
+        search("kmeans", {"n_clusters": [2, 3]}, X, "anmi", ensemble=[[-1] * 30])
+
+
+def test_a_result_shows_its_size_and_not_its_labels():
+    X, _ = make_blobs(30, random_state=0)
+    assert "candidates=<2, see table>" in repr(search("kmeans", {"n_clusters": [2, 3]}, X, "silhouette"))

@@ -11,7 +11,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit import recipe
+from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators import samples
 from clusterkit.kernels.distances import squared_distances
@@ -159,3 +159,9 @@ def test_what_needs_coordinates_says_so(kept, slots, blamed):
     stages = {"featuremap": "rbf", "solver": "svdd", "balancer": None, "init": "kmeans", **slots}
     with pytest.raises(InvalidData, match=f"{blamed} cannot work on 40 x 30 sparse samples.*'pca'"):
         Pipeline(**stages).fit(X)
+
+
+def test_a_space_takes_sparse_rows_as_they_are():
+    S = scipy.sparse.csr_matrix(np.random.default_rng(0).poisson(0.3, (60, 20)).astype(float))
+    model = Pipeline({"name": "pca", "n_components": 3}, "centroids", n_clusters=3, random_state=0).fit(S)
+    np.testing.assert_allclose(model.space_.at(S[:5]), model.space_.rows(np.arange(5)), atol=1e-10)

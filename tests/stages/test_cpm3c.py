@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import cpmmc as oracle
 from sklearn.datasets import make_blobs
 
-from clusterkit import Pipeline, recipe
+from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
@@ -191,3 +191,10 @@ def test_ten_clusters_need_few_variables_for_their_balance():
     ).fit(X)
     assert clustering_accuracy(y, model.labels_) == 1.0
     assert model.outcome_.status.facts["balance"] <= 12 + 1e-6
+
+
+def test_clusters_without_a_sample_are_told():
+    X, _ = make_blobs(120, centers=6, random_state=2)
+    with pytest.warns(ClusterkitWarning, match="2 of 6 clusters have no sample"):
+        model = recipe("cpm3c", n_clusters=6, random_state=0).fit(X)
+    assert len(set(model.labels_)) == 4

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import graph_cuts as oracle
 
-from clusterkit import recipe
+from clusterkit import ClusterkitWarning, recipe
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import build_space
@@ -310,3 +310,10 @@ def test_neighbours_beyond_the_samples_are_reported():
     X, _ = blobs(12)
     model = recipe("lapgmm", n_clusters=2, solver__n_neighbors=50, random_state=0).fit(X)
     assert model.resolved_["solver"]["n_neighbors"] == 11
+
+
+def test_components_that_win_nowhere_are_told():
+    X, _ = blobs(60)
+    with pytest.warns(ClusterkitWarning, match="components are nowhere the most likely"):
+        model = recipe("lapgmm", n_clusters=2, random_state=0, solver__n_neighbors=60).fit(X)
+    assert len(set(model.labels_)) == 1

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles import transport as oracle
 
 import clusterkit
+from clusterkit import recipe
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
@@ -287,3 +288,10 @@ def test_capacitated_kmeans_costs_less_than_band_and_predicts():
     assert model.objective_ < band.objective_
     assert model.exact_on_training_
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("wrong", [{"sizes": (99,)}, {"size_max": 0.5}, {"size_min": 200}])
+def test_impossible_sizes_of_one_cluster(wrong):
+    parameters = {f"balancer__{name}": value for name, value in wrong.items()}
+    with pytest.raises(Infeasible, match="120"):
+        recipe("kmeans", n_clusters=1, balancer="transport", **parameters).fit(np.ones((120, 2)))

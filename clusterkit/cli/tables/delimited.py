@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,8 @@ class Text(Opened):
 
     def numbers(self, chosen: list[int]) -> NDArray[np.float64]:
         """Numbers of the chosen columns, at numpy's C speed; only if that fails rows are looked at one by one."""
+        if len(self.names) == 1:
+            self._refuse_gaps()
         blank = None if self.delimiter == " " else self.delimiter
         lines = io.StringIO(self.text)
         try:
@@ -62,6 +65,14 @@ class Text(Opened):
         if data.shape[1] != len(chosen) or not np.isfinite(data).all():
             self._explain(chosen)
         return data if some is not None else data[:, chosen]
+
+    def _refuse_gaps(self) -> None:
+        """In a single column an empty line is a missing value: without it the rows after it would move up."""
+        lines = self.text.splitlines()
+        filled = [i for i, line in enumerate(lines) if line.strip()]
+        gap = next((a for a, b in itertools.pairwise(filled) if b > a + 1), None)
+        if gap is not None:
+            raise TableError(f"{self.title}: line {gap + 2} is empty, so column {self.names[0]!r} has no value there")
 
     def _explain(self, chosen: list[int]) -> None:
         """Raise the error that names what is wrong where."""
