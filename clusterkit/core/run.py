@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,10 @@ from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Prepared, Task
 from clusterkit.kernels.sparse_rows import SparseRows
 
-__all__ = ["Bound", "Run", "bind", "check_magnitude", "fit", "run"]
+__all__ = ["Bound", "Run", "bind", "check_magnitude", "first_least", "fit", "run"]
+
+TIED = 1e-10
+"""Relative difference up to which objectives are equal."""
 
 
 @attrs.frozen(eq=False)
@@ -159,7 +162,7 @@ def run(bound: Bound) -> Run:
             together=c.solver.columns,
             rng=seeds.stream("solver"),
         )
-    best = min(results, key=lambda result: math.inf if math.isnan(result.objective) else result.objective)
+    best = results[first_least([result.objective for result in results])]
     reading: Reading = best.reading
     status = reading.outcome.status
     if status is not None and "warning" in status.facts:
@@ -183,6 +186,19 @@ def run(bound: Bound) -> Run:
         _resolved(bound, reading),
         tuple(result.objective for result in results),
     )
+
+
+def first_least(values: Sequence[float]) -> int:
+    """Index of the least value; of values that are equal but for rounding the first, nan the last.
+
+    Two starts may find the same clusters under other names, whose objectives differ by rounding alone: which is lower
+    would depend on the number of threads.
+    """
+    known = [math.inf if math.isnan(value) else value for value in values]
+    least = min(known)
+    if math.isinf(least):
+        return known.index(least)
+    return next(i for i, value in enumerate(known) if value <= least + TIED * abs(least))
 
 
 def fit(c: Composition, X: Array, seeds: Seeds) -> Run:

@@ -15,7 +15,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import Bound, Run, bind, run
+from clusterkit.core.run import Bound, Run, bind, first_least, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import slots
 from clusterkit.estimators._gap import NODES, Gaps, changed, decided, excess, finished, parameter
@@ -235,13 +235,14 @@ class AutoPooled(Pooled):
         for index in range(n_maps):
             bound = bind(c, X, seeds.child("map", index))
             started = attrs.evolve(bound, composition=attrs.evolve(c, init=init, n_init=1))
-            runs.append(min((finished(run(each)) for each in (bound, started)), key=lambda found: found.objective))
+            both = [finished(run(each)) for each in (bound, started)]
+            runs.append(both[first_least([found.objective for found in both])])
             bounds.append(bound)
             tell(Report("maps", index + 1, n_maps, runs[-1].objective))
         self.agreement_ = _agreement([found.labels for found in runs])
         runs.append(safe)
         self.pooled_ = np.array([math.fsum(excess(b, b.objective(found.labels)) for b in bounds) for found in runs])
-        self.winner_ = int(np.argmin(self.pooled_))
+        self.winner_ = first_least(self.pooled_.tolist())
         return runs[self.winner_]
 
     def _halves(self, c: Composition, X: Array, winner: Labels, safe: Labels, seeds: Seeds) -> Array:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import Bound, Run, bind, fit, run
+from clusterkit.core.run import Bound, Run, bind, first_least, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.inductive import inductive
@@ -166,7 +166,7 @@ class Pooled(ClusterMixin, BaseEstimator):
                 break
         pooled = np.array([math.fsum(b.objective(r.labels) for b in bounds) for r in runs])
         self.pooled_ = pooled
-        self.winner_ = int(np.argmin(pooled))
+        self.winner_ = first_least(pooled.tolist())
         self.agreement_ = _agreement([r.labels for r in runs])
         winner = runs[self.winner_]
         if interrupted:
