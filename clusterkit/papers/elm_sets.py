@@ -53,7 +53,7 @@ class Setting:
         Widths of the kernel methods.
     scale : {"minmax", None}
         What the ELM map does first: attributes to [-1, 1], or nothing.
-    runs, nmf_runs : int
+    runs : int
         The paper has 20 throughout.
     """
 
@@ -66,7 +66,6 @@ class Setting:
     nmf_sigma: float
     scale: str | None = None
     runs: int = 20
-    nmf_runs: int = 20
     remark: str = ""
 
     def load(self, k: int) -> Samples:
@@ -123,7 +122,7 @@ SETTINGS = {
         "Libras Movement", "libras", (3, 5, 7, 9, 11, 13, 15), 15, 1000, 8.0, 0.25, remark="data as provided"
     ),
     "tdt2": Setting(
-        "TDT2", "tdt2", (10, 15, 20, 22, 24, 26, 28, 30), 10, 2000, 4.0, 1.0, nmf_runs=3,
+        "TDT2", "tdt2", (10, 15, 20, 22, 24, 26, 28, 30), 10, 2000, 4.0, 1.0,
         remark="at most 100 documents of a category; log-tf-idf, 200 principal components of unit length (plain NMF: "
         "log-tf-idf)",
     ),

@@ -64,7 +64,7 @@ def nmf_jobs(plan: Plan, number: int, key: str, setting: Setting | None = None) 
     """The table of a data set with NMF, kernel NMF and ELM NMF."""
     setting = setting or SETTINGS[key]
     methods = [Method("nmf"), Method("kernel-nmf", sigma=setting.nmf_sigma), *_elm("elm-nmf", setting)]
-    return _jobs(plan, f"elm-table{number}", _ks(plan, key, setting), setting, methods, "NMF", setting.nmf_runs)
+    return _jobs(plan, f"elm-table{number}", _ks(plan, key, setting), setting, methods, "NMF", setting.runs)
 
 
 def _elm(recipe: str, setting: Setting) -> list[Method]:

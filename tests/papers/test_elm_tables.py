@@ -40,7 +40,7 @@ PRINTED = {  # k: purity of plain, kernel, ELM; NMI of the same
        28 78.3 80.7 84.1 0.878 0.900 0.892; 30 78.0 80.5 83.0 0.877 0.896 0.885""",
 }
 TABLES = {number: getattr(elm_tables, f"table{number}") for number in range(2, 8)}
-TINY = Setting("Tiny", "none", (2, 3), 2, 20, 1.0, 1.0, "minmax", runs=2, nmf_runs=2)
+TINY = Setting("Tiny", "none", (2, 3), 2, 20, 1.0, 1.0, "minmax", runs=2)
 
 
 @pytest.fixture
