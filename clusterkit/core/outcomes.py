@@ -41,7 +41,7 @@ class Status:
         Objective after each of its iterations.
     facts : mapping
         Anything else worth reporting, such as the number of support vectors. What stands under "warning" is said
-        aloud once, if this is the outcome of the labels returned.
+        aloud once, if this is the outcome of the labels returned; under "empty" only if these lack a cluster.
     interrupted : bool
         Whether Ctrl-C ended it; further starts are then not begun.
     """

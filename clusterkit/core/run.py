@@ -169,6 +169,9 @@ def run(bound: Bound) -> Run:
         warnings.warn(status.facts["warning"], ClusterkitWarning, stacklevel=2)
     labels = reading.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
+    # a balancer may have filled what the solver left empty
+    if status is not None and "empty" in status.facts and task.n_clusters and len(np.unique(labels)) < task.n_clusters:
+        warnings.warn(status.facts["empty"], ClusterkitWarning, stacklevel=2)
     exact = reading.exact and reading.predict is not None
     if exact and not bound.space.same_products:
         exact = bool(np.array_equal(reading.predict(bound.X), labels))  # type: ignore[operator]

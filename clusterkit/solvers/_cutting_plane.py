@@ -197,7 +197,7 @@ class _Run:
         k = self.state.F.shape[1]
         used = len(np.unique(np.argmax(self.state.F, axis=1)))
         if k > 1 and used < k:
-            facts["warning"] = (
+            facts["empty"] = (
                 f"solver '{rule.name}': {k - used} of {k} clusters have no sample; its balance bounds outputs, "
                 "not sizes. A balancer ('band'), a kernel ('rbf') or a larger C may help"
             )

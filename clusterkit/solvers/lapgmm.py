@@ -174,7 +174,7 @@ class _Mixtures(Prepared):
         rows = turn.posteriors if plain else turn.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         if used < self.k:
-            facts["warning"] = (
+            facts["empty"] = (
                 f"solver 'lapgmm': {self.k - used} of {self.k} components are nowhere the most likely; fewer clusters, "
                 "a smaller lam or another random_state may help"
             )

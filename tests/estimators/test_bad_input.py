@@ -51,7 +51,7 @@ def test_fewer_samples_than_clusters(name):
         ({"solver__df": 0}, r"solver 'ridge': df must be > 0 or None, got 0"),
         ({"solver__C": float("nan")}, r"solver 'ridge': C must be a finite number > 0 or None, got nan"),
         ({"featuremap__n_hidden": 0}, r"featuremap 'elm': n_hidden must be an integer >= 1 or None, got 0"),
-        ({"featuremap__activation": "relu"}, r"featuremap 'elm': activation must be one of 'gaussian', 'sigmoid', got"),
+        ({"featuremap__activation": "relu"}, r"'elm': activation must be one of 'gaussian', 'sigmoid', 'radbas', got"),
         ({"balancer__slack": -1}, r"balancer 'band': slack must be a fraction of n .*, got -1"),
         ({"n_clusters": 0}, r"n_clusters must be an integer >= 1 or None, got 0"),
         ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1 or None, got 2.5"),
