@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
 import attrs
 
@@ -141,8 +142,8 @@ def _problems(c: Composition) -> Iterator[Problem]:
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:
-    """For every slot the registered stages that make the composition legal when only that slot changes."""
-    found: dict[str, list[str]] = {}
+    """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
+    found = _numbers(c)
     for slot, kind in SLOTS.items():
         if getattr(c, slot) is None:
             continue
@@ -154,6 +155,17 @@ def alternatives(c: Composition) -> dict[str, list[str]]:
     return found
 
 
+def _numbers(c: Composition) -> dict[str, list[str]]:
+    """Numbers of clusters and starts that make the composition legal when only that number changes."""
+    limits = [most for most in (c.labeler.max_clusters, c.solver.max_clusters) if most is not None]
+    tried: dict[str, Any] = {"n_clusters": min(limits, default=None), "n_init": 1}
+    return {
+        name: [str(value)]
+        for name, value in tried.items()
+        if value is not None and value != getattr(c, name) and not problems(attrs.evolve(c, **{name: value}))
+    }
+
+
 def check(c: Composition) -> None:
     """Raise `IncompatibleStages` with every reason and the legal names of every slot."""
     found = problems(c)
@@ -162,9 +174,9 @@ def check(c: Composition) -> None:
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in found)
     fits = [f"{slot}: {', '.join(names)}" for slot, names in alternatives(c).items() if names]
     advice = (
-        f" Changing one slot, these fit: {'; '.join(fits)}."
+        f" With one change, these fit: {'; '.join(fits)}."
         if fits
-        else " No change of a single slot makes it work; `clusterkit compositions` lists what does."
+        else " No single change makes it work; `clusterkit compositions` lists what does."
     )
     raise IncompatibleStages(f"{reasons}.{advice}")
 

@@ -214,7 +214,9 @@ class Pipeline(ClusterMixin, BaseEstimator):
                 continue
             stage = self._stage(slot)
             if stage is None:
-                raise InvalidParameter(f"{name} cannot be set: {slot} is {getattr(self, slot)!r}")
+                raise InvalidParameter(
+                    f"{name} cannot be set: {slot} is {getattr(self, slot)!r}; name one first, {slot}=..."
+                )
             setattr(self, slot, slots.with_parameter(slot, stage, key, params[name]))
         return self
 

@@ -212,7 +212,7 @@ def test_warning_is_one_line(run, write):
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_init=1", "--set", "n_init=2"], "gives 'n_init' twice"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: give it with -k"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: give it with --seed"),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "labeler=complete_graph"], "Changing one slot, these fit"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "labeler=complete_graph"], "With one change, these fit"),
         (
             ["points.csv", "--drop", "id", "-k", 2, "-o", "no/l.csv"],
             "no/l.csv cannot be written: there is no such folder",

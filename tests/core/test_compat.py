@@ -121,9 +121,9 @@ def test_each_rule_says_slot_reason_and_what_fits(c, reason, offer):
     message = str(caught.value)
     assert reason in message
     if offer is None:
-        assert "No change of a single slot makes it work; `clusterkit compositions` lists what does." in message
+        assert "No single change makes it work; `clusterkit compositions` lists what does." in message
     else:
-        assert " Changing one slot, these fit: " in message
+        assert " With one change, these fit: " in message
         slot, names = offer.split(": ")
         offered = dict(part.split(": ") for part in message.partition("these fit: ")[2].rstrip(".").split("; "))
         assert set(names.split(", ")) <= set(offered[slot].split(", "))

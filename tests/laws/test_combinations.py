@@ -112,7 +112,7 @@ def test_an_illegal_composition_explains_itself(c):
         if names:
             assert f"{slot}: {', '.join(names)}" in message
     if not any(offers.values()):
-        assert "No change of a single slot" in message
+        assert "No single change makes it work" in message
     # what is offered fits, what is not offered does not
     for slot, stages in _registered().items():
         if getattr(c, slot) is None:
