@@ -71,4 +71,11 @@ def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
 
 
 def _value(value: Any) -> str:
-    return "–" if value is None or value != value else f"{value:.2f}" if isinstance(value, float) else str(value)
+    """Three digits of indices, two of percents and seconds, counts as they are."""
+    if value is None or value != value:
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if abs(value) < 2:
+        return f"{value:.3f}"
+    return f"{value:.2f}" if abs(value) < 1000 else f"{value:,.0f}"
