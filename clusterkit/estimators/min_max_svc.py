@@ -20,7 +20,7 @@ from clusterkit.core.run import check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner
-from clusterkit.estimators import slots
+from clusterkit.estimators import slots, threads
 from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
@@ -251,9 +251,8 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         wanted = list(self.K) if isinstance(self.K, Sequence) and not isinstance(self.K, str) else [self.K]
         if not all(_count(k) for k in wanted) or (wanted != [self.K] and len(wanted) != 2):
             raise InvalidParameter(f"K must be an integer >= 1, or a pair (K+, K-) of these, got {self.K!r}")
-        jobs = self.n_jobs
-        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs == 0):
-            raise InvalidParameter(f"n_jobs must be an integer other than 0 or None, got {jobs!r}")
+        if not threads.is_jobs(self.n_jobs):
+            raise InvalidParameter(f"n_jobs must be an integer other than 0 or None, got {self.n_jobs!r}")
         return self._partitioner()
 
     def _width(self, X: Array) -> float:

@@ -329,7 +329,7 @@ def _estimator(pipeline: Any) -> Any:
 def _workers(n_jobs: Any) -> int:
     from joblib import effective_n_jobs
 
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
+    if not threads.is_jobs(n_jobs):
         raise InvalidParameter(f"search: n_jobs must be an integer other than 0, or None, got {n_jobs!r}")
     return int(effective_n_jobs(n_jobs))
 

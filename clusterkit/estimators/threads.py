@@ -8,13 +8,21 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap
 
-__all__ = ["THIN", "elements", "suited"]
+__all__ = ["THIN", "elements", "is_jobs", "suited"]
 
 THIN = 6_000_000
 """Elements of the feature or kernel matrix below which one thread is faster; tests/benchmarks/threads.py, two cores."""
+
+
+def is_jobs(value: Any) -> bool:
+    """Whether joblib takes it as a number of workers."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return value is None or (whole and value != 0)
 
 
 @cache

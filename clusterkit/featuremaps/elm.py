@@ -72,10 +72,9 @@ class GaussianNodes:
         return GaussianNodes, (self.scaling, self.centers, self.widths)
 
 
-@final
 @attrs.frozen(eq=False)
-class SigmoidNodes:
-    """``1 / (1 + exp(-(a_j · x + b_j)))`` of rows scaled first.
+class _AdditiveNodes:
+    """Functions of ``a_j · x + b_j`` of rows scaled first.
 
     Parameters
     ----------
@@ -93,9 +92,21 @@ class SigmoidNodes:
         """Number of nodes, L."""
         return len(self.weights)
 
+    def _sums(self, Y: Array) -> Array:
+        Y = Y if self.scaling is None else self.scaling(Y)
+        Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
+        Z += self.biases.astype(Y.dtype, copy=False)
+        return Z
+
+
+@final
+@attrs.frozen(eq=False)
+class SigmoidNodes(_AdditiveNodes):
+    """``1 / (1 + exp(-(a_j · x + b_j)))`` of rows scaled first."""
+
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1)."""
-        Z = _sums(self, Y)
+        Z = self._sums(Y)
         # 1 / (1 + e^-z) by tanh: one pass, no overflow on either side
         Z *= 0.5
         np.tanh(Z, out=Z)
@@ -106,39 +117,15 @@ class SigmoidNodes:
 
 @final
 @attrs.frozen(eq=False)
-class RidgeNodes:
-    """``exp(-(a_j · x + b_j)²)`` of rows scaled first: near 1 along a hyperplane, as "radbas" of ELM programs is.
-
-    Parameters
-    ----------
-    scaling : Affine or None
-    weights : ndarray of shape (L, d)
-    biases : ndarray of shape (L,)
-    """
-
-    scaling: Affine | None
-    weights: Array
-    biases: Array
-
-    @property
-    def width(self) -> int:
-        """Number of nodes, L."""
-        return len(self.weights)
+class RidgeNodes(_AdditiveNodes):
+    """``exp(-(a_j · x + b_j)²)`` of rows scaled first: near 1 along a hyperplane, as "radbas" of ELM programs is."""
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
-        Z = _sums(self, Y)
+        Z = self._sums(Y)
         np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)
-
-
-def _sums(nodes: SigmoidNodes | RidgeNodes, Y: Array) -> Array:
-    """What additive nodes are functions of: ``a_j · x + b_j``, (m, L)."""
-    Y = Y if nodes.scaling is None else nodes.scaling(Y)
-    Z = Y @ nodes.weights.T.astype(Y.dtype, copy=False)
-    Z += nodes.biases.astype(Y.dtype, copy=False)
-    return Z
 
 
 ADDITIVE: dict[str, type[SigmoidNodes | RidgeNodes]] = {"sigmoid": SigmoidNodes, "radbas": RidgeNodes}

@@ -87,7 +87,7 @@ def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, 
 
 
 def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | None:
-    """Array, sizes and prices: those of a part of the rows first, whose sizes obey the bounds in proportion."""
+    """Labels, sizes and prices: those of a part of the rows first, whose sizes obey the bounds in proportion."""
     n, k = C.shape
     prices = np.zeros(k + 1)
     if n > 2 * FEW:

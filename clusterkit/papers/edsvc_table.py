@@ -14,7 +14,7 @@ import numpy as np
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.papers.jobs import Cell, Findings, Job, Plan, Step, Values
-from clusterkit.papers.svc_sets import SCALINGS, _to_mean
+from clusterkit.papers.scalings import SAID, SCALINGS, to_mean
 
 __all__ = ["SETTINGS", "Bench", "Setting", "table2"]
 
@@ -81,9 +81,8 @@ class Setting:
 
     def said(self, scaling: Scaling) -> str:
         """A scaling in words."""
-        words = {"minmax": "attributes in [0, 1]", "zscore": "z-scores"}
         of = "the attributes" if self.raw else "the z-scores"
-        return words.get(scaling) or f"{self.components} principal components of {of}"
+        return SAID.get(scaling) or f"{self.components} principal components of {of}"
 
 
 SETTINGS = (
@@ -113,10 +112,10 @@ class Bench:
 
             found = load(self.setting.dataset)
             rows, self._y = np.asarray(found.data, dtype=np.float64), found.target
-            if scaling in ("minmax", "zscore"):
-                self._rows[scaling] = SCALINGS[scaling](rows)  # type: ignore[index]
+            if scaling in SCALINGS:
+                self._rows[scaling] = SCALINGS[scaling](rows)
             else:
-                rows = rows - rows.mean(axis=0) if self.setting.raw else _to_mean(rows)
+                rows = rows - rows.mean(axis=0) if self.setting.raw else to_mean(rows)
                 left, sizes, _ = np.linalg.svd(rows, full_matrices=False)
                 self._rows[scaling] = (left * sizes)[:, : self.setting.components]
         return self._rows[scaling]

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.papers.scalings import to_range
 
 __all__ = ["SETTINGS", "Samples", "Setting"]
 
@@ -79,7 +80,7 @@ class Setting:
             dense, weighted = _documents(X)
             return Samples(dense, weighted, y)
         X = np.ascontiguousarray(X)
-        dense = X if self.scale is None else _to_unit_range(X)
+        dense = X if self.scale is None else to_range(X)
         return Samples(dense, dense, y)
 
 
@@ -92,11 +93,6 @@ def _first(y: np.ndarray, k: int, most: int = 100) -> Array:
         rows = np.flatnonzero(y == name)
         kept.append(rows if len(rows) <= most else rng.choice(rows, most, replace=False))
     return np.sort(np.concatenate(kept))
-
-
-def _to_unit_range(X: Array) -> Array:
-    low, width = X.min(axis=0), np.ptp(X, axis=0)
-    return (X - low) / np.where(width > 0, width, 1.0)
 
 
 def _documents(counts: Any) -> tuple[Array, Any]:

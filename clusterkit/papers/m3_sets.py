@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.papers.scalings import to_range
 
 __all__ = ["POSITIVE", "SETTINGS", "Problem", "Setting"]
 
@@ -98,8 +99,7 @@ class Setting:
         X = np.asarray(found.data, dtype=np.float64)
         train, test = _split(len(X), self.split, self.n_train)
         if self.scaled:
-            low, width = X[train].min(axis=0), np.ptp(X[train], axis=0)
-            X = (X - low) / np.where(width > 0, width, 1.0)
+            X = to_range(X, X[train])
         return Problem(X[train], y[train], X[test], y[test])
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.papers.jobs import Values
-from clusterkit.papers.svc_sets import SAID, SCALINGS, Scaling, Setting
+from clusterkit.papers.scalings import SAID, SCALINGS
+from clusterkit.papers.svc_sets import Scaling, Setting
 
 __all__ = ["METHODS", "Bench", "Fitted", "Method", "Trial", "fitted", "grid_words", "trials"]
 

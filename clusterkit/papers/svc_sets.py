@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -76,23 +75,6 @@ class Setting:
             X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
         return np.ascontiguousarray(X), y
 
-
-def _to_mean(X: np.ndarray) -> np.ndarray:
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-
-
-def _to_range(X: np.ndarray) -> np.ndarray:
-    low, width = X.min(axis=0), np.ptp(X, axis=0)
-    return (X - low) / np.where(width > 0, width, 1.0)
-
-
-SCALINGS: Mapping[Scaling, Callable[[np.ndarray], np.ndarray]] = {
-    "raw": lambda X: X,
-    "zscore": _to_mean,
-    "minmax": _to_range,
-}
-SAID: Mapping[Scaling, str] = {"raw": "raw", "zscore": "z-scores", "minmax": "attributes in [0, 1]"}
 
 FEW_C: dict[str, Any] = {"sphere_C": (2.0**-5, 1.0), "plane_C": (2.0, 8.0)}
 

@@ -13,7 +13,7 @@ from clusterkit import recipe
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.progress import listening
 from clusterkit.metrics import adjusted_rand, nmi, rand_index
-from clusterkit.papers import reproduce, svc_figures, svc_sets, svc_tables
+from clusterkit.papers import reproduce, scalings, svc_figures, svc_tables
 from clusterkit.papers.impossible import class_sizes
 from clusterkit.papers.jobs import Findings, Plan
 from clusterkit.papers.printed_tables import printed
@@ -88,10 +88,10 @@ def test_a_fit_with_the_clock_is_the_estimator_s(name):
     assert found.labelling > 0
 
 
-@pytest.mark.parametrize("name", list(svc_sets.SCALINGS))
+@pytest.mark.parametrize("name", list(scalings.SCALINGS))
 def test_scalings(name):
     X = np.column_stack((np.arange(5.0), np.full(5, 3.0)))
-    scaled = svc_sets.SCALINGS[name](X)
+    scaled = scalings.SCALINGS[name](X)
     if name == "zscore":
         np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
         assert scaled[:, 0].std() == pytest.approx(1)
