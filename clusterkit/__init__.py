@@ -33,12 +33,12 @@ _HOME = {
     "stages": "clusterkit.catalogue",
     "width_path": "clusterkit.estimators.width_path",
 }
-_MODULES = ("consensus", "core", "datasets", "metrics", "papers", "plots", "testing")
+_MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
 
 __all__ = [*sorted(_HOME), *_MODULES]
 
 if TYPE_CHECKING:
-    from clusterkit import consensus, core, datasets, metrics, papers, plots, testing
+    from clusterkit import consensus, core, datasets, metrics, plots, testing
     from clusterkit.catalogue import compositions, plugins, register, stages
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl

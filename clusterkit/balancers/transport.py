@@ -94,7 +94,7 @@ class Transport(Balancer):
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Cheapest labels with allowed sizes."""
-        from clusterkit.kernels.transport import transport
+        from clusterkit.numerics.transport.solve import transport
 
         n, k = costs.shape
         if self.sizes is not None:

@@ -21,7 +21,8 @@ __all__ = ["reproduce"]
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_json: bool) -> None:
     """Run a TABLE of a paper and print its values beside ours; without TABLE list what there is."""
-    from clusterkit import papers
+    import clusterkit_papers as papers
+
     from clusterkit.core.errors import UnknownName, nearest_names
 
     known: Mapping[str, str] = papers.tables()

@@ -10,8 +10,8 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Gaussian", "Kernel", "Linear"]
 
@@ -56,7 +56,7 @@ class Gaussian(Kernel):
         """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
         if Y.shape[1] > EXPLICIT_SUMS or isinstance(Y, SparseRows) or isinstance(centres, SparseRows):
             return _in_blocks(self, Y, centres, weights)
-        from clusterkit.kernels.gaussian_jit import gaussian_sums
+        from clusterkit.numerics.gaussian_jit import gaussian_sums
 
         return gaussian_sums(Y, centres, weights, self.gamma)
 

@@ -22,7 +22,7 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Prepared, Task
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Bound", "Run", "bind", "check_magnitude", "first_least", "fit", "run"]
 

@@ -18,7 +18,7 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian, Kernel
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "SparseSpace", "StreamedSpace", "build_space"]
 
@@ -399,7 +399,7 @@ class KernelSpace(Space):
 
 
 def _squared(A: Array, B: Array) -> Array:
-    from clusterkit.kernels.distances import squared_distances
+    from clusterkit.numerics.distances import squared_distances
 
     return squared_distances(A, B)
 

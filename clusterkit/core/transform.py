@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.kernels.sparse_rows import SparseRows, as_rows
+from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
 __all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply"]
 

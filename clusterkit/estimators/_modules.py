@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.gaussian_jit import gaussian_block
-from clusterkit.kernels.modules_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.gaussian_jit import gaussian_block
+from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
 
 __all__ = ["Modules", "Trained", "train"]
 

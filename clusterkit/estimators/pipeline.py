@@ -22,7 +22,7 @@ from clusterkit.core.stages import Stage
 from clusterkit.estimators import bars, slots, threads
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.samples import checked
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Pipeline"]
 

@@ -12,7 +12,7 @@ from clusterkit._typing import Array
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["checked"]
 

@@ -23,7 +23,7 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import block_plan
 from clusterkit.estimators import bars
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.kernels.distances import squared_distances
+from clusterkit.numerics.distances import squared_distances
 
 __all__ = ["WidthPath", "width_grid", "width_path"]
 

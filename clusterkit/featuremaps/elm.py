@@ -14,7 +14,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.featuremaps._affine import Affine, to_range
-from clusterkit.kernels.distances import EXPLICIT_DIMENSIONS, squared_distances
+from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 
 __all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
 

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["LogTfIdf"]
 

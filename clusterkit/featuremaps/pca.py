@@ -13,7 +13,7 @@ from clusterkit.core import memory, params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap
-from clusterkit.kernels.sparse_rows import SparseRows, from_mean
+from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
 __all__ = ["Pca"]
 

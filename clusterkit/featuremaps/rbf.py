@@ -14,8 +14,8 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap
 from clusterkit.core.transform import block_plan
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Rbf"]
 

@@ -52,7 +52,7 @@ class RowsKMeans(Labeler):
 
     def label(self, outcome: Embedding, space: Space, task: Task, rng: Rng) -> Labeling:
         """k-means on `outcome.rows`, (n, r)."""
-        from clusterkit.kernels.lloyd import kmeans
+        from clusterkit.numerics.lloyd import kmeans
 
         labels, centres, distinct = kmeans(
             outcome.rows,
@@ -83,6 +83,6 @@ class NearestCentre:
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m, d) to (m,)."""
-        from clusterkit.kernels.lloyd import nearest
+        from clusterkit.numerics.lloyd import nearest
 
         return nearest(self.extend(Y), self.centres)

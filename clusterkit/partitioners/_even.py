@@ -11,8 +11,8 @@ from clusterkit.core.errors import InvalidData
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner
-from clusterkit.kernels.equal import Rule, find_parts, minus_distances
-from clusterkit.kernels.even import even_out
+from clusterkit.numerics.equal_size.drift import Rule, find_parts, minus_distances
+from clusterkit.numerics.equal_size.repair import even_out
 
 __all__ = ["split"]
 

@@ -9,7 +9,7 @@ import attrs
 from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.stages import Partitioner
-from clusterkit.kernels.equal import Rule
+from clusterkit.numerics.equal_size.drift import Rule
 from clusterkit.partitioners._even import split
 
 __all__ = ["Equal"]

@@ -41,7 +41,7 @@ class KMeans(Partitioner):
 
     def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,)."""
-        from clusterkit.kernels.lloyd import kmeans
+        from clusterkit.numerics.lloyd import kmeans
 
         seed = int(rng.integers(2**31 - 1))
         return kmeans(samples, k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]

@@ -42,7 +42,7 @@ class KMeansMapped(Partitioner):
 
     def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
         """Labels of the samples of a `FeatureSpace`."""
-        from clusterkit.kernels.lloyd import kmeans
+        from clusterkit.numerics.lloyd import kmeans
 
         seed = int(rng.integers(2**31 - 1))
         return kmeans(samples.rows(), k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Partitioner
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Seeded"]
 

@@ -137,8 +137,8 @@ class Paths:
 
 def paths_of(domain: KernelDomain, points: Array, starts: Array) -> Paths:
     """The ways from rows `starts` of `points` (n, d), and the equilibria of these and others."""
-    from clusterkit.labelers._domain_labels import DistinctRows
-    from clusterkit.labelers._equilibria import Ascent, Balls, find_basins
+    from clusterkit.labelers._outliers_and_prediction import DistinctRows
+    from clusterkit.level_sets.equilibria import Ascent, Balls, find_basins
 
     ascent = Ascent.of(domain, "equilibrium", tol=TOLERANCE, merge=MERGE, max_iter=MAX_STEPS)
     others = np.linspace(0, len(points) - 1, min(len(points), CLIMBERS)).astype(np.intp)

@@ -142,9 +142,9 @@ def graph_of(domain: Domain, points: Array, m: int) -> Graph:
     """Lines between the rows of `points` (n, d), tested at m points each; indices are of these rows."""
     from scipy.sparse.csgraph import connected_components
 
-    from clusterkit.kernels.rows_jit import distinct_rows
-    from clusterkit.labelers._neighbours import nearest_edges
-    from clusterkit.labelers._segments_jit import segment_test
+    from clusterkit.level_sets.neighbours import nearest_edges
+    from clusterkit.level_sets.segment_test import segment_test
+    from clusterkit.numerics.distinct_rows_jit import distinct_rows
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     first, inverse = distinct_rows(points)
@@ -228,7 +228,7 @@ def _line_between(test: Any, rows: Array, mine: Array, others: Array) -> Array |
 
 def _shortest_between(rows: Array, component: Labels) -> list[Array]:
     """The shortest lines from each of the largest components to any other."""
-    from clusterkit.labelers._neighbours import nearest_rows
+    from clusterkit.level_sets.neighbours import nearest_rows
 
     found, counts = np.unique(component, return_counts=True)
     lines = []

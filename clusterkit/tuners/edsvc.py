@@ -18,9 +18,9 @@ from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import cluster_limit
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Solver, Stage, Tuned, Tuner
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.sparse_rows import SparseRows
-from clusterkit.kernels.threads import available
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.numerics.threads import available
 from clusterkit.tuners._agreement import TIE, Agreement
 from clusterkit.tuners._candidates import Candidate, Curves, Runs
 from clusterkit.tuners.svc_auto import _sample, _with

@@ -20,8 +20,8 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import Report, listening, tell
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Stage, Task, Tuned, Tuner
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.tuners._plateaus import Partition, Tree, best, lasts
 
 __all__ = ["SvcAuto"]

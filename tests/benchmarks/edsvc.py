@@ -118,8 +118,8 @@ def plane(entry, low, high):
     """Numbers of clusters and NMI to the classes, (widths, shares), and the widths and shares."""
     from clusterkit.core.kernel import Gaussian
     from clusterkit.core.spaces import KernelSpace
-    from clusterkit.labelers.complete_graph import CompleteGraph
-    from clusterkit.solvers.svdd import Svdd
+    from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+    from clusterkit.solvers.one_class.svdd import Svdd
     from clusterkit.tuners._candidates import Runs
     from clusterkit.tuners.edsvc import SHARES
 

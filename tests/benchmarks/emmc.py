@@ -17,8 +17,8 @@ from sklearn.cluster import KMeans
 
 from clusterkit import datasets, recipe
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.argmax import Argmax
-from clusterkit.labelers.threshold import Threshold
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
 
 TURNS = 15

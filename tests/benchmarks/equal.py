@@ -21,7 +21,7 @@ import numpy as np
 from machine import describe
 
 from clusterkit import datasets
-from clusterkit.kernels.equal import Rule, distinct_rows, find_parts
+from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
 
 POSITIVE = list("EHIMPQRXYZ")
 

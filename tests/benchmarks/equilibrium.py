@@ -24,12 +24,12 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.kernels.threads import available
-from clusterkit.labelers._equilibria import Ascent, find_basins
-from clusterkit.labelers.equilibrium import Equilibrium
-from clusterkit.labelers.transition import Transition
-from clusterkit.solvers.lmsvc import Lmsvc
-from clusterkit.solvers.svdd import Svdd
+from clusterkit.labelers.basins.equilibrium import Equilibrium
+from clusterkit.labelers.basins.transition import Transition
+from clusterkit.level_sets.equilibria import Ascent, find_basins
+from clusterkit.numerics.threads import available
+from clusterkit.solvers.one_class.lmsvc import Lmsvc
+from clusterkit.solvers.one_class.svdd import Svdd
 
 TRAINING_ROWS = 43_500
 

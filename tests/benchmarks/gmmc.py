@@ -25,7 +25,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.stages import Task
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.gmmc import Gmmc
+from clusterkit.solvers.max_cut.gmmc import Gmmc
 
 
 def data(n: int) -> tuple[np.ndarray, np.ndarray]:

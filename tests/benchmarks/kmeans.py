@@ -34,10 +34,10 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.kernels.threads import available
-from clusterkit.labelers.argmax import Argmax
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.numerics.threads import available
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.centroids import Centroids
+from clusterkit.solvers.means.centroids import Centroids
 
 
 def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:

@@ -22,7 +22,7 @@ from machine import describe
 from sklearn.svm import SVC
 
 from clusterkit import MinMaxModularSVC, datasets
-from clusterkit.kernels.threads import available
+from clusterkit.numerics.threads import available
 
 POSITIVE = list("EHIMPQRXYZ")
 METHODS = ("shared", "alpha_beta", "row_break", "approximate")

@@ -26,8 +26,8 @@ from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.kernels.sparse_rows import SparseRows
-from clusterkit.solvers.nmf import Nmf
+from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.solvers.factorisation.nmf import Nmf
 
 
 def planted(n: int, width: int, k: int, noise: float = 0.05) -> np.ndarray:

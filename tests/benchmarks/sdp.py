@@ -20,7 +20,7 @@ from sklearn.datasets import make_moons
 from clusterkit.core.stages import Solver, Task
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.gmmc import Gmmc
+from clusterkit.solvers.max_cut.gmmc import Gmmc
 
 
 def blobs(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -21,9 +21,9 @@ from sklearn.svm import OneClassSVM
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.kernels.gaussian_jit import gaussian_sums
-from clusterkit.kernels.threads import available
-from clusterkit.solvers.svdd import Svdd
+from clusterkit.numerics.gaussian_jit import gaussian_sums
+from clusterkit.numerics.threads import available
+from clusterkit.solvers.one_class.svdd import Svdd
 
 # n: (d, nu, qm), nu = 0 for 1 / n
 GRID = {

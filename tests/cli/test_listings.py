@@ -108,7 +108,7 @@ ROW = {"table": "t1", "row": "kmeans", "column": "wine", "printed": 70.2, "ours"
 
 @pytest.fixture
 def papers(monkeypatch):
-    import clusterkit.papers
+    import clusterkit_papers
 
     calls = []
 
@@ -117,8 +117,8 @@ def papers(monkeypatch):
         none = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "verdict": "later"}
         return [ROW, {key: value for key, value in {**ROW, **none}.items() if key != "note"}]
 
-    monkeypatch.setattr(clusterkit.papers, "tables", lambda: {"t1": "A table"})
-    monkeypatch.setattr(clusterkit.papers, "reproduce", reproduce)
+    monkeypatch.setattr(clusterkit_papers, "tables", lambda: {"t1": "A table"})
+    monkeypatch.setattr(clusterkit_papers, "reproduce", reproduce)
     return calls
 
 

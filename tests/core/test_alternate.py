@@ -19,9 +19,9 @@ from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Prepared, Task
 from clusterkit.featuremaps.elm import Elm
-from clusterkit.labelers.argmax import Argmax
+from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.solvers.ridge import Ridge
+from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compositions import samples
 
 N = 4  # labels of four samples are the digits of a number below 16

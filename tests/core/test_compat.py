@@ -18,19 +18,19 @@ from clusterkit.core.stages import Labeler, Labeling
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.argmax import Argmax
-from clusterkit.labelers.complete_graph import CompleteGraph
-from clusterkit.labelers.interval import Interval
+from clusterkit.labelers.basins.transition import Transition
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.labelers.threshold import Threshold
-from clusterkit.labelers.transition import Transition
 from clusterkit.partitioners.kmeans_mapped import KMeansMapped
 from clusterkit.partitioners.random import Random
-from clusterkit.solvers.centroids import Centroids
-from clusterkit.solvers.convex_nmf import ConvexNmf
-from clusterkit.solvers.nmf import Nmf
-from clusterkit.solvers.ridge import Ridge
-from clusterkit.solvers.svdd import Svdd
+from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
+from clusterkit.solvers.factorisation.nmf import Nmf
+from clusterkit.solvers.means.centroids import Centroids
+from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.solvers.regression.ridge import Ridge
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
 

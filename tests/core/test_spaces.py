@@ -28,9 +28,9 @@ from clusterkit.core.spaces import (
 from clusterkit.core.transform import Keep, block_plan
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
-from clusterkit.labelers.argmax import Argmax
+from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
-from clusterkit.solvers.ridge import Ridge
+from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compare import close, same_bits, small_blocks
 from clusterkit.testing.strategies import Case, spaces
 

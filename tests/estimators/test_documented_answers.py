@@ -94,7 +94,7 @@ class TestInterrupted:
         assert "interrupted" in fitted.stop_reason_
 
     def test_before_the_first_turn_there_is_nothing_to_keep(self, monkeypatch):
-        from clusterkit.solvers import ridge
+        from clusterkit.solvers.regression import ridge
 
         def stop(*arguments):
             raise KeyboardInterrupt

@@ -11,7 +11,7 @@ from clusterkit import Pipeline, recipe
 from clusterkit.core.chain import Chain
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.ridge import Ridge
+from clusterkit.solvers.regression.ridge import Ridge
 
 
 @pytest.fixture(scope="module")

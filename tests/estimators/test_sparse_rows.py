@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators import samples
-from clusterkit.kernels.distances import squared_distances
-from clusterkit.kernels.rows_jit import distinct_rows, find_rows
-from clusterkit.kernels.sparse_rows import SparseRows
+from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
+from clusterkit.numerics.sparse_rows import SparseRows
 
 
 @pytest.fixture

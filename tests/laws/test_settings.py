@@ -10,12 +10,12 @@ from clusterkit.core.chain import Chain
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.complete_graph import CompleteGraph
-from clusterkit.labelers.interval import Interval
+from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.nmf import Nmf
-from clusterkit.solvers.ridge import Ridge
-from clusterkit.solvers.svdd import Svdd
+from clusterkit.solvers.factorisation.nmf import Nmf
+from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
 

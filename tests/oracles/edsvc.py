@@ -8,7 +8,7 @@ import numpy as np
 
 from clusterkit import Pipeline
 from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.solvers.svdd import Svdd
+from clusterkit.solvers.one_class.svdd import Svdd
 
 
 def plain_nmi(a, b):

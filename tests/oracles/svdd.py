@@ -34,7 +34,10 @@ def gap(K, beta, bounds):
 
 
 def smo(K, bounds, beta, tol, max_iter=100_000):
-    """The numpy twin of ``clusterkit.solvers._smo._move``: the same pairs, one array operation a line."""
+    """The numpy twin of ``_move`` in ``clusterkit.solvers.one_class._smo_any_kernel_jit``.
+
+    The same pairs, one array operation a line.
+    """
     beta, diag = beta.copy(), np.diag(K)
     G = 2 * K @ beta - diag
     for done in range(max_iter):

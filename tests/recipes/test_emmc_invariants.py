@@ -26,10 +26,10 @@ from clusterkit.core.stages import Partitioner, Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
-from clusterkit.labelers.argmax import Argmax
-from clusterkit.labelers.interval import Interval
-from clusterkit.labelers.threshold import Threshold
-from clusterkit.solvers.ridge import Ridge
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.solvers.regression.ridge import Ridge
 
 SEED = st.integers(0, 2**32 - 1)
 RECIPES = {

@@ -263,9 +263,9 @@ def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) 
 
 
 def _codec(coding: Coding) -> Codec:
-    from clusterkit.labelers.argmax import Argmax
-    from clusterkit.labelers.interval import Interval
-    from clusterkit.labelers.threshold import Threshold
+    from clusterkit.labelers.codecs.argmax import Argmax
+    from clusterkit.labelers.codecs.interval import Interval
+    from clusterkit.labelers.codecs.threshold import Threshold
 
     made: dict[Coding, Any] = {Coding.SIGNED: Threshold(), Coding.ORDINAL: Interval(), Coding.ONEHOT: Argmax()}
     codec: Codec = made[coding]

@@ -168,7 +168,7 @@ class TestKnownAnswers:
         assert facts_of(GmmcSdp(C_delta=price), space)["bound"] == pytest.approx(10 * price, rel=1e-4)
 
     def test_gmmc_agrees_with_the_low_rank_solver_of_the_core(self):
-        core = pytest.importorskip("clusterkit.solvers.gmmc")
+        core = pytest.importorskip("clusterkit.solvers.max_cut.gmmc")
         space = gaussian(blobs(16)[0])
         facts, other = facts_of(GmmcSdp(), space), facts_of(core.Gmmc(), space)
         assert facts["value"] == pytest.approx(other["value"], rel=1e-3)

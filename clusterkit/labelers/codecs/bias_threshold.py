@@ -1,0 +1,107 @@
+"""The sign of a score plus the bias that costs least among those that keep the sizes."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core import params
+from clusterkit.core.coding import Coding
+from clusterkit.core.stages import Codec, Task
+from clusterkit.numerics.losses import LOSSES, SortedScores
+
+__all__ = ["BiasThreshold"]
+
+# Scores are on the scale of the targets ±1: what is closer than so many units of rounding is equal.
+TIE = 32.0
+
+
+@final
+@attrs.frozen
+class BiasThreshold(Codec):
+    """Two clusters by the sign of ``g + b``: label 1 if it is positive, else 0, with a bias b read off the scores.
+
+    For `svm` and `svr`, whose scores have no bias. Scores are sorted; each number k of samples with label 0 that the
+    balancer allows is tried with the bias half way between the k-th and the next score, and the k of least loss
+    wins, the lowest on ties. By prefix sums all of them cost O(n log n).
+
+    Parameters
+    ----------
+    loss : {"hinge", "laplacian", "epsilon", "square"}, default "laplacian"
+        That of the solver, which the labeler cannot see: "hinge" for `svm`, for `svr` its `loss`.
+    epsilon : float, default 0.1
+        Residual without loss, for ``loss="epsilon"``.
+    bias : float, optional
+        Fixes b. None finds it from the scores of each turn.
+
+    Notes
+    -----
+    Equal scores get one label: a k that would split them is left out. Where all allowed k would, the split is left
+    to the balancer: those samples get label 0.
+
+    References
+    ----------
+    Zhang, Tsang, Kwok (2007), Maximum margin clustering made practical, ICML, section 4.
+    """
+
+    name: ClassVar[str] = "bias_threshold"
+    coding: ClassVar[Coding] = Coding.SIGNED
+    max_clusters: ClassVar[int | None] = 2
+    loss: str = params.choice("laplacian", LOSSES)
+    epsilon: float = params.real(0.1, at_least=0)
+    bias: float | None = params.real(None, optional=True)
+
+    def codebook(self, k: int) -> Array:
+        """-1 and +1."""
+        return np.array([[-1.0], [1.0]])[:k]
+
+    def costs(self, rows: Array, k: int) -> Array:
+        """(g + b, -g - b): a sum of 0 is a tie and goes to label 0; in float64, so that no bias is rounded away."""
+        shifted = rows.astype(np.float64, copy=False) + (0.0 if self.bias is None else self.bias)
+        return np.concatenate([shifted, -shifted], axis=1)[:, :k]
+
+    def calibrate(self, rows: Array, task: Task) -> Self:
+        """This codec with the bias for scores (n, 1), unless one is fixed."""
+        if self.bias is not None:
+            return self
+        eps = float(np.finfo(rows.dtype).eps)
+        raw = np.sort(rows[:, 0].astype(np.float64))
+        low, high = _allowed(len(raw), task)
+        k = np.arange(low, high + 1)
+        k = k[(k >= 1) & (k < len(raw))]
+        if not len(k):
+            return attrs.evolve(self, bias=-float(raw[-1]))
+        noise = TIE * eps * max(1.0, float(np.abs(raw).max()))
+        between = k[raw[k] - raw[k - 1] > noise]
+        if not len(between):
+            # one group of equal scores covers every allowed size: its last member bounds label 0
+            return attrs.evolve(self, bias=-float(raw[_last_equal(raw, int(k[-1]), noise)]))
+        threshold = 0.5 * raw[between - 1] + 0.5 * raw[between]
+        scores = SortedScores.of(raw)
+        losses = scores.losses(0, between, -1.0, -threshold, self.loss, self.epsilon)
+        losses += scores.losses(between, len(raw), 1.0, -threshold, self.loss, self.epsilon)
+        # sums that differ by their rounding are ties
+        size = scores.g**2 if self.loss == "square" else np.abs(scores.g)
+        blur = TIE * float(np.finfo(np.float64).eps) * (len(raw) + float(size.sum()))
+        best = int(np.argmax(losses <= losses.min() + blur))
+        return attrs.evolve(self, bias=-float(threshold[best]))
+
+
+def _allowed(n: int, task: Task) -> tuple[int, int]:
+    """Fewest and most samples with label 0."""
+    if task.bounds is None:
+        return 1, n - 1
+    low, high = (np.asarray(bound) for bound in task.bounds)
+    if len(low) < 2:
+        return 1, n - 1
+    return int(np.ceil(max(low[0], n - high[1]))), int(np.floor(min(high[0], n - low[1])))
+
+
+def _last_equal(raw: Array, k: int, noise: float) -> int:
+    """Index of the last score equal to the k-th up to rounding."""
+    while k < len(raw) and raw[k] - raw[k - 1] <= noise:
+        k += 1
+    return k - 1

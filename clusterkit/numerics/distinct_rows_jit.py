@@ -1,0 +1,112 @@
+"""Equal rows of a matrix, found by hashing: no sorting, O(n d)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._jit import njit
+from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = ["distinct_rows", "find_rows"]
+
+
+def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Index of the first row of each set of equal rows, in order of appearance, and for every row which set it is in.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Finite. 0.0 and -0.0 are equal.
+
+    Returns
+    -------
+    first : ndarray of shape (u,)
+    inverse : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first, inverse = distinct_rows(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+    >>> first.tolist(), inverse.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    if isinstance(points, SparseRows):
+        return points.distinct()
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    table = _table(len(points))
+    first, inverse = np.empty(len(points), dtype=np.intp), np.empty(len(points), dtype=np.intp)
+    return first[: _distinct(points, table, first, inverse)].copy(), inverse
+
+
+def find_rows(rows: NDArray[Any] | SparseRows, Y: NDArray[Any] | SparseRows) -> NDArray[np.intp]:
+    """For each row of Y (p, d) the index of an equal row of `rows` (u, d), the first one, or -1; O((u + p) d)."""
+    if isinstance(rows, SparseRows):
+        assert isinstance(Y, SparseRows)
+        return rows.find(Y)
+    rows, Y = (np.ascontiguousarray(points, dtype=np.float64) for points in (rows, Y))
+    table = _table(len(rows))
+    found = np.empty(len(Y), dtype=np.intp)
+    _lookup(rows, Y, table, found)
+    return found
+
+
+def _table(n: int) -> NDArray[np.intp]:
+    return np.full(1 << max(4, (2 * n).bit_length()), -1, dtype=np.intp)
+
+
+@njit
+def _hash(row: Any) -> Any:
+    """FNV over the numbers' bits, then mixed: neighbouring numbers differ in few low bits."""
+    code = np.uint64(14695981039346656037)
+    for c in range(len(row)):
+        bits = np.float64(row[c] + 0.0).view(np.uint64)
+        code = (code ^ bits) * np.uint64(1099511628211)
+        code ^= code >> np.uint64(29)
+    code = (code ^ (code >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return code ^ (code >> np.uint64(31))
+
+
+@njit
+def _place(row: Any, rows: Any, table: Any) -> Any:
+    """Where in the table the row is, or where it belongs."""
+    mask = np.uint64(len(table) - 1)
+    place = _hash(row) & mask
+    while table[place] >= 0:
+        other = rows[table[place]]
+        same = True
+        for c in range(len(row)):
+            if row[c] != other[c]:
+                same = False
+                break
+        if same:
+            break
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@njit
+def _distinct(points: Any, table: Any, first: Any, inverse: Any) -> Any:
+    count = 0
+    number = np.empty(len(points), dtype=np.int64)
+    for i in range(len(points)):
+        place = _place(points[i], points, table)
+        if table[place] < 0:
+            table[place] = i
+            first[count] = i
+            number[i] = count
+            count += 1
+        inverse[i] = number[table[place]]
+    return count
+
+
+@njit
+def _lookup(rows: Any, Y: Any, table: Any, found: Any) -> Any:
+    for i in range(len(rows)):
+        place = _place(rows[i], rows, table)
+        if table[place] < 0:
+            table[place] = i
+    for i in range(len(Y)):
+        found[i] = table[_place(Y[i], rows, table)]

@@ -1,0 +1,201 @@
+"""Sums of Gaussian kernels at many points, without the matrix of kernel values.
+
+Centres are kept as columns (d, s), so that the loop over them is the one that becomes vector instructions. What
+comes out for a point depends on that point and the centres alone, not on the block, thread or batch it came in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._jit import njit
+from clusterkit.numerics.exponential_jit import fast_exp
+from clusterkit.numerics.threads import over_rows
+
+__all__ = [
+    "CENTRES",
+    "FAST",
+    "distances_to",
+    "gaussian_block",
+    "gaussian_sum",
+    "gaussian_sum_at",
+    "gaussian_sums",
+    "gaussian_sums_gradients",
+]
+
+CENTRES = 256
+"""Centres handled at a time: their distances stay in the first cache."""
+
+
+def gaussian_sums(
+    Y: NDArray[Any], centres: NDArray[Any], weights: NDArray[Any], gamma: float, threads: int | None = None
+) -> NDArray[np.float64]:
+    """``Σ_s weights_s exp(-gamma |centres_s - y|²)`` for each row y of Y.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (p, d)
+    centres : ndarray of shape (s, d)
+    weights : ndarray of shape (s,)
+        Any sign.
+    gamma : float
+    threads : int, optional
+        Most threads; None: as many as there are cores for this process.
+
+    Returns
+    -------
+    ndarray of shape (p,), float64
+        Kernel values are computed in the type of Y and `centres`, sums of 256 of them added up in float64.
+
+    Notes
+    -----
+    O(p s d) time, O(p + s d) memory. In float64 about 1 ns a value for d = 2 and 3 ns for d = 16 a core.
+    """
+    Y, columns = _same_type(Y, centres)
+    weights = np.ascontiguousarray(weights, dtype=Y.dtype)
+    result = np.empty(len(Y))
+    over_rows(
+        lambda start, stop: _sums(Y, start, stop, columns, weights, Y.dtype.type(gamma), result),
+        len(Y),
+        columns.size,
+        threads,
+    )
+    return result
+
+
+def gaussian_sums_gradients(
+    Y: NDArray[Any], centres: NDArray[Any], weights: NDArray[Any], gamma: float, threads: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The sums g as in `gaussian_sums`, and ``Σ_s weights_s K_s (centres_s - y)``, (p, d), half of ``∇g / gamma``."""
+    Y, columns = _same_type(Y, centres)
+    weights = np.ascontiguousarray(weights, dtype=Y.dtype)
+    values, directions = np.empty(len(Y)), np.empty(Y.shape)
+    over_rows(
+        lambda start, stop: _sums_gradients(Y, start, stop, columns, weights, Y.dtype.type(gamma), values, directions),
+        len(Y),
+        2 * columns.size,
+        threads,
+    )
+    return values, directions
+
+
+def gaussian_block(A: NDArray[Any], B: NDArray[Any], gamma: float, threads: int | None = None) -> NDArray[Any]:
+    """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their type."""
+    A, columns = _same_type(A, B)
+    K = np.empty((len(A), len(B)), dtype=A.dtype)
+    over_rows(
+        lambda start, stop: _block(A, start, stop, columns, A.dtype.type(gamma), K), len(A), columns.size, threads
+    )
+    return K
+
+
+def _same_type(A: NDArray[Any], B: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
+    return np.ascontiguousarray(A, dtype=dtype), np.ascontiguousarray(B.T, dtype=dtype)
+
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+"""Freedom of the compiler in these loops. Not "nnan" and "ninf": callers may compare with infinity."""
+
+
+@njit(fastmath=FAST)
+def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any) -> Any:
+    """The sum at one point y (d,); `columns` (d, s) are the centres, `distances` (CENTRES,) is work space."""
+    total = 0.0
+    for first in range(0, len(weights), CENTRES):
+        size = min(CENTRES, len(weights) - first)
+        distances_to(y, columns, first, size, distances)
+        part = y.dtype.type(0.0)
+        w = weights[first : first + size]
+        for s in range(size):
+            part += w[s] * fast_exp(-gamma * distances[s])
+        total += part
+    return total
+
+
+@njit(fastmath=FAST)
+def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) -> Any:
+    """Squared distances to `size` centres; four attributes in one pass, since each pass stores all of them."""
+    d = len(y)
+    rest = d % 4
+    out = distances[:size]
+    for s in range(size):
+        out[s] = 0.0
+    for c in range(0, d - rest, 4):
+        y0, y1, y2, y3 = y[c], y[c + 1], y[c + 2], y[c + 3]
+        x0 = columns[c, first : first + size]
+        x1 = columns[c + 1, first : first + size]
+        x2 = columns[c + 2, first : first + size]
+        x3 = columns[c + 3, first : first + size]
+        for s in range(size):
+            a, b, e, f = y0 - x0[s], y1 - x1[s], y2 - x2[s], y3 - x3[s]
+            out[s] += (a * a + b * b) + (e * e + f * f)
+    if rest >= 2:
+        y0, y1 = y[d - rest], y[d - rest + 1]
+        x0 = columns[d - rest, first : first + size]
+        x1 = columns[d - rest + 1, first : first + size]
+        for s in range(size):
+            a, b = y0 - x0[s], y1 - x1[s]
+            out[s] += a * a + b * b
+    if rest % 2:
+        y0 = y[d - 1]
+        x0 = columns[d - 1, first : first + size]
+        for s in range(size):
+            a = y0 - x0[s]
+            out[s] += a * a
+
+
+@njit
+def gaussian_sum_at(y: Any, columns: Any, weights: Any, gamma: Any) -> Any:
+    """`gaussian_sum` with work space of its own."""
+    return gaussian_sum(y, columns, weights, gamma, np.empty(CENTRES, dtype=columns.dtype))
+
+
+@njit
+def _sums(Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, result: Any) -> Any:
+    distances = np.empty(CENTRES, dtype=Y.dtype)
+    for i in range(start, stop):
+        result[i] = gaussian_sum(Y[i], columns, weights, gamma, distances)
+
+
+@njit(fastmath=FAST)
+def _sums_gradients(
+    Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, values: Any, directions: Any
+) -> Any:
+    distances = np.empty(CENTRES, dtype=Y.dtype)
+    for i in range(start, stop):
+        y = Y[i]
+        values[i] = 0.0
+        directions[i] = 0.0
+        for first in range(0, len(weights), CENTRES):
+            size = min(CENTRES, len(weights) - first)
+            distances_to(y, columns, first, size, distances)
+            part = Y.dtype.type(0.0)
+            w = weights[first : first + size]
+            for s in range(size):
+                value = w[s] * fast_exp(-gamma * distances[s])
+                distances[s] = value
+                part += value
+            values[i] += part
+            for c in range(len(y)):
+                part = Y.dtype.type(0.0)
+                at = y[c]
+                x = columns[c, first : first + size]
+                for s in range(size):
+                    part += distances[s] * (x[s] - at)
+                directions[i, c] += part
+
+
+@njit(fastmath=FAST)
+def _block(A: Any, start: Any, stop: Any, columns: Any, gamma: Any, K: Any) -> Any:
+    distances = np.empty(CENTRES, dtype=A.dtype)
+    for i in range(start, stop):
+        for first in range(0, columns.shape[1], CENTRES):
+            size = min(CENTRES, columns.shape[1] - first)
+            distances_to(A[i], columns, first, size, distances)
+            row = K[i, first : first + size]
+            for s in range(size):
+                row[s] = fast_exp(-gamma * distances[s])

@@ -1,0 +1,160 @@
+"""Min-max over the values of Gaussian modules, evaluating only those that can matter.
+
+A module stands between two parts. Its value at a row is a sum over the supports of both parts, and all modules of a
+part share the kernel values of its supports, which are computed when the first of them is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._jit import njit
+from clusterkit.numerics.exponential_jit import fast_exp
+from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
+from clusterkit.numerics.threads import over_rows
+
+__all__ = ["ALPHA_BETA", "ROW_BREAK", "STAIRCASE", "search"]
+
+ALPHA_BETA, ROW_BREAK, STAIRCASE = 0, 1, 2
+
+
+def search(
+    Y: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    gamma: float,
+    offsets: NDArray[np.intp],
+    coefficients: NDArray[np.float64],
+    intercepts: NDArray[np.float64],
+    first: NDArray[np.intp],
+    order: NDArray[np.intp],
+    rule: int,
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Min-max of every pair of classes p < q at every row: the maximum over parts of q of the minimum over parts of p.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, d)
+    columns : ndarray of shape (d, s)
+        Supports as columns, part after part.
+    gamma : float
+    offsets : ndarray of shape (P + 1,)
+        Where the supports of a part begin.
+    coefficients : ndarray of shape (P, s)
+        ``[b, i]``: of support i in the module of its part and part b.
+    intercepts : ndarray of shape (P, P)
+        Symmetric.
+    first : ndarray of shape (c + 1,)
+        Where the parts of a class begin.
+    order : ndarray of shape (n, P)
+        The parts, class by class, in the order to try them at each row.
+    rule : int
+        ALPHA_BETA: the value. ROW_BREAK: 1.0 or -1.0, the sign of the value, that of 0 being -1. STAIRCASE: a guess
+        of that sign from at most one module for each part, in the order given.
+
+    Returns
+    -------
+    values : ndarray of shape (n, c (c - 1) / 2)
+        Pairs in the order (0, 1), (0, 2), ..., (1, 2), ...
+    evaluated : ndarray of shape (n,)
+        Modules evaluated.
+
+    Notes
+    -----
+    At most s kernel values and the sum of all modules' supports in products a row. What comes out for a row depends on
+    that row alone.
+    """
+    c = len(first) - 1
+    values = np.empty((len(Y), c * (c - 1) // 2))
+    evaluated = np.empty(len(Y), dtype=np.intp)
+    over_rows(
+        lambda start, stop: _rows(
+            Y, start, stop, columns, gamma, offsets, coefficients, intercepts, first, order, rule, values, evaluated
+        ),
+        len(Y),
+        columns.size + coefficients.size // 4,
+    )
+    return values, evaluated
+
+
+@njit(fastmath=FAST)
+def _rows(
+    Y: Any,
+    start: Any,
+    stop: Any,
+    columns: Any,
+    gamma: Any,
+    offsets: Any,
+    coefficients: Any,
+    intercepts: Any,
+    first: Any,
+    order: Any,
+    rule: Any,
+    values: Any,
+    evaluated: Any,
+) -> Any:
+    kernel = np.empty(columns.shape[1])
+    known = np.empty(len(offsets) - 1, dtype=np.bool_)
+    distances = np.empty(CENTRES)
+    for r in range(start, stop):
+        known[:] = False
+        count, pair = 0, 0
+        for p in range(len(first) - 1):
+            negatives = order[r, first[p] : first[p + 1]]
+            for q in range(p + 1, len(first) - 1):
+                positives = order[r, first[q] : first[q + 1]]
+                i, j = 0, 0
+                best, lowest = -np.inf, np.inf
+                while i < len(positives):
+                    a, b = positives[i], negatives[j]
+                    if not known[a]:
+                        _fill(Y[r], columns, gamma, offsets[a], offsets[a + 1], kernel, distances)
+                        known[a] = True
+                    if not known[b]:
+                        _fill(Y[r], columns, gamma, offsets[b], offsets[b + 1], kernel, distances)
+                        known[b] = True
+                    value = intercepts[a, b]
+                    value += _product(coefficients[b, offsets[a] : offsets[a + 1]], kernel[offsets[a] : offsets[a + 1]])
+                    value += _product(coefficients[a, offsets[b] : offsets[b + 1]], kernel[offsets[b] : offsets[b + 1]])
+                    count += 1
+                    if rule == 2:  # a step in the staircase: right where positive, else down
+                        if value > 0.0:
+                            j += 1
+                        else:
+                            i += 1
+                        if j == len(negatives):
+                            best = 1.0
+                            break
+                        continue
+                    lowest = min(lowest, value)
+                    j += 1
+                    cut = lowest <= 0.0 if rule == 1 else lowest <= best
+                    if cut or j == len(negatives):
+                        best = max(best, lowest)
+                        if rule == 1 and best > 0.0:
+                            break
+                        i, j, lowest = i + 1, 0, np.inf
+                if rule != 0:
+                    best = 1.0 if best > 0.0 else -1.0
+                values[r, pair] = best
+                pair += 1
+        evaluated[r] = count
+
+
+@njit(fastmath=FAST)
+def _fill(y: Any, columns: Any, gamma: Any, start: Any, stop: Any, kernel: Any, distances: Any) -> Any:
+    for begin in range(start, stop, CENTRES):
+        size = min(CENTRES, stop - begin)
+        distances_to(y, columns, begin, size, distances)
+        for s in range(size):
+            kernel[begin + s] = fast_exp(-gamma * distances[s])
+
+
+@njit(fastmath=FAST)
+def _product(a: Any, b: Any) -> Any:
+    total = 0.0
+    for s in range(len(a)):
+        total += a[s] * b[s]
+    return total

@@ -1,0 +1,216 @@
+"""Samples with so many attributes, most of them 0, that they are never held densely."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["SparseRows", "as_rows", "distances_from", "from_mean"]
+
+
+@final
+class SparseRows:
+    """Rows of a compressed sparse matrix, with the part of an array's interface that methods on distances need.
+
+    Parameters
+    ----------
+    csr : sparse array or matrix of shape (n, d) in CSR format
+        float32 or float64; not changed afterwards.
+
+    Notes
+    -----
+    ``rows[i]`` with a slice or an index array is again `SparseRows`; ``rows @ B`` and ``rows.T @ T`` are dense.
+    Nothing else is array-like on purpose: what would need a dense copy fails instead of taking all memory.
+    """
+
+    __slots__ = ("_squares", "csr")
+    # numpy must not take it for a scalar: ``array @ rows`` is then asked of this class, which has no such product
+    __array_ufunc__ = None
+
+    def __init__(self, csr: Any, squares: NDArray[np.float64] | None = None) -> None:
+        self.csr = csr
+        self._squares = squares
+
+    @classmethod
+    def of(cls, X: Any) -> SparseRows:
+        """Sparse rows of a dense or sparse matrix; sorted, without stored zeros, and independent of it."""
+        import scipy.sparse
+
+        csr = scipy.sparse.csr_array(X, copy=True)
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        csr.sort_indices()
+        return cls(csr)
+
+    @classmethod
+    def joined(cls, parts: list[SparseRows]) -> SparseRows:
+        """Rows below each other."""
+        import scipy.sparse
+
+        return cls(scipy.sparse.vstack([part.csr for part in parts], format="csr"))
+
+    def __getstate__(self) -> Any:
+        return self.csr
+
+    def __setstate__(self, csr: Any) -> None:
+        self.csr, self._squares = csr, None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return self.csr.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return self.csr.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+        return int(self.csr.dtype.itemsize)
+
+    def __len__(self) -> int:
+        return int(self.csr.shape[0])
+
+    def __getitem__(self, index: Any) -> SparseRows:
+        squares = None if self._squares is None else self._squares[index]
+        if isinstance(index, (int, np.integer)):
+            raise TypeError("sparse rows are taken by slices and index arrays only")
+        return SparseRows(self.csr[index], squares)
+
+    def __matmul__(self, B: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.csr @ B)
+
+    @property
+    def T(self) -> Any:
+        """The transposed matrix, (d, n)."""
+        return self.csr.T
+
+    def astype(self, dtype: DTypeLike, copy: bool = True) -> SparseRows:
+        """The rows in another type."""
+        same = np.dtype(dtype) == self.dtype
+        return self if same and not copy else SparseRows(self.csr.astype(dtype))
+
+    def copy(self) -> SparseRows:
+        """Itself: it is never changed."""
+        return self
+
+    def scaled(self, factor: float) -> SparseRows:
+        """All values times a factor."""
+        return SparseRows(self.csr * self.dtype.type(factor))
+
+    def toarray(self) -> NDArray[Any]:
+        """The dense matrix, (n, d)."""
+        return np.asarray(self.csr.toarray())
+
+    def squares(self) -> NDArray[np.float64]:
+        """Squared lengths of the rows, (n,)."""
+        if self._squares is None:
+            values = self.csr.data.astype(np.float64)
+            self._squares = _row_sums(values * values, self.csr.indptr)
+        return self._squares
+
+    def min(self) -> float:
+        """Smallest entry, the zeros that are not stored included."""
+        return float(self.csr.min())
+
+    def mean(self, axis: int) -> NDArray[np.float64]:
+        """Mean row, (d,)."""
+        assert axis == 0
+        return np.asarray(self.csr.sum(axis=0, dtype=np.float64)).reshape(-1) / len(self)
+
+    def variance(self) -> float:
+        """Variance of all n d entries."""
+        size = self.shape[0] * self.shape[1]
+        mean = float(self.csr.data.sum(dtype=np.float64)) / size
+        inner = float(np.square(self.csr.data.astype(np.float64) - mean).sum())
+        return (inner + (size - self.csr.nnz) * mean * mean) / size
+
+    def extremes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Smallest and largest value of every attribute, (d,) each."""
+        low, high = (getattr(self.csr, name)(axis=0) for name in ("min", "max"))
+        return tuple(
+            np.asarray(part.todense() if hasattr(part, "todense") else part).reshape(-1) for part in (low, high)
+        )  # type: ignore[return-value]
+
+    def products(self, other: SparseRows | NDArray[Any]) -> NDArray[Any]:
+        """Inner products with all rows of another matrix (m, d), shape (n, m), dense."""
+        if isinstance(other, SparseRows):
+            return np.asarray((self.csr @ other.csr.T).toarray())
+        return np.asarray(self.csr @ other.T)
+
+    def paired_products(self, other: SparseRows) -> NDArray[np.float64]:
+        """Inner product of every row with the same row of another matrix (n, d), shape (n,)."""
+        return np.asarray(self.csr.multiply(other.csr).sum(axis=1, dtype=np.float64)).reshape(-1)
+
+    def keys(self) -> list[bytes]:
+        """A key for every row; rows are equal exactly if their keys are."""
+        ends, values = self.csr.indptr, self.csr.data.astype(np.float64) + 0.0
+        places = self.csr.indices.astype(np.int64)
+        return [places[a:b].tobytes() + values[a:b].tobytes() for a, b in pairwise(ends)]
+
+    def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """As `clusterkit.numerics.distinct_rows_jit.distinct_rows`."""
+        number: dict[bytes, int] = {}
+        inverse = np.array([number.setdefault(key, len(number)) for key in self.keys()], dtype=np.intp)
+        first = np.full(len(number), len(self), dtype=np.intp)
+        np.minimum.at(first, inverse, np.arange(len(self)))
+        return first, inverse
+
+    def find(self, Y: SparseRows) -> NDArray[np.intp]:
+        """As `clusterkit.numerics.distinct_rows_jit.find_rows` of these rows and Y."""
+        number: dict[bytes, int] = {}
+        for index, key in enumerate(self.keys()):
+            number.setdefault(key, index)
+        return np.array([number.get(key, -1) for key in Y.keys()], dtype=np.intp)  # noqa: SIM118
+
+    def isometric(self) -> NDArray[np.float64]:
+        """Dense coordinates (n, r), r <= n, with the same distances up to rounding; O(n³).
+
+        The rows in the eigenbasis of their inner products about the mean.
+        """
+        from scipy.linalg import eigh
+
+        G = self.products(self).astype(np.float64, copy=False)
+        G -= G.mean(axis=0)
+        G -= G.mean(axis=1)[:, None]
+        values, vectors = eigh((G + G.T) / 2.0)
+        kept = values > len(self) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+        if not kept.any():
+            return np.zeros((len(self), 1))
+        return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+def as_rows(points: Any, dtype: DTypeLike) -> Any:
+    """Points as a contiguous array of a type, or as sparse rows of it."""
+    if isinstance(points, SparseRows):
+        return points.astype(dtype, copy=False)
+    return np.ascontiguousarray(points, dtype=dtype)
+
+
+def from_mean(points: Any, centre: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Squared distances of the rows to a dense point, by default to their mean, (n,)."""
+    centre = points.mean(axis=0) if centre is None else centre
+    if isinstance(points, SparseRows):
+        return np.maximum(points.squares() - 2.0 * (points @ centre) + centre @ centre, 0.0)
+    offsets = points - centre
+    return np.einsum("ij,ij->i", offsets, offsets)
+
+
+def distances_from(points: Any, one: Any) -> NDArray[Any]:
+    """Squared distances of the rows to a single row (1, d) of the same form, (n,)."""
+    if isinstance(points, SparseRows):
+        return np.maximum(points.squares() + one.squares() - 2.0 * points.products(one)[:, 0], 0.0)
+    return np.square(points - one).sum(axis=1)
+
+
+def _row_sums(values: NDArray[np.float64], ends: NDArray[Any]) -> NDArray[np.float64]:
+    sums = np.zeros(len(ends) - 1)
+    filled = np.flatnonzero(np.diff(ends))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, ends[filled])
+    return sums

@@ -1,0 +1,121 @@
+"""What `equal` and `geoclust` share as solvers: a rule bound to features, and minus distances to the centres found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import memory
+from clusterkit.core.coding import Coded
+from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import Prepared
+from clusterkit.core.transform import Transform
+from clusterkit.numerics.equal_size.drift import Parts, Rule, find_parts, minus_distances
+from clusterkit.numerics.equal_size.repair import even_out
+
+__all__ = ["Nearness", "PreparedParts"]
+
+
+@final
+@attrs.frozen(eq=False)
+class PreparedParts(Prepared):
+    """A rule of drifting centres bound to a space."""
+
+    name: str
+    rule: Rule
+    space: FeatureSpace
+    m: int
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {"alpha": self.rule.step(self.m), "eps": self.rule.threshold(self.space.n, self.m)}
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Largest difference of a size from n // k, of the labels."""
+        assert outcome.status is not None
+        return np.array([float(outcome.status.facts["height"])])
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        n, m = self.space.n, self.m
+        if m == 1:
+            return self._alone()
+        memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
+
+        def report(turns: int, height: float) -> None:
+            tell(Report(self.name, turns, self.rule.max_iter, height))
+
+        parts = find_parts(self.space.rows(), m, self.rule, rng, report)
+        extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
+        rows = np.empty((n, m))
+        for block, H in self.space.blocks():
+            rows[block] = extend.of_features(H)
+        facts: dict[str, Any] = {}
+        if self.rule.repair:
+            rows, offsets, moved, tied = even_out(rows)
+            extend = attrs.evolve(extend, offsets=offsets)
+            facts = {"repaired": True, "moved": moved, "tied": tied, "exact_on_training": tied == 0}
+        return Scores(rows, extend, status=_status(parts, rows, facts))
+
+    def _alone(self) -> Scores:
+        centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
+        extend = Nearness(self.space.transform, centre, np.zeros(1))
+        facts = {"sizes": (self.space.n,), "height": 0, "best_iteration": 0, "starts": 0}
+        status = Status(0, True, "one cluster: nothing to find", (), facts)
+        return Scores(extend.of_features(self.space.rows()), extend, status=status)
+
+
+def _status(parts: Parts, rows: Array, repair: Mapping[str, Any]) -> Status:
+    """How it went; sizes are counted anew from the labels, with which those of the loop agree up to ties."""
+    n, m = rows.shape
+    sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
+    facts: dict[str, Any] = {
+        "sizes": tuple(sizes.tolist()),
+        "height": int(np.abs(sizes - n // m).max()),
+        "best_iteration": parts.turn,
+        "starts": parts.starts,
+        **repair,
+    }
+    if parts.distinct < m:
+        facts["warning"] = f"only {parts.distinct} distinct samples for n_clusters={m}: cells cannot be of equal size"
+    history = tuple(parts.heights.astype(float).tolist())
+    return Status(len(history), parts.converged, parts.reason, history, facts, parts.interrupted)
+
+
+@final
+@attrs.frozen(eq=False)
+class Nearness:
+    """Minus squared distances of new samples to the centres, plus the offsets of a repair.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    centres : ndarray of shape (k, L)
+    offsets : ndarray of shape (k,)
+        0 without a repair.
+    """
+
+    transform: Transform
+    centres: Array
+    offsets: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """Scores of raw rows, (m, d) to (m, k), float64, in blocks."""
+        rows = np.empty((len(Y), len(self.centres)))
+        for block, H in self.transform.blocks(Y):
+            rows[block] = self.of_features(H)
+        return rows
+
+    def of_features(self, H: Array) -> Array:
+        """Scores of rows of features."""
+        return minus_distances(H, self.centres, self.offsets)
+
+    def columns(self, index: slice) -> Nearness:
+        """Some of the centres."""
+        return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])

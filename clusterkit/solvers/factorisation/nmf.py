@@ -1,0 +1,215 @@
+"""Nonnegative matrix factorisation by multiplicative updates or coordinate descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import params
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.solvers.factorisation._passes import (
+    Blocks,
+    FoldIn,
+    Rule,
+    blocks_of,
+    factor_gram,
+    inner,
+    nonnegative_kernel,
+    sweep,
+    workers,
+)
+
+__all__ = ["Nmf"]
+
+# Coordinate descent goes on while the products are dearer: alpha and epsilon of Gillis & Glineur, section 4.1. Their
+# alpha is 0.5; compiled products cost less beside the passes, and a fifth of it is as good for less time.
+EFFORT = 0.1
+ENOUGH = 0.1
+MOST = 100
+
+
+@final
+@attrs.frozen
+class Nmf(Solver):
+    """Minimises ``F = |H - A W'|² / 2`` over nonnegative A (n, k) and W (L, k); the rows of A embed the samples.
+
+    For nonnegative features whose clusters are additive parts. On features `_features` makes one pass over H an
+    iteration, O(n L k + (n + L) k²), O(nnz k) where H is sparse, and holds A and W beside it; streamed features cost
+    one mapping of the data an iteration. On a kernel `_kernel` factorises K in the place of H, O(n² k) an iteration.
+    F never rises in exact arithmetic; it is known to about ``1e-15 |H|²`` and clipped at 0.
+
+    Parameters
+    ----------
+    update : {"multiplicative", "hals"}, default "multiplicative"
+        "multiplicative": Lee and Seung's. "hals": coordinate descent on each row of A, and then of W, several passes
+        while they are cheap beside the products with H. It needs far fewer iterations for the same F, gives exact
+        zeros, and ends in another local optimum.
+    max_iter : int, default 500
+        Most iterations, each an update of A and then of W.
+    tol : float, default 1e-4
+        Stop once the root mean square change of the entries of A, and of W, in one iteration is below it. In the
+        units of the factors, the square root of those of the features: it depends on scale.
+    delta : float, default 1e-12
+        Times mean(H): added to numerator and denominator of multiplicative updates, which keeps 0/0 out, F monotone
+        and the stationary points where they are.
+    normalize : bool, default False
+        Give the columns of W unit length at the end and A the inverse factors. Changes what k-means on the rows of
+        A sees; without it the scale of each column of A is left to chance.
+
+    Raises
+    ------
+    InvalidData
+        If a feature, or a kernel value, is negative.
+
+    Notes
+    -----
+    New samples are folded in: W fixed, a fixed number of updates of their own rows from a deterministic start.
+    Training rows stopped elsewhere, so predicting them need not give `labels_` (`exact_on_training` is False).
+    Negative features of new samples outside the training range act as zero correlations. After Ctrl-C the factors so
+    far are kept, once an iteration is complete. Sums have the same order whatever the number of threads.
+
+    References
+    ----------
+    Lee, Seung (2001), Algorithms for non-negative matrix factorization, NIPS 13, eq. (4), row-wise.
+    Gillis, Glineur (2012), Accelerated multiplicative updates and hierarchical ALS algorithms for nonnegative matrix
+    factorization, Neural Computation 24(4), algorithm 3 ("hals").
+    He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128,
+    algorithm 2 (NMF of ELM features).
+    Zhang, Zhou, Chen (2006), Non-negative matrix factorization on kernels, PRICAI, LNAI 4099 (the kernel path).
+    """
+
+    name: ClassVar[str] = "nmf"
+    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
+    default_labeler: ClassVar[str | None] = "rows_kmeans"
+    has_objective: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
+
+    update: str = params.choice("multiplicative", ("multiplicative", "hals"))
+    max_iter: int = params.integer(500, at_least=1)
+    tol: float = params.real(1e-4, at_least=0)
+    delta: float = params.real(1e-12, at_least=0)
+    normalize: bool = params.flag(False)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Features and kernels."""
+        return {
+            FeatureSpace: Path(_features, Scores, sparse=True),
+            KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
+        }
+
+
+def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """Check the sign, and sum up H once."""
+    smallest = space.minimum()
+    if smallest < 0:
+        raise InvalidData(
+            f"solver 'nmf' needs nonnegative features, the smallest is {smallest:.6g}. Feature maps that give "
+            "nonnegative ones: 'minmax' (with limits=(0, 1)) and 'elm'; 'rbf' gives a nonnegative kernel."
+        )
+    mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
+    # cutting sparse rows copies them: once, not in every pass
+    blocks = list(space.blocks()).__iter__ if space.sparse else space.blocks
+    return _Factorisation(spec, space, task.k, blocks, space.width, mean, float(space.squared_norms().sum()))
+
+
+def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
+    """The kernel matrix, if the memory cap allows it and no value is negative."""
+    K = nonnegative_kernel("nmf", space)
+    blocks = blocks_of(K)
+    mean, norm = float(K.mean(dtype=np.float64)), sum(inner(part, part) for _, part in blocks())
+    return _Factorisation(spec, space, task.k, blocks, space.n, mean, norm)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Factorisation(Prepared):
+    """The nonnegative matrix H (n, L) with its mean and squared Frobenius norm."""
+
+    spec: Nmf
+    space: FeatureSpace | KernelSpace
+    k: int
+    blocks: Blocks
+    width: int
+    mean: float
+    norm: float
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {}
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        assert outcome.status is not None
+        return np.array([outcome.status.history[-1]])
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        spec, dtype = self.spec, self.space.dtype
+        scale = np.sqrt(self.mean / self.k)
+        # 1 - U is never 0, which would be a fixed point of the multiplicative updates
+        A = ((1.0 - rng.random((self.space.n, self.k))) * scale).astype(dtype)
+        W = ((1.0 - rng.random((self.width, self.k))) * scale).astype(dtype)
+        if self.mean == 0.0:
+            status = Status(1, True, "all features are zero, and so are the factors", (0.0,))
+        else:
+            status = self._iterate(A, W)
+        status = attrs.evolve(status, facts={"exact_on_training": False})
+        norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
+        if spec.normalize:
+            A = (A * norms).astype(dtype, copy=False)
+            W = np.divide(W, norms, out=np.zeros_like(W), where=norms > 0)
+            norms = (norms > 0).astype(np.float64)
+        extend = FoldIn(self._products(W), factor_gram(W), self._rule(1), dtype, np.arange(self.k))
+        return Scores(A, extend, scale=norms, status=status)
+
+    def _products(self, W: Array) -> LinearRows | KernelRows:
+        space = self.space
+        if isinstance(space, FeatureSpace):
+            return LinearRows(space.transform, W)
+        return KernelRows(space.coordinates, space.points, space.kernel, W)
+
+    def _rule(self, length: int) -> Rule:
+        """The updates of a factor whose products with H cost `length` multiplications an entry."""
+        if self.spec.update == "multiplicative":
+            return Rule("multiplicative", delta=self.spec.delta * self.mean)
+        return Rule("hals", most=min(MOST, 1 + int(EFFORT * (1.0 + length / self.k))), enough=ENOUGH)
+
+    def _iterate(self, A: Array, W: Array) -> Status:
+        """Update A and W in place until they stand still; only the products of one pass over H are used."""
+        spec, shape = self.spec, (self.space.n, self.width, self.k)
+        rows, columns = self._rule(self.width), self._rule(self.space.n)
+        # sparse products hold the interpreter lock
+        pool = None if self.space.sparse and isinstance(self.space, FeatureSpace) else workers(*shape)
+        history: list[float] = []
+        converged, reason, interrupted = False, "", False
+        try:
+            with nullcontext() if pool is None else pool:
+                for turn in range(1, spec.max_iter + 1):
+                    P, gram, moved = sweep(self.blocks, W, A, rows, pool)  # P = H'A and A'A with the new A
+                    change = columns.advance(W, P, gram)
+                    # F from the traces: A W' is never formed
+                    fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
+                    history.append(max(0.0, 0.5 * (self.norm + fit)))
+                    change = max(np.sqrt(moved / A.size), np.sqrt(change / W.size))
+                    tell(Report("nmf", turn, spec.max_iter, history[-1]))
+                    if change < spec.tol:
+                        converged, reason = True, f"tolerance reached: the factors changed by {change:.1e}"
+                        break
+                else:
+                    reason = f"max_iter = {spec.max_iter} reached, the factors still changed by {change:.1e}"
+        except KeyboardInterrupt:
+            # Some rows of A may be one update ahead of the others: still nonnegative, and F no higher than reported.
+            if not history:
+                raise
+            interrupted = True
+            reason = f"interrupted after {len(history)} iterations: the factors so far are kept"
+        return Status(len(history), converged, reason, tuple(history), interrupted=interrupted)

@@ -1,0 +1,322 @@
+"""Fuzzy c-means: memberships in all clusters at once, and the centres they weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import params
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.core.transform import block_plan
+from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, _minus_distances
+
+__all__ = ["FuzzyCMeans", "Memberships", "memberships"]
+
+
+@final
+@attrs.frozen
+class FuzzyCMeans(Solver):
+    """Minimises ``J = Σ_ij u_ij^φ d_ij`` over memberships u and centres; the scores are the memberships.
+
+    For clusters that overlap, where it matters how surely a sample belongs. d_ij is the squared distance of sample i
+    to centre j, ``Σ_j u_ij = 1``. By turns ``u_ij = d_ij^(-1/(φ-1)) / Σ_l d_il^(-1/(φ-1))`` and centres that are
+    means weighted by ``u_ij^φ``. Neither step can raise J.
+
+    Parameters
+    ----------
+    fuzzifier : float, default 2
+        φ > 1. Towards 1 it becomes k-means; as it grows all memberships tend to 1/k.
+    tol : float, default 1e-5
+        Stop once no membership changed by more than this in one iteration.
+    max_iter : int, default 300
+        Most iterations; each updates the memberships and then the centres.
+
+    Notes
+    -----
+    On features `_features` makes one pass an iteration, O(n L k), and keeps two (n, k) arrays; streamed features
+    cost one mapping of the data an iteration. On a kernel `_kernel` keeps K and takes centres as weights of the
+    samples, O(n² d) once and O(n² k) an iteration.
+
+    It starts from the means of the samples nearest to k of them drawn at random, distinct as far as the samples
+    are. (Not from these k themselves: a sample on a centre has weight 1 there, which for a large φ outweighs all
+    others.) Squared distances within their rounding errors count as 0: a sample on centres belongs to these alone,
+    to each of them alike. A centre whose weights all vanish stays. Where all samples are equal up to rounding every
+    membership is 1/k, and all labels are 0.
+
+    The memberships returned are those of the centres returned, so new samples get theirs by the same rule, and the
+    training samples what they have.
+
+    References
+    ----------
+    Bezdek (1981), Pattern Recognition with Fuzzy Objective Function Algorithms, Plenum, theorem 11.1.
+    Dunn (1973), A fuzzy relative of the ISODATA process, Journal of Cybernetics 3(3): φ = 2.
+    Wu, Xie, Yu (2003), Fuzzy c-means clustering algorithm based on kernel method, ICCIMA: the kernel path.
+    """
+
+    name: ClassVar[str] = "fuzzy_cmeans"
+    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
+    has_objective: ClassVar[bool] = True
+
+    fuzzifier: float = params.real(2.0, above=1.0)
+    tol: float = params.real(1e-5, at_least=0.0)
+    max_iter: int = params.integer(300, at_least=1)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Features and kernels."""
+        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores)}
+
+
+def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """The mean of all samples and the distances to it: two passes."""
+    return _Fuzzy(spec, task.k, _FeatureSide(FeatureMeans.of(space)))
+
+
+def _kernel(spec: FuzzyCMeans, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
+    """The kernel matrix, if the memory cap allows it."""
+    return _Fuzzy(spec, task.k, _KernelSide(KernelMeans.of(space)))
+
+
+def memberships(distances: Array, fuzzifier: float) -> Array:
+    """Memberships in k clusters for squared distances to their centres.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k)
+        Not negative; exactly 0 on a centre.
+    fuzzifier : float
+        φ > 1.
+
+    Returns
+    -------
+    ndarray of shape (n, k), float64
+        Rows sum to 1.
+
+    Notes
+    -----
+    As a softmax of ``-ln d / (φ - 1)``, since the powers themselves overflow for φ near 1.
+
+    Examples
+    --------
+    >>> memberships(np.array([[1.0, 4.0], [0.0, 4.0], [0.0, 0.0]]), 2.0).tolist()
+    [[0.8, 0.2], [1.0, 0.0], [0.5, 0.5]]
+    """
+    distances = distances.astype(np.float64, copy=False)
+    # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
+    if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
+        nearest = distances.min(axis=1, keepdims=True)
+        shares = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0.0)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+            logs = np.log(distances)
+            shares = np.exp((logs.min(axis=1, keepdims=True) - logs) / (fuzzifier - 1.0))
+        shares[distances == 0.0] = 1.0
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Fuzzy(Prepared):
+    """The objective in one geometry."""
+
+    spec: FuzzyCMeans
+    k: int
+    side: _FeatureSide | _KernelSide
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {}
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        assert outcome.status is not None
+        return np.array([outcome.status.history[-1]])
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        geometry, phi = self.side.geometry, self.spec.fuzzifier
+        if geometry.flat:
+            centres = geometry.overall(self.k)
+            U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
+            status = Status(1, True, "all samples are equal, and so are their memberships", (0.0,))
+        else:
+            U, centres, status = self._iterate(self._start(rng))
+        extend = Memberships(self.side.extension(centres), phi, np.arange(self.k))
+        return Scores(U, extend, status=status)
+
+    def _start(self, rng: Rng) -> Array:
+        """Means of the samples nearest to each of k random ones."""
+        geometry = self.side.geometry
+        seeds = _distinct(geometry.space, self.k, rng)
+        rows, _ = geometry.scores(geometry.samples(seeds))
+        labels = np.argmax(rows, axis=1)
+        labels[seeds] = np.arange(self.k)  # no cluster is empty
+        coded = Coded(labels[None], Coding.ONEHOT, self.k, np.eye(self.k))
+        return geometry.means(coded, coded.sizes()[0])
+
+    def _iterate(self, centres: Array) -> tuple[Array, Array, Status]:
+        """Alternate until the memberships stand still; returns memberships and the centres they belong to."""
+        spec, n, dtype = self.spec, self.side.geometry.space.n, self.side.geometry.space.dtype
+        U, spare = np.zeros((n, self.k), dtype=dtype), np.empty((n, self.k), dtype=dtype)
+        found = centres
+        history: list[float] = []
+        change = np.inf
+        converged, interrupted = False, False
+        try:
+            for turn in range(1, spec.max_iter + 1):
+                update = _Update(spare, U, spec.fuzzifier)
+                moved = self.side.turn(centres, update)
+                if turn > 1:
+                    change = update.change
+                U, spare, found, centres = spare, U, centres, moved
+                history.append(update.objective)
+                tell(Report("fuzzy_cmeans", turn, spec.max_iter, update.objective))
+                if change <= spec.tol:
+                    converged = True
+                    break
+        except KeyboardInterrupt:
+            # an unfinished turn has touched the spare array only
+            if not history:
+                raise
+            interrupted = True
+        if interrupted:
+            reason = f"interrupted after {len(history)} iterations: the memberships so far are kept"
+        elif converged:
+            reason = f"tolerance reached: no membership changed by more than {change:.1e}"
+        else:
+            reason = f"max_iter = {spec.max_iter} reached, memberships still changed by up to {change:.1e}"
+        return U, found, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+
+
+@attrs.define(eq=False)
+class _Update:
+    """Memberships of one turn, written as the distances pass by; the weights go back for the centres.
+
+    Parameters
+    ----------
+    new, old : ndarray of shape (n, k)
+        Memberships of this turn, to be written, and of the turn before.
+    fuzzifier : float
+    """
+
+    new: Array
+    old: Array
+    fuzzifier: float
+    change: float = 0.0
+    objective: float = 0.0
+
+    def __call__(self, rows: slice, scores: Array) -> Array:
+        """Weights ``u^φ`` of some samples, float64, given minus their squared distances."""
+        U = memberships(-scores, self.fuzzifier)
+        self.new[rows] = U
+        self.change = max(self.change, float(np.abs(self.new[rows] - self.old[rows]).max()))
+        with np.errstate(under="ignore"):
+            weights = U**self.fuzzifier
+        self.objective -= float(np.vdot(weights, scores.astype(np.float64, copy=False)))
+        return weights
+
+
+@final
+@attrs.frozen(eq=False)
+class _FeatureSide:
+    """Centres with coordinates about the mean of all samples."""
+
+    geometry: FeatureMeans
+
+    def turn(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
+        """New centres, (L, k), in one pass."""
+        geometry, dtype = self.geometry, self.geometry.space.dtype
+        constants, noise = self._constants(centres), geometry.noise
+        sums = np.zeros(centres.shape[1])
+
+        def visit(rows: slice, products: Array) -> Array:
+            scores = _minus_distances(products, constants, geometry.radii[rows], noise)
+            # in the type they are multiplied in, so that the sums are of the same weights
+            weights = update(rows, scores).astype(dtype, copy=False)
+            sums[:] += weights.sum(axis=0, dtype=np.float64)
+            return weights
+
+        total = geometry.space.sweep(centres, visit)
+        means = np.divide(total, sums, out=np.zeros_like(total), where=sums > 0.0) - geometry.origin[:, None]
+        return np.where(sums > 0.0, means, centres).astype(dtype, copy=False)
+
+    def extension(self, centres: Array) -> Extension:
+        """Minus squared distances of new samples."""
+        return self.geometry.extension(centres, self._constants(centres))
+
+    def _constants(self, centres: Array) -> Array:
+        C = centres.astype(np.float64, copy=False)
+        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.geometry.origin @ C))
+
+
+@final
+@attrs.frozen(eq=False)
+class _KernelSide:
+    """Centres as weights of the samples."""
+
+    geometry: KernelMeans
+
+    def turn(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
+        """New centres, (n, k), by one product with K."""
+        space = self.geometry.space
+        scores, _ = self.geometry.scores(centres)
+        weights = np.empty(centres.shape)
+        for rows in block_plan(space.n, centres.shape[1], space.dtype):
+            weights[rows] = update(rows, scores[rows])
+        sums = weights.sum(axis=0)
+        means = np.divide(weights, sums, out=centres.astype(np.float64), where=sums > 0.0)
+        return means.astype(space.dtype, copy=False)
+
+    def extension(self, centres: Array) -> Extension:
+        """Minus squared distances of new samples; their norms cost a product with K."""
+        return self.geometry.extension(centres, self.geometry.scores(centres)[1])
+
+
+@final
+@attrs.frozen(eq=False)
+class Memberships:
+    """Memberships of new samples in the clusters of centres found.
+
+    Parameters
+    ----------
+    nearness : Extension
+        Raw rows to minus their squared distances, (m, d) to (m, k).
+    fuzzifier : float
+    shown : ndarray of int
+        Clusters to return; all of them share the 1 of a row.
+    """
+
+    nearness: Extension
+    fuzzifier: float
+    shown: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
+        scores = self.nearness(Y)
+        U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
+        for rows in block_plan(len(scores), scores.shape[1], np.float64):
+            U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
+        return U
+
+    def columns(self, index: slice) -> Memberships:
+        """The same centres, some columns returned."""
+        return attrs.evolve(self, shown=self.shown[index])
+
+
+def _distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> Array:
+    """k samples in random order, no two of the same value as long as there are others."""
+    order = rng.permutation(space.n)
+    taken, looked, more = order[:0], 0, k
+    while looked < space.n and len(taken) < k:
+        pool = np.concatenate([taken, order[looked : looked + more]])
+        rows = space.rows(pool) if isinstance(space, FeatureSpace) else space.points[pool]
+        taken = pool[np.sort(np.unique(rows, axis=0, return_index=True)[1])[:k]]
+        # one look is enough unless there are many duplicates
+        looked, more = looked + more, 2 * more
+    return np.concatenate([taken, np.setdiff1d(order, taken)[: k - len(taken)]])

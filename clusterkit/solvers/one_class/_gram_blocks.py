@@ -1,0 +1,173 @@
+"""Inner products of the samples, longest sample 1, as hyperplane solvers that touch few samples at a time see them."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Status
+from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.core.transform import RowMap, block_plan
+
+__all__ = ["FeatureProducts", "InnerProduct", "KernelProducts"]
+
+
+@final
+@attrs.frozen(eq=False)
+class KernelProducts:
+    """Kernel values divided by the largest K_ii, in float64: sums run over thousands of float32 values.
+
+    Parameters
+    ----------
+    space : KernelSpace
+        With float64 points.
+    longest2 : float
+        Largest K_ii; 1 for the Gaussian kernel, and where all are 0.
+    """
+
+    space: KernelSpace
+    longest2: float
+
+    @classmethod
+    def of(cls, space: KernelSpace) -> KernelProducts:
+        """Of the samples of a space."""
+        points = np.ascontiguousarray(space.points, dtype=np.float64)
+        space = KernelSpace(points, space.kernel)
+        return cls(space, float(space.diag().max()) or 1.0)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.space.n
+
+    def block(self, index: Array) -> Array:
+        """Between some samples, (u, u)."""
+        points, kernel = self.space.points[index], self.space.kernel
+        if isinstance(kernel, Gaussian):
+            from clusterkit.numerics.gaussian_jit import gaussian_block
+
+            return gaussian_block(points, points, kernel.gamma)
+        return np.ascontiguousarray(kernel(points, points) / self.longest2)
+
+    def sums(self, weights: Array, index: Array | None = None) -> Array:
+        """``Σ_i weights_i K_ij`` for all samples j, or for some."""
+        support = np.flatnonzero(weights)
+        if not len(support):
+            return np.zeros(self.n if index is None else len(index))
+        points = self.space.points
+        targets = points if index is None else points[index]
+        return self.space.kernel.weighted_sum(targets, points[support], weights[support] / self.longest2)
+
+    def length2(self, weights: Array) -> float:
+        """``Σ_ij weights_i weights_j K_ij``."""
+        support = np.flatnonzero(weights)
+        return float(weights[support] @ self.sums(weights, support))
+
+    def domain(self, weights: Array, level: float, status: Status) -> Domain:
+        """Where ``Σ_i weights_i K(x_i, x) >= level``."""
+        support = np.flatnonzero(weights)
+        centres, scaled = self.space.points[support], weights[support] / self.longest2
+        return KernelDomain(centres, scaled, self.space.kernel, level=level, status=status)
+
+    @property
+    def rounding(self) -> float:
+        """What two evaluations of ``w'φ(x)`` differ by at most, for w of length 1; 0: it is relative to their value."""
+        return 0.0 if isinstance(self.space.kernel, Gaussian) else 64.0 * float(np.finfo(np.float64).eps)
+
+
+@final
+@attrs.frozen(eq=False)
+class FeatureProducts:
+    """Inner products of features divided by the largest length.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    longest : float
+        Largest length, 1 where all are 0.
+    """
+
+    space: FeatureSpace
+    longest: float
+
+    @classmethod
+    def of(cls, space: FeatureSpace) -> FeatureProducts:
+        """Of the samples of a space: one pass."""
+        return cls(space, float(np.sqrt(space.squared_norms().max())) or 1.0)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.space.n
+
+    def block(self, index: Array) -> Array:
+        """Between some samples, (u, u)."""
+        H = self._rows(index)
+        return np.asarray(H @ H.T)
+
+    def sums(self, weights: Array, index: Array | None = None) -> Array:
+        """``Σ_i weights_i K_ij`` for all samples j, or for some."""
+        w = self._combined(weights)
+        if index is not None:
+            return self._rows(index) @ w
+        values = np.empty(self.n)
+        for rows, H in self.space.blocks():
+            values[rows] = H @ (w / self.longest)
+        return values
+
+    def length2(self, weights: Array) -> float:
+        """``Σ_ij weights_i weights_j K_ij``."""
+        w = self._combined(weights)
+        return float(w @ w)
+
+    def domain(self, weights: Array, level: float, status: Status) -> Domain:
+        """Where ``Σ_i weights_i h(x_i)'h(x) >= level``, lengths scaled."""
+        w = self._combined(weights) / self.longest
+        function = InnerProduct(self.space.mapping, w, self.space.dtype)
+        supports = self.space.points[np.flatnonzero(weights)]
+        return FunctionDomain(function, level=level, supports=supports, status=status)
+
+    @property
+    def rounding(self) -> float:
+        """What two evaluations of ``w'h(x)`` differ by at most, for w of length 1."""
+        return 64.0 * float(np.finfo(self.space.dtype).eps)
+
+    def _rows(self, index: Array) -> Array:
+        return self.space.rows(index).astype(np.float64) / self.longest
+
+    def _combined(self, weights: Array) -> Array:
+        """``Σ weights_i h_i``, (L,), mapping the support only."""
+        total, support = np.zeros(self.space.width), np.flatnonzero(weights)
+        for piece in block_plan(len(support), self.space.width, self.space.dtype):
+            total += weights[support[piece]] @ self._rows(support[piece])
+        return total
+
+
+@final
+@attrs.frozen(eq=False)
+class InnerProduct:
+    """``h(x)'w`` for coordinates x; a frozen callable, so that a fit pickles.
+
+    Parameters
+    ----------
+    mapping : RowMap
+        Coordinates to features.
+    w : ndarray of shape (L,)
+    dtype : numpy dtype
+        Of the training data, in which rows are mapped.
+    """
+
+    mapping: RowMap
+    w: Array
+    dtype: np.dtype
+
+    def __call__(self, Y: Array) -> Array:
+        """Values of the rows of Y, (m,), in blocks."""
+        values = np.empty(len(Y))
+        for rows in block_plan(len(Y), len(self.w), np.float64):
+            values[rows] = self.mapping(np.ascontiguousarray(Y[rows], dtype=self.dtype)) @ self.w
+        return values

@@ -1,0 +1,179 @@
+"""The dual of data description bound to samples: what is minimised, and how its solution belongs to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core import memory
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import KernelDomain, Outcome
+from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.numerics.sparse_rows import SparseRows, as_rows
+from clusterkit.solvers.one_class._gram_columns import FeatureMatrix, KernelMatrix
+
+if TYPE_CHECKING:
+    from clusterkit.solvers.one_class._smo_any_kernel_jit import Minimum
+
+__all__ = ["GaussianDual", "MatrixDual", "dual_of"]
+
+WORTH = 0.5
+"""Least part of the previous weights that must still be there for a start."""
+
+ROUNDING = 1e-9
+"""What a sum of weights may lack by rounding alone."""
+
+
+def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual | MatrixDual:
+    """The dual of a space."""
+    if isinstance(space, FeatureSpace):
+        return MatrixDual(FeatureMatrix.of(space), space.points)
+    if isinstance(space.kernel, Gaussian):
+        return GaussianDual.of(space.points, space.kernel, precision)
+    return MatrixDual(KernelMatrix.of(space), space.points)
+
+
+@final
+@attrs.frozen(eq=False)
+class MatrixDual:
+    """The dual of any kernel or of features, from columns of the matrix."""
+
+    matrix: KernelMatrix | FeatureMatrix
+    points: Array
+
+    @property
+    def diag(self) -> Array:
+        """K_ii, (n,)."""
+        return self.matrix.diag
+
+    def minimise(
+        self, bounds: Array, tol: float, max_iter: int, cache_bytes: int, previous: Outcome | None = None
+    ) -> Minimum:
+        """The solution; it always starts with the mass near the mean of the coordinates."""
+        from clusterkit.solvers.one_class._smo_any_kernel_jit import minimise
+
+        return minimise(self.matrix, bounds, self.start(bounds), tol, max_iter, cache_bytes)
+
+    def start(self, bounds: Array) -> Array:
+        """Mass on the samples nearest to the mean of the coordinates: no order of the samples matters."""
+        from clusterkit.solvers.one_class._smo_any_kernel_jit import nearest_start
+
+        points = self.points.astype(np.float64, copy=False)
+        distances = np.square(points - points.mean(axis=0)).sum(axis=1)
+        return nearest_start(np.argsort(distances, kind="stable"), bounds)
+
+
+@final
+@attrs.frozen(eq=False)
+class GaussianDual:
+    """The dual of a Gaussian kernel over the distinct samples.
+
+    Equal samples are one variable, whose bound is the sum of theirs. Only that sum of β is determined; every one
+    of them gets a part in proportion to its bound.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (u, d), float64, or sparse rows
+        The distinct samples, in order of first appearance.
+    inverse : ndarray of shape (n,) or None
+        Which of them a sample is; None if no two are equal.
+    n : int
+    points : ndarray of shape (u, d)
+        Those that the kernel values are computed from: `centres`, or centred and scaled in float32.
+    kernel : Gaussian
+        Of `centres`.
+    scaled : Gaussian
+        Of `points`.
+    """
+
+    centres: Array
+    inverse: Array | None
+    n: int
+    points: Array
+    kernel: Gaussian
+    scaled: Gaussian
+
+    @classmethod
+    def of(cls, points: Array, kernel: Gaussian, precision: str) -> GaussianDual:
+        """The dual of samples (n, d); O(n d)."""
+        from clusterkit.numerics.distinct_rows_jit import distinct_rows
+
+        centres = as_rows(points, np.float64)
+        n, inverse = len(centres), None
+        first, where = distinct_rows(centres)
+        if len(first) < n:
+            centres, inverse = centres[first], where
+        if precision == "float64":
+            return cls(centres, inverse, n, centres, kernel, kernel)
+        if isinstance(centres, SparseRows):
+            small = centres.scaled(np.sqrt(kernel.gamma)).astype(np.float32)
+            return cls(cast(Any, centres), inverse, n, cast(Any, small), kernel, Gaussian(1.0))
+        # Centred and scaled: float32 has too few digits for a common offset, and too small a range for some gamma.
+        scaled = (np.sqrt(kernel.gamma) * (centres - centres.mean(axis=0))).astype(np.float32)
+        return cls(centres, inverse, n, scaled, kernel, Gaussian(1.0))
+
+    @property
+    def diag(self) -> Array:
+        """Ones, (n,)."""
+        return np.ones(self.n)
+
+    def minimise(
+        self, bounds: Array, tol: float, max_iter: int, cache_bytes: int, previous: Outcome | None = None
+    ) -> Minimum:
+        """The solution for all samples, from samples of them or from a previous outcome."""
+        from clusterkit.solvers.one_class._working_sets import minimise_gaussian
+
+        whole = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
+        start = None if previous is None else self._start(previous, whole)
+        found = minimise_gaussian(
+            self.points, self.scaled, whole, tol, max_iter, min(cache_bytes, memory.cap()), start=start
+        )
+        if self.points.dtype != np.float64:
+            # The radius and the level are read from the support: there all digits matter.
+            support = np.flatnonzero(found.beta)
+            at = self.centres[support]
+            found.gradient[support] = 2.0 * self.kernel.weighted_sum(at, at, found.beta[support]) - 1.0
+        if self.inverse is None:
+            return found
+        part = found.beta / self._sums(bounds)
+        beta = np.minimum(bounds * part[self.inverse], bounds)
+        return attrs.evolve(found, beta=beta, gradient=found.gradient[self.inverse])
+
+    def domain_parts(self, beta: Array) -> tuple[Array, Array]:
+        """Centres and weights of the kernel sum for the β of all samples: one centre for equal samples."""
+        weights = beta if self.inverse is None else self._sums(beta)
+        support = np.flatnonzero(weights)
+        return self.centres[support], weights[support]
+
+    def _sums(self, values: Array) -> Array:
+        return np.bincount(self.inverse, values, minlength=len(self.centres))  # type: ignore[arg-type]
+
+    def _start(self, previous: Outcome, bounds: Array) -> Array | None:
+        """The β of a previous outcome made feasible; None if it has none for these samples."""
+        from clusterkit.numerics.distinct_rows_jit import find_rows
+        from clusterkit.solvers.one_class._smo_any_kernel_jit import nearest_start
+
+        if not isinstance(previous, KernelDomain) or previous.centres.shape[1] != self.centres.shape[1]:
+            return None
+        rows = find_rows(self.centres, previous.centres)
+        known = rows >= 0
+        beta = np.zeros(len(bounds))
+        beta[rows[known]] = np.maximum(previous.weights[known], 0.0)
+        beta = np.minimum(beta, bounds)
+        total = float(beta.sum())
+        if total < WORTH:
+            return None
+        if total > 1.0:
+            return np.minimum(beta / total, bounds)
+        if total < 1.0:
+            room = bounds - beta
+            if total < 1.0 - ROUNDING:
+                # What no longer fits below the bounds goes to the samples outermost before.
+                order = np.argsort(previous.value(self.centres), kind="stable")
+            else:
+                order = np.argsort(-np.where(beta > 0.0, room, 0.0), kind="stable")
+            beta = np.minimum(beta + nearest_start(order, room, 1.0 - total), bounds)
+        return beta

@@ -1,0 +1,230 @@
+"""The pair loop of sequential minimal optimisation on a set of points with a Gaussian kernel.
+
+    minimise  β'Kβ   subject to  Σ β_i fixed,  0 <= β_i <= bound_i,   gradient  G = 2 K β - 1
+
+Columns of K are computed when a pair first asks for them: a solution has few support vectors, so most columns are
+never needed. The numpy twin of the loop is ``smo`` in ``tests/oracles/svdd.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array
+from clusterkit.core import memory
+from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
+from clusterkit.numerics.exponential_jit import fast_exp
+from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
+from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = ["DONE", "MORE", "STALLED", "Pairs", "violation"]
+
+MORE, DONE, STALLED = 0, 1, 2
+CHUNK_WORK = 100_000_000
+"""Steps in one go: some 50 ms, so that Ctrl-C is heard."""
+
+SMALLEST_CURVATURE = 1e-12
+_BLOCK = 128
+# No gradient is as large: it stands for infinity, which must not meet the flags below.
+_HUGE = 1e300
+# Gradients are finite: minima become vector instructions only where the compiler may forget NaN.
+_NO_NAN = {*FAST, "nnan"}
+
+
+@final
+@attrs.define(eq=False)
+class Pairs:
+    """The problem on some points.
+
+    Parameters
+    ----------
+    points : ndarray of shape (m, d), float64 or float32
+        Kernel values are computed in their type.
+    kernel : Gaussian
+    bounds : ndarray of shape (m,)
+    columns : ndarray of shape (d, m)
+        The points once more, attribute by attribute.
+    pool : ndarray of shape (slots, m)
+        Columns of K computed so far; if it is full, all are forgotten.
+    slot : ndarray of shape (m,)
+        Which of them is that of a point, -1 none.
+    used : int
+        Slots in use.
+    """
+
+    points: Array
+    kernel: Gaussian
+    bounds: Array
+    columns: Array
+    pool: Array
+    slot: Array
+    used: int = 0
+
+    @classmethod
+    def of(cls, points: Array, kernel: Gaussian, bounds: Array, pool_bytes: int) -> Pairs:
+        """The problem with room for all columns, or for as many as fit into `pool_bytes`, but two at least."""
+        m = len(points)
+        slots = min(m, max(2, pool_bytes // (points.itemsize * m)))
+        sparse = isinstance(points, SparseRows)
+        if sparse or (points.shape[1] > EXPLICIT_SUMS and slots == m):
+            if slots < m:
+                memory.require(
+                    points.itemsize * m * m,
+                    f"the {m} x {m} kernel values of a working set of sparse samples",
+                    "Use fewer rows, or reduce the attributes first (featuremap 'pca').",
+                )
+            pool, slot = kernel(points, points), np.arange(m)
+            # the compiled loop never looks at the points where all columns are there
+            points = np.empty((m, 0), points.dtype) if sparse else points
+            return cls(points, kernel, bounds, np.empty((0, m), points.dtype), pool, slot, m)
+        pool = np.empty((slots, m), dtype=points.dtype)
+        return cls(points, kernel, bounds, np.ascontiguousarray(points.T), pool, np.full(m, -1))
+
+    def move(self, beta: Array, G: Array, tol: float, limit: int) -> tuple[int, int]:
+        """Move up to `limit` pairs, `beta` and `G` in place: how it ended, and how many pairs."""
+        limit = min(limit, max(1000, CHUNK_WORK // len(beta)))
+        code, moved, self.used = _move(
+            self.points, self.columns, self.points.dtype.type(self.kernel.gamma), self.pool, self.slot, self.used,
+            G, beta, self.bounds, tol, limit,
+        )  # fmt: skip
+        return code, moved
+
+
+def violation(beta: Array, G: Array, bounds: Array) -> tuple[float, float]:
+    """Smallest G among the variables that may grow, largest among those that may shrink; ±1e300 if there is none.
+
+    The optimality gap is the second less the first.
+    """
+    low, high = _extremes(G, beta, bounds)
+    return float(low), float(high)
+
+
+@njit(fastmath=_NO_NAN)
+def _extremes(G: Any, beta: Any, bounds: Any) -> Any:
+    low, high = _HUGE, -_HUGE
+    for t in range(len(G)):
+        low = min(low, G[t] if beta[t] < bounds[t] else _HUGE)
+        high = max(high, G[t] if beta[t] > 0.0 else -_HUGE)
+    return low, high
+
+
+@njit(fastmath=_NO_NAN)
+def _step(G: Any, column: Any, other: Any, change: Any, barrier: Any) -> Any:
+    """Update the gradient and find the variable to grow, the first of equals, -1 if none may: (index, its G).
+
+    `barrier` is 0 for variables that may grow and huge for all others.
+    """
+    best, where = _HUGE, 0
+    for first in range(0, len(G), _BLOCK):
+        g, wall = G[first : first + _BLOCK], barrier[first : first + _BLOCK]
+        up, down = column[first : first + _BLOCK], other[first : first + _BLOCK]
+        low = _HUGE
+        for t in range(len(g)):
+            value = g[t] + change * (up[t] - down[t])
+            g[t] = value
+            low = min(low, value + wall[t])
+        if low < best:
+            best, where = low, first
+    for t in range(where, len(G)):
+        if G[t] == best and barrier[t] == 0.0:
+            return t, best
+    return -1, best
+
+
+@njit
+def _partner(G: Any, low: Any, column: Any, members: Any) -> Any:
+    """Second-order choice of the variable to shrink, the first of equals, and the largest G that may: (index, G)."""
+    top, where, best, under = -_HUGE, -1, -1.0, 1.0
+    for t in members:
+        top = max(top, G[t])
+        fall = G[t] - low
+        if fall > 0.0:
+            score, curvature = fall * fall, max(4.0 - 4.0 * column[t], SMALLEST_CURVATURE)
+            # score / curvature > best / under without a division
+            ahead = score * under - best * curvature
+            if ahead > 0.0 or (ahead == 0.0 and t < where):
+                where, best, under = t, score, curvature
+    return where, top
+
+
+@njit(fastmath=FAST)
+def _fill(y: Any, columns: Any, gamma: Any, distances: Any, column: Any) -> Any:
+    """One column of K."""
+    for first in range(0, columns.shape[1], CENTRES):
+        size = min(CENTRES, columns.shape[1] - first)
+        distances_to(y, columns, first, size, distances)
+        part = column[first : first + size]
+        for s in range(size):
+            part[s] = fast_exp(-gamma * distances[s])
+
+
+@njit
+def _move(
+    points: Any, columns: Any, gamma: Any, pool: Any, slot: Any, used: Any, G: Any, beta: Any, bounds: Any, tol: Any,
+    limit: Any,
+) -> Any:  # fmt: skip
+    """Move pairs in place: (how it ended, pairs moved, slots used)."""
+    m = len(beta)
+    distances, barrier = np.empty(CENTRES, dtype=points.dtype), np.empty(m)
+    # The variables that may shrink are few: a list, and where in it each is.
+    members, place, count = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), 0
+    i, low = -1, _HUGE
+    for t in range(m):
+        barrier[t] = 0.0 if beta[t] < bounds[t] else _HUGE
+        if barrier[t] == 0.0 and G[t] < low:
+            i, low = t, G[t]
+        if beta[t] > 0.0:
+            members[count], place[t] = t, count
+            count += 1
+    for done in range(limit):
+        if i < 0:
+            return DONE, done, used
+        if slot[i] < 0:
+            if used == len(pool):
+                slot[:] = -1
+                used = 0
+            _fill(points[i], columns, gamma, distances, pool[used])
+            slot[i] = used
+            used += 1
+        column = pool[slot[i]]
+        j, top = _partner(G, low, column, members[:count])
+        if top - low <= tol:
+            return DONE, done, used
+        if slot[j] < 0:
+            if used == len(pool):
+                # the column of i stays, in the first slot
+                pool[0] = column
+                slot[:] = -1
+                slot[i], used = 0, 1
+                column = pool[0]
+            _fill(points[j], columns, gamma, distances, pool[used])
+            slot[j] = used
+            used += 1
+        other = pool[slot[j]]
+        room, step = bounds[i] - beta[i], (G[j] - low) / max(4.0 - 4.0 * column[j], SMALLEST_CURVATURE)
+        # Bounds are met exactly: a residue of rounding would keep a variable in the wrong set for ever.
+        if step >= beta[j] or step >= room:
+            step = min(beta[j], room)
+            grown = bounds[i] if step == room else beta[i] + step
+            shrunk = 0.0 if step == beta[j] else beta[j] - step
+        else:
+            grown, shrunk = min(beta[i] + step, bounds[i]), max(beta[j] - step, 0.0)
+        if grown == beta[i] and shrunk == beta[j]:
+            return STALLED, done, used
+        if beta[i] == 0.0:
+            members[count], place[i] = i, count
+            count += 1
+        if shrunk == 0.0:
+            count -= 1
+            last = members[count]
+            members[place[j]], place[last] = last, place[j]
+        if grown == bounds[i]:
+            barrier[i] = _HUGE
+        barrier[j] = 0.0
+        beta[i], beta[j] = grown, shrunk
+        i, low = _step(G, column, other, 2.0 * step, barrier)
+    return MORE, limit, used

@@ -1,0 +1,222 @@
+"""Position regularised support vector data description: samples far from the centre are cheap to leave outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.coding import Coded
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome
+from clusterkit.core.params import choice, integer, real
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.solvers.one_class._gram_columns import FeatureMatrix
+from clusterkit.solvers.one_class.svdd import Svdd
+
+__all__ = ["Psvdd", "exponential", "inverse", "linear"]
+
+EQUAL = 1e-9
+"""Relative difference of distances below which all samples count as equally far."""
+
+
+def linear(distances: Array) -> Array:
+    """``1 - (1 - 1/n) δ_i / max δ``: from 1 at the mean down to 1/n for the farthest sample, (n,)."""
+    n = len(distances)
+    return 1.0 - (1.0 - 1.0 / n) * distances / distances.max()
+
+
+def exponential(distances: Array) -> Array:
+    """``exp(-δ_i² / mean δ²)``, (n,)."""
+    squares = np.square(distances / distances.max())
+    return np.asarray(np.exp(-squares / squares.mean()))
+
+
+def inverse(distances: Array) -> Array:
+    """``min δ / δ_i`` but at least 1/n, (n,)."""
+    return np.maximum(distances.min() / np.maximum(distances, np.finfo(np.float64).tiny), 1.0 / len(distances))
+
+
+WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
+    "linear": linear,
+    "exponential": exponential,
+    "inverse": inverse,
+}
+
+
+def _as_weights(value: Any) -> Any:
+    if isinstance(value, str) or callable(value):
+        return value
+    try:
+        return tuple(float(weight) for weight in value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _check_weights(instance: Psvdd, attribute: attrs.Attribute[Any], value: Any) -> None:
+    fine = value in WEIGHTS if isinstance(value, str) else callable(value)
+    if isinstance(value, tuple):
+        fine = bool(value) and all(np.isfinite(weight) and weight > 0 for weight in value)
+    if not fine:
+        words = ", ".join(repr(name) for name in WEIGHTS)
+        raise InvalidParameter(
+            f"solver 'psvdd': weights must be one of {words}, a function of the distances, or one finite bound > 0 "
+            f"for each sample, got {value!r}"
+        )
+
+
+@final
+@attrs.frozen
+class Psvdd(Solver):
+    """The smallest enclosing sphere whose slack depends on the position of a sample, instead of one bound for all.
+
+    Choose it for `svdd` with outliers but no C or nu to set. It solves the dual of `svdd` with ``0 <= β_i <= W_i``,
+    where W_i falls with the distance of a sample from the mean of all in feature space,
+    ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances (one pass on
+    features), then as `svdd`.
+
+    Parameters
+    ----------
+    weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
+        W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
+        (kept as a tuple), or a function of the distances δ (n,) that gives them. A function must be importable by its
+        name for the stage to pickle. Where all samples are equally far every W is 1.
+    tol : float, default 1e-6
+        Optimality gap, as for `svdd`.
+    max_iter : int or None, default None
+        Most pairs moved, as for `svdd`.
+    cache_mb : int, default 200
+        Memory for kernel columns in MiB.
+    precision : {"float64", "float32"}, default "float64"
+        Type in which `svdd` sums the Gaussian kernel.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is not one bound > 0 for each sample, or they sum to less than 1: no β can sum to 1 then.
+
+    Notes
+    -----
+    The exact form of W in the source is not reproduced: "linear" is its idea with no parameter, and always feasible.
+    Of a wide kernel, few samples are far enough for their bound to matter. The narrower the kernel, the more equal
+    the distances and the lower all bounds of "linear": near ``W = 1/n`` nearly every sample is an outlier.
+
+    Paths and outcomes are those of `svdd`, with W for C; a sample is an outlier if ``β_i = W_i < 1``.
+
+    References
+    ----------
+    Wang, Lai (2013), Position regularized support vector domain description, Pattern Recognition 46.
+    """
+
+    name: ClassVar[str] = "psvdd"
+    has_objective: ClassVar[bool] = True
+
+    weights: str | tuple[float, ...] | Callable[[Array], Array] = attrs.field(
+        default="linear",
+        converter=_as_weights,
+        validator=_check_weights,
+        metadata={"invalid": (3.0, (), (1.0, 0.0), (1.0, np.nan), "heavy"), "options": tuple(WEIGHTS)},
+    )
+    tol: float = real(1e-6, above=0.0)
+    max_iter: int | None = integer(None, at_least=1, optional=True)
+    cache_mb: int = integer(200, at_least=1)
+    precision: str = choice("float64", ("float64", "float32"))
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Kernels, and features with the linear kernel."""
+        return {
+            KernelSpace: Path(_prepare_kernel, gives=KernelDomain),
+            FeatureSpace: Path(_prepare_features, gives=FunctionDomain),
+        }
+
+    def bounds(self, squared_distances: Array, rounding: float = 0.0) -> tuple[float, ...]:
+        """W from δ², (n,), which are known up to `rounding`.
+
+        Raises
+        ------
+        InvalidParameter
+            See the class.
+        """
+        n = len(squared_distances)
+        if isinstance(self.weights, tuple):
+            weights = np.array(self.weights)
+        else:
+            function = WEIGHTS[self.weights] if isinstance(self.weights, str) else self.weights
+            distances = np.sqrt(np.maximum(squared_distances, 0.0))
+            # A rounding error must not decide who is an outlier.
+            equal = np.ptp(distances) <= EQUAL * distances.max() or np.ptp(squared_distances) <= rounding
+            weights = np.ones(n) if equal else np.asarray(function(distances), dtype=np.float64)
+        if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights > 0)):
+            raise InvalidParameter(
+                f"solver 'psvdd': weights must be one finite bound > 0 for each of the {n} samples, got {weights}"
+            )
+        total = float(weights.sum())
+        if total < 1.0 - 1e-12:
+            raise InvalidParameter(f"solver 'psvdd': weights must sum to 1 at least, got {total:g}")
+        return tuple(np.minimum(weights, 1.0).tolist())
+
+    def bounded(self, squared_distances: Array, rounding: float) -> Svdd:
+        """The solver that does the work, given δ²."""
+        weights = self.bounds(squared_distances, rounding)
+        return Svdd(
+            C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter,
+            cache_mb=self.cache_mb, precision=self.precision,
+        )  # fmt: skip
+
+
+def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
+    """Path of kernels: row sums of the kernel matrix, which is not kept."""
+    points = np.ascontiguousarray(space.points, dtype=np.float64)
+    means = space.kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
+    diag = space.kernel.diag(points)
+    rounding = 64.0 * float(np.finfo(np.float64).eps) * float(diag.max())
+    return _prepare(solver, space, task, rng, diag - 2.0 * means + means.mean(), rounding)
+
+
+def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """Path of features: their distances from the mean."""
+    return _prepare(solver, space, task, rng, FeatureMatrix.of(space).diag, 0.0)
+
+
+def _prepare(solver: Psvdd, space: Space, task: Task, rng: Rng, squares: Array, rounding: float) -> Prepared:
+    return _Prepared(squares, rounding, solver.bounded(squares, rounding).prepare(space, task, rng))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Prepared(Prepared):
+    """The dual problem with bounds by position; `Resumable`."""
+
+    squared_distances: Array
+    rounding: float
+    sphere: Any
+    """the prepared `Svdd`"""
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """Nothing but the bounds, which are n numbers."""
+        return {}
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
+        """The contour; nothing is random in it."""
+        return self._own(self.sphere.solve(targets, previous, rng))
+
+    def resolve(self, spec: Psvdd, previous: Outcome) -> Domain:
+        """The contour for other parameters, from a previous outcome on the same samples."""
+        return self._own(self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous))
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """The dual to be minimised, as for `svdd`."""
+        values: Array | None = self.sphere.objective(targets, outcome)
+        return values
+
+    def _own(self, domain: Domain) -> Domain:
+        """Without a C among the facts: there is none."""
+        assert domain.status is not None
+        facts = {name: value for name, value in domain.status.facts.items() if name != "C"}
+        return attrs.evolve(domain, status=attrs.evolve(domain.status, facts=facts))

@@ -1,0 +1,250 @@
+"""Printed indices that no clustering of the data can have, whatever made them: bounds from the class sizes alone.
+
+A printed number stands for all numbers that round to it. What is found here is impossible for every one of them, so
+it is a misprint, an index defined otherwise, or numbers of different clusterings in one row.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+import attrs
+
+__all__ = [
+    "Finding",
+    "class_sizes",
+    "impossible",
+    "least_nmi",
+    "least_purity",
+    "least_purity_for_nmi",
+    "least_rand",
+    "least_rand_for_nmi",
+    "one_cluster_rand",
+    "rounding_range",
+    "singletons_rand",
+]
+
+Sizes = Sequence[int]
+
+NAMES = {"purity": "purity", "rand": "Rand index", "nmi": "NMI"}
+
+
+@attrs.frozen
+class Finding:
+    """Why printed values cannot be right.
+
+    Parameters
+    ----------
+    measures : tuple of str
+        The values concerned: "purity", "rand", "nmi"; of two that contradict each other one at least is wrong.
+    reason : str
+    """
+
+    measures: tuple[str, ...]
+    reason: str
+
+
+def impossible(
+    sizes: Sizes, *, purity: str | None = None, rand: str | None = None, nmi: str | None = None
+) -> list[Finding]:
+    """What is impossible in the indices printed for one clustering.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of the known classes, none empty, two samples at least.
+    purity, rand, nmi : str, optional
+        As printed; the digits say how they were rounded. NMI with the arithmetic mean of the entropies.
+
+    Returns
+    -------
+    list of Finding
+        Empty if no bound is violated, which proves nothing: the bounds are not all the conditions there are.
+
+    Raises
+    ------
+    ValueError
+        If a class is empty, there are fewer than two samples, or a printed value is no number.
+
+    Examples
+    --------
+    >>> [found.reason for found in impossible([153, 87], purity="0.03", rand="0.75")]
+    ['purity is at least 0.637, the share of the largest class']
+    >>> impossible([153, 87], purity="0.86", rand="0.75", nmi="0.55")
+    []
+    """
+    if min(sizes, default=0) < 1 or sum(sizes) < 2:
+        raise ValueError(f"sizes must be positive and sum to 2 at least, got {list(sizes)}")
+    found = []
+    printed = {"purity": purity, "rand": rand, "nmi": nmi}
+    low, high = {}, {}
+    for measure, text in printed.items():
+        low[measure], high[measure] = (0.0, 1.0) if text is None else rounding_range(text)
+    if high["purity"] < least_purity(sizes):
+        share = f"{least_purity(sizes):.3f}"
+        found.append(Finding(("purity",), f"purity is at least {share}, the share of the largest class"))
+    if high["rand"] < least_rand(sizes):
+        found.append(Finding(("rand",), f"the Rand index is at least {least_rand(sizes):.3f} for these class sizes"))
+    implied = [
+        ("rand", "nmi", least_nmi(sizes, low["rand"])),
+        ("nmi", "rand", least_rand_for_nmi(sizes, low["nmi"])),
+        ("nmi", "purity", least_purity_for_nmi(sizes, low["nmi"])),
+    ]
+    alone = {finding.measures[0] for finding in found}
+    for given, other, least in implied:
+        # a value that is impossible by itself says nothing against another one
+        if high[other] < least and not alone & {given, other}:
+            reason = (
+                f"{NAMES[given]} {printed[given]} needs {NAMES[other]} of at least {least:.3f}, not {printed[other]}"
+            )
+            found.append(Finding((given, other), reason))
+    return found
+
+
+@cache
+def class_sizes(paper: str) -> dict[str, tuple[int, ...]]:
+    """Class sizes of the data sets of a paper, by their names in its tables.
+
+    Parameters
+    ----------
+    paper : str
+        The tables' prefix, "svc" so far.
+
+    Examples
+    --------
+    >>> class_sizes("svc")["Flame"]
+    (153, 87)
+    """
+    text = resources.files("clusterkit_papers").joinpath(f"printed/{paper}-sizes.csv").read_text(encoding="utf-8")
+    return {record["row"]: tuple(map(int, record["sizes"].split())) for record in csv.DictReader(text.splitlines())}
+
+
+def rounding_range(printed: str) -> tuple[float, float]:
+    """Lowest and highest number in [0, 1] that rounds to a printed one.
+
+    Examples
+    --------
+    >>> rounding_range("0.97"), rounding_range("1.00"), rounding_range("0.5")
+    ((0.965, 0.975), (0.995, 1.0), (0.45, 0.55))
+    """
+    digits = len(printed.partition(".")[2])
+    # in units of half the last digit, so that 0.97 gives 0.965 and no neighbour of it
+    units = 2 * round(float(printed) * 10**digits)
+    return max(0.0, (units - 1) / (2 * 10**digits)), min(1.0, (units + 1) / (2 * 10**digits))
+
+
+def least_purity(sizes: Sizes) -> float:
+    """Lowest purity there can be: that of one cluster, the share of the largest class."""
+    return max(sizes) / sum(sizes)
+
+
+def one_cluster_rand(sizes: Sizes) -> float:
+    """Rand index of all samples in one cluster: the pairs that share a class."""
+    return _together(sizes) / _pairs(sum(sizes))
+
+
+def singletons_rand(sizes: Sizes) -> float:
+    """Rand index of a cluster for each sample: the pairs that do not share a class."""
+    return 1.0 - one_cluster_rand(sizes)
+
+
+def least_rand(sizes: Sizes) -> float:
+    """A bound that no Rand index is below.
+
+    Notes
+    -----
+    The pairs that disagree number ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b, cluster
+    sizes a and cells n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two classes the bound is
+    ``(b_1 b_2 - N/2) / C(N, 2)``.
+
+    Examples
+    --------
+    >>> round(least_rand([153, 87]), 3), round(least_rand([101, 105, 106]), 3)
+    (0.46, 0.331)
+    """
+    n, k = sum(sizes), len(sizes)
+    most = _together(sizes) + n * n * max(0.0, 0.5 - 1.0 / k) + n / 2.0
+    return max(0.0, 1.0 - most / _pairs(n))
+
+
+def least_nmi(sizes: Sizes, rand: float) -> float:
+    """A bound that no NMI (arithmetic mean) is below where the Rand index is at least `rand`; 0 if nothing follows.
+
+    Notes
+    -----
+    A sample of a class of size b, in a cluster of size a with n of its class, is on the wrong side of
+    ``s = a + b - 2 n`` ordered pairs and adds ``v = ln(a b / n²)`` to N times the variation of information VI. For
+    given s the largest v is ``ln(b / (b - s))`` up to s = b - 1 and ``ln b + ln(s - b + 2)`` beyond. The pairs allow
+    ``Σ s <= (1 - rand) N (N - 1)``, so by weak duality ``N VI <= λ Σ s + Σ_x max_s (v - λ s)`` for every λ > 0.
+    Then ``NMI = 1 - VI / (H + H') >= 1 - VI / (2 H - VI)`` with H the entropy of the classes, since H' >= H - VI.
+
+    Examples
+    --------
+    >>> least_nmi([50, 50, 50], 1.0), least_nmi([50, 50, 50], 0.5)
+    (1.0, 0.0)
+    >>> round(least_nmi([110, 97, 93], 0.995), 2)
+    0.95
+    """
+    n, entropy = sum(sizes), _entropy(sizes)
+    budget = (1.0 - rand) * n * (n - 1)
+    if budget <= 0.0 or entropy == 0.0:
+        return 1.0 if budget <= 0.0 else 0.0
+    variation = min(
+        (price * budget + sum(b * _dearest(b, n, price) for b in sizes)) / n
+        for price in (10.0 ** (-power / 50.0) for power in range(400))
+    )
+    if variation >= entropy:
+        return 0.0
+    return max(0.0, 1.0 - variation / (2.0 * entropy - variation))
+
+
+def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
+    """A bound that no Rand index is below where the NMI (arithmetic mean) is at least `nmi`; 0 if nothing follows.
+
+    Notes
+    -----
+    ``VI <= 2 H (1 - nmi) / nmi``, because ``H' <= H (2 / nmi - 1)``. In the terms of `least_nmi` the largest s for a
+    given v is at most ``v (N - b) / ln(N / b)``, so that bounds the disagreeing pairs.
+    """
+    n, entropy = sum(sizes), _entropy(sizes)
+    if nmi <= 0.0 or entropy == 0.0:
+        return 0.0
+    variation = 2.0 * entropy * (1.0 - nmi) / nmi
+    steepest = max((n - b) / math.log(n / b) for b in sizes)
+    return max(0.0, 1.0 - variation * n * steepest / 2.0 / _pairs(n))
+
+
+def least_purity_for_nmi(sizes: Sizes, nmi: float) -> float:
+    """A bound that no purity is below where the NMI (arithmetic mean) is at least `nmi`.
+
+    Notes
+    -----
+    ``H(class | cluster) <= 2 H (1 - nmi) / (2 - nmi)``, and the share of samples outside the largest class of their
+    cluster is at most half of that in bits (Hellman and Raviv, 1970).
+    """
+    remaining = 2.0 * _entropy(sizes) * (1.0 - nmi) / (2.0 - nmi)
+    return max(0.0, 1.0 - remaining / (2.0 * math.log(2.0)))
+
+
+def _dearest(b: int, n: int, price: float) -> float:
+    """Largest v - λ s of a sample in a class of size b; the convex part has it at an end, the other where v' = λ."""
+    best = max(0.0, math.log(b) - price * (b - 1))
+    s = min(max(float(b - 1), b - 2 + 1.0 / price), float(n))
+    return max(best, math.log(b) + math.log(s - b + 2) - price * s)
+
+
+def _entropy(sizes: Sizes) -> float:
+    n = sum(sizes)
+    return math.fsum(size / n * math.log(n / size) for size in sizes)
+
+
+def _pairs(n: int) -> int:
+    return n * (n - 1) // 2
+
+
+def _together(sizes: Sizes) -> int:
+    return sum(_pairs(size) for size in sizes)

@@ -1,0 +1,188 @@
+"""Runs the jobs of a table and puts the printed values beside theirs."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import statistics
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
+from clusterkit.core.progress import Report, tell
+from clusterkit.datasets import DatasetNotFound
+from clusterkit_papers.jobs import Cell, Findings, Job, NotRun, Plan
+from clusterkit_papers.printed_tables import Printed, catalogue, printed
+from clusterkit_papers.verdicts import verdict
+
+__all__ = ["reproduce", "run_jobs"]
+
+UNDEFINED = "not defined for the labels found"
+UNPLANNED = "not run"
+MISSING = {
+    "slow": "not run: the paper has none either, too slow",
+    "two-class": "not run: a method for two clusters",
+}
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> list[dict[str, Any]]:
+    """Rows of a table; see `clusterkit_papers.reproduce`."""
+    known = catalogue()
+    if name not in known:
+        raise UnknownName(f"no table named {name!r}. {nearest_names(name, known)}")
+    if runs is not None and runs < 1:
+        raise InvalidParameter(f"runs must be an integer >= 1 or None, got {runs!r}")
+    module, _, function = known[name].protocol.partition(":")
+    protocol: Callable[[Plan], Sequence[Job]] = getattr(importlib.import_module(module), function)
+    jobs = protocol(Plan(quick, runs, seed))
+    whole = jobs if not quick else protocol(Plan(False, runs, seed))  # planning runs nothing
+    return run_jobs(name, jobs, whole=whole, progress=progress)
+
+
+def run_jobs(
+    table: str,
+    jobs: Sequence[Job],
+    *,
+    whole: Sequence[Job] = (),
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run jobs in turn; the rows follow the order of the printed table.
+
+    Parameters
+    ----------
+    table : str
+    jobs : sequence of Job
+    whole : sequence of Job
+        Those of the whole table, where `jobs` is a quick part.
+    progress : callable, optional
+        Called as ``progress(done, total, text)``.
+    """
+    total, done = sum(job.units for job in jobs), 0
+
+    def step(text: str) -> None:
+        nonlocal done
+        done += 1
+        tell(Report(table, done, total))
+        if progress is not None:
+            progress(done, total, text)
+
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for number, job in enumerate(jobs):
+        start = done
+        try:
+            rows += [(job.of, row) for row in _rows(table, job, job.run(step))]
+        except DatasetNotFound as error:
+            said = f"data set not found: {str(error).splitlines()[0]}"
+            rows += [(job.of, row) for row in _without(table, job, said)]
+            done = start + job.units
+        except NotRun as error:
+            rows += [(job.of, row) for row in _without(table, job, f"not run: {error}")]
+            done = start + job.units
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
+            )
+            break
+    # cells whose job was interrupted are not among those left out
+    planned, possible = _filled(jobs), _filled(whole)
+    for where, cell in printed(table).items():
+        if where not in planned:
+            said = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
+            row = _row(table, cell.row, cell.column, cell, said)
+            rows.append((cell.row, row))
+    order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
+    return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
+
+
+def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
+    rows = []
+    for cell in job.cells:
+        beside = _beside(table, job, cell)
+        values = [run[cell.measure] for run in findings.runs]
+        if any(math.isnan(value) for value in values):
+            notes = (job.note, findings.note)
+            rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
+            continue
+        ours = statistics.fmean(values)
+        said = verdict(cell.measure, beside, ours, findings.cap)
+        if findings.doubt and beside is not None and beside.value is not None:
+            said = f"{findings.doubt}; {said}"
+        if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
+            said = f"not comparable: {job.part}"
+        rows.append(
+            _row(
+                table,
+                job.row,
+                cell.column,
+                beside,
+                said,
+                ours=ours,
+                sd=statistics.pstdev(values),
+                runs=len(values),
+                seconds=statistics.fmean(run["seconds"] for run in findings.runs),
+                uses_labels=job.uses_labels,
+                notes=(job.note, findings.note),
+            )
+        )
+    return rows
+
+
+def _without(table: str, job: Job, said: str) -> list[dict[str, Any]]:
+    return [
+        _row(
+            table,
+            job.row,
+            cell.column,
+            _beside(table, job, cell),
+            said,
+            uses_labels=job.uses_labels,
+            notes=(job.note,),
+        )
+        for cell in job.cells
+    ]
+
+
+def _filled(jobs: Sequence[Job]) -> set[tuple[str, str]]:
+    return {(job.of, cell.column) for job in jobs for cell in job.cells}
+
+
+def _beside(table: str, job: Job, cell: Cell) -> Printed | None:
+    return printed(table).get((job.of, cell.column))
+
+
+def _row(
+    table: str,
+    row: str,
+    column: str,
+    beside: Printed | None,
+    said: str,
+    *,
+    ours: float | None = None,
+    sd: float | None = None,
+    runs: int = 0,
+    seconds: float = 0.0,
+    uses_labels: bool = False,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "table": table,
+        "row": row,
+        "column": column,
+        "printed": None if beside is None else beside.value,
+        "ours": ours,
+        "sd": sd,
+        "runs": runs,
+        "seconds": seconds,
+        "uses_labels": uses_labels,
+        "verdict": said,
+    }
+    note = "; ".join(note for note in notes if note)
+    return {**found, "note": note} if note else found

@@ -1,0 +1,170 @@
+"""What a printed value and ours say together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import attrs
+import numpy as np
+
+from clusterkit_papers.printed_tables import Printed
+
+__all__ = ["MEASURES", "Measure", "accuracy_cap", "verdict"]
+
+
+@attrs.frozen
+class Measure:
+    """How values of one kind compare.
+
+    Parameters
+    ----------
+    better : {1, -1, 0}
+        Whether larger or smaller is better; 0 is not judged.
+    tolerance : float
+        Differences up to this are none.
+    unit : str
+        Said after a difference.
+    decimals : int
+        Of a difference.
+    ratio : bool
+        Whether values compare by their ratio: times of two machines.
+    count : bool
+        Whether the value is a fact of the data, either the same or not.
+    """
+
+    better: int
+    tolerance: float = 0.0
+    unit: str = ""
+    decimals: int = 1
+    ratio: bool = False
+    count: bool = False
+
+
+MEASURES: Mapping[str, Measure] = {
+    "accuracy": Measure(1, 0.5, " points"),
+    "error": Measure(-1, 0.5, " points"),
+    "mean_error": Measure(-1, 0.1, " points", 2),  # over 45 pairs: chance has averaged out
+    "rand": Measure(1, 0.01, "", 2),
+    "cpu": Measure(-1, ratio=True),
+    "iterations": Measure(0),
+    "agreement": Measure(0),
+    "purity": Measure(1, 0.01, "", 2),
+    "purity_percent": Measure(1, 1.0, " points"),
+    "purity_by_class": Measure(0),  # not the index that the words of the paper describe
+    "nmi": Measure(1, 0.01, "", 2),
+    "ari": Measure(1, 0.01, "", 2),
+    "exact": Measure(0),
+    "compactness": Measure(0),  # in the unit of the data, and how the paper scaled them is not said
+    "davies_bouldin": Measure(-1, 0.01, "", 2),
+    "training": Measure(-1, ratio=True),
+    "labelling": Measure(-1, ratio=True),
+    "partition": Measure(-1, ratio=True),
+    "clusters": Measure(0),
+    "samples": Measure(0, count=True),
+    "attributes": Measure(0, count=True),
+    "classes": Measure(0, count=True),
+}
+"""Accuracy, error, purity_percent and agreement in percent; rand is the Rand index; cpu, training, labelling and
+partition in seconds."""
+
+
+def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
+    """Highest accuracy (%) that two clusters can have whose sizes differ by at most the slack.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (2,)
+        Of the known classes.
+    slack : float or int
+        As in the balancer: a float is a fraction of n, an integer counts rows.
+
+    Returns
+    -------
+    float
+        ``100 (1 - max(0, |n_1 - n_2| - l) / 2n)``, with the whole number of samples that this means.
+
+    Examples
+    --------
+    >>> round(accuracy_cap(np.array([1533, 703]), 0.15), 1)
+    88.9
+    """
+    n = int(sizes.sum())
+    rows = slack if isinstance(slack, int) else slack * n
+    wrong = math.ceil(max(0.0, abs(int(sizes[0]) - int(sizes[1])) - rows) / 2 - 1e-9)
+    return 100.0 * (1.0 - wrong / n)
+
+
+def verdict(measure: str, printed: Printed | None, ours: float, cap: float | None = None) -> str:
+    """One line on a printed value and ours.
+
+    Parameters
+    ----------
+    measure : str
+        A key of `MEASURES`.
+    printed : Printed or None
+    ours : float
+    cap : float, optional
+        Highest accuracy (%) that the printed balance allows.
+
+    Examples
+    --------
+    >>> cell = Printed("LetterA-B", "EMMC Acc", "accuracy", 95.06)
+    >>> verdict("accuracy", cell, 91.13), verdict("accuracy", cell, 94.9), verdict("accuracy", cell, 97.0)
+    ('short by 3.9 points', 'reached', 'better by 1.9 points')
+    >>> verdict("accuracy", cell, 88.0, cap=90.0)
+    'impossible: capped at 90.0 by the printed balance'
+    >>> verdict("purity", Printed("Flame", "FSVC purity", "purity", 0.03, "impossible", "it is at least 0.637"), 0.9)
+    'printed value impossible: it is at least 0.637'
+    """
+    if printed is None or printed.value is None:
+        return "no printed value"
+    if printed.mark == "impossible":
+        return f"printed value impossible: {printed.remark}"
+    kind = MEASURES[measure]
+    if kind.count:
+        return _counted(printed, ours)
+    if cap is not None:
+        limit = _limit(measure, cap)
+        if limit is not None and printed.value > limit + kind.tolerance:
+            return f"impossible: capped at {limit:.{kind.decimals}f} by the printed balance"
+    compared = _compared(kind, printed.value, ours)
+    if printed.mark in ("low-ri", "contradiction"):
+        return f"printed value contradicts itself ({printed.remark}); {compared}"
+    return compared
+
+
+def _limit(measure: str, cap: float) -> float | None:
+    if measure == "accuracy":
+        return cap
+    if measure == "rand":
+        return (cap / 100) ** 2 + (1 - cap / 100) ** 2
+    return None
+
+
+def _compared(kind: Measure, printed: float, ours: float) -> str:
+    if kind.better == 0:
+        return "not judged"
+    if kind.ratio:
+        return _ratio(printed, ours)
+    gain = kind.better * (ours - printed)
+    if abs(gain) <= kind.tolerance + 1e-9:  # the printed value is exact, ours a mean
+        return "reached"
+    return f"{'better' if gain > 0 else 'short'} by {abs(gain):.{kind.decimals}f}{kind.unit}"
+
+
+def _counted(printed: Printed, ours: float) -> str:
+    if printed.value is None or ours == printed.value:
+        return "the same"
+    more = ours - printed.value
+    said = f"{abs(more):g} {'more' if more > 0 else 'fewer'} than printed"
+    return f"{said}: {printed.remark}" if printed.remark else said
+
+
+def _ratio(printed: float, ours: float) -> str:
+    if ours <= 0:  # below the clock's step
+        return "reached"
+    factor = printed / ours
+    if factor >= 1:
+        return f"better by a factor of {factor:.1f} (another machine)"
+    return f"short by a factor of {1 / factor:.1f} (another machine)"

@@ -1,0 +1,259 @@
+"""Bounds on printed indices against every clustering of small data; and the flags of the printed tables."""
+
+from __future__ import annotations
+
+import csv
+from importlib import resources
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from clusterkit_papers.impossible import (
+    class_sizes,
+    impossible,
+    least_nmi,
+    least_purity,
+    least_purity_for_nmi,
+    least_rand,
+    least_rand_for_nmi,
+    one_cluster_rand,
+    rounding_range,
+    singletons_rand,
+)
+from clusterkit_papers.printed_tables import printed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.metrics import nmi, purity, rand_index
+
+METHODS = ("SVC", "SGD-LMSVC", "FSVC")
+MEASURES = ("purity", "rand", "nmi")
+
+
+def partitions(n):
+    """Every labelling of n samples, first seen first numbered."""
+
+    def grow(labels, used):
+        if len(labels) == n:
+            yield labels
+            return
+        for label in range(used + 1):
+            yield from grow([*labels, label], max(used, label + 1))
+
+    return grow([], 0)
+
+
+def classes_of(sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def records(name):
+    text = resources.files("clusterkit_papers").joinpath(f"printed/{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (5, 1), (4, 2, 1), (2, 2, 2), (1, 1, 1, 1), (6,)])
+def test_no_clustering_breaks_a_bound(sizes):
+    """The least purity is attained, the other bounds are kept."""
+    true = classes_of(sizes)
+    found = [
+        (purity(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic"))
+        for pred in partitions(len(true))
+    ]
+    assert min(p for p, _, _ in found) == least_purity(sizes)
+    assert min(r for _, r, _ in found) >= least_rand(sizes) - 1e-12
+    for p, r, i in found:
+        assert i >= least_nmi(sizes, r) - 1e-9
+        assert r >= least_rand_for_nmi(sizes, i) - 1e-9
+        assert p >= least_purity_for_nmi(sizes, i) - 1e-9
+
+
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=2, max_size=5),
+    flips=st.integers(0, 20),
+    clusters=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_near_and_far_clusterings_keep_the_bounds_and_are_never_called_impossible(sizes, flips, clusters, seed):
+    rng = np.random.default_rng(seed)
+    true = classes_of(sizes)
+    pred = true.copy()
+    moved = rng.integers(len(true), size=flips)
+    pred[moved] = rng.integers(clusters, size=flips)
+    p, r, i = purity(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic")
+    assert p >= least_purity(sizes)
+    assert r >= least_rand(sizes) - 1e-12
+    assert i >= least_nmi(sizes, r) - 1e-9
+    assert r >= least_rand_for_nmi(sizes, i) - 1e-9
+    assert p >= least_purity_for_nmi(sizes, i) - 1e-9
+    for digits in (1, 2, 3):
+        values = {name: f"{value:.{digits}f}" for name, value in zip(MEASURES, (p, r, i), strict=True)}
+        assert impossible(sizes, **values) == []
+
+
+@given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6).filter(lambda sizes: sum(sizes) > 1))
+def test_the_two_extremes_are_those_of_the_metric(sizes):
+    true = classes_of(sizes)
+    assert one_cluster_rand(sizes) == pytest.approx(rand_index(true, np.zeros(len(true))), abs=1e-12)
+    assert singletons_rand(sizes) == pytest.approx(rand_index(true, np.arange(len(true))), abs=1e-12)
+    assert least_purity(sizes) == purity(true, np.zeros(len(true)))
+    assert least_rand(sizes) <= min(one_cluster_rand(sizes), singletons_rand(sizes)) + 1e-12
+
+
+@given(sizes=st.lists(st.integers(2, 60), min_size=2, max_size=5))
+def test_bounds_tighten_towards_identity(sizes):
+    grid = [0.3, 0.6, 0.9, 0.99, 0.999, 1.0]
+    for bound in (least_nmi, least_rand_for_nmi, least_purity_for_nmi):
+        values = [bound(sizes, value) for value in grid]
+        assert all(low <= high + 1e-12 for low, high in pairwise(values))
+        assert values[-1] == pytest.approx(1.0)
+
+
+def test_two_classes_have_the_simple_bound():
+    b1, b2 = 153, 87
+    n = b1 + b2
+    assert least_rand((b1, b2)) == pytest.approx((b1 * b2 - n / 2) / (n * (n - 1) / 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("0.97", 0.965, 0.975), ("1.00", 0.995, 1.0), ("0.5", 0.45, 0.55), ("0.003", 0.0025, 0.0035), ("1", 0.5, 1.0)],
+)
+def test_rounding(text, low, high):
+    assert rounding_range(text) == pytest.approx((low, high))
+
+
+def test_a_value_impossible_by_itself_blames_no_other():
+    [only] = impossible([276, 97], purity="0.37", rand="0.70", nmi="0.53")
+    assert only.measures == ("purity",)
+    both = impossible([276, 97], purity="0.69", rand="0.77", nmi="1.00")
+    assert [found.measures for found in both] == [("purity",), ("nmi", "rand")]
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [3, 0], [-1, 5]])
+def test_sizes_are_checked(sizes):
+    with pytest.raises(ValueError, match="sizes must be positive and sum to 2 at least"):
+        impossible(sizes, purity="0.5")
+
+
+# The printed tables of "Fast support vector clustering"
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("svc-table1", ["N", "d", "classes"]),
+        ("svc-table2", [f"{method} {index}" for index in ("purity", "Rand", "NMI") for method in METHODS]),
+        ("svc-table3", [f"{method} {index}" for index in ("compactness", "DB") for method in METHODS]),
+        ("svc-table4", [f"{method} {step} (s)" for step in ("training", "labelling") for method in METHODS]),
+    ],
+)
+def test_every_cell_once(table, columns):
+    cells = printed(table)
+    rows = list(dict.fromkeys(row for row, _ in cells))
+    assert len(records(table)) == len(cells) == 15 * len(columns)
+    assert set(rows) == set(class_sizes("svc"))
+    assert list(cells) == [(row, column) for row in rows for column in columns]
+    for cell in cells.values():
+        assert cell.value is not None
+        assert 0 < cell.value <= {"purity": 1, "rand": 1, "nmi": 1}.get(cell.measure, 50_000)
+        assert not cell.mark or cell.remark
+
+
+@pytest.mark.parametrize(
+    ("table", "total"),
+    [("svc-table1", 63_557), ("svc-table2", 78.39), ("svc-table3", 180.58), ("svc-table4", 7_578.19)],
+)
+def test_sums(table, total):
+    """Sums of all printed values, taken once from the paper's text: a guard against a slip of an editor."""
+    assert sum(cell.value for cell in printed(table).values()) == pytest.approx(total, abs=0.005)
+
+
+def test_class_sizes_add_up_to_the_printed_ones():
+    cells = printed("svc-table1")
+    for row, sizes in class_sizes("svc").items():
+        assert sum(sizes) == cells[row, "N"].value
+        assert (len(sizes) == cells[row, "classes"].value) == (cells[row, "classes"].remark == "")
+
+
+def test_class_sizes_are_those_of_the_data():
+    from clusterkit.datasets import DatasetNotFound, load
+
+    seen = 0
+    for record in records("svc-sizes"):
+        sizes = class_sizes("svc")[record["row"]]
+        try:
+            target = load(record["dataset"]).target[: sum(sizes)]  # Shuttle: the training rows come first
+        except DatasetNotFound:
+            continue
+        seen += 1
+        assert sorted(np.unique(target, return_counts=True)[1]) == sorted(sizes), record["row"]
+    assert seen  # iris is always there
+
+
+def test_flags_are_what_the_bounds_say():
+    texts = {(record["row"], record["column"]): record for record in records("svc-table2")}
+    names = dict(zip(MEASURES, ("purity", "Rand", "NMI"), strict=True))
+    for row, sizes in class_sizes("svc").items():
+        for method in METHODS:
+            cells = {measure: texts[row, f"{method} {name}"] for measure, name in names.items()}
+            found = impossible(sizes, **{measure: cell["printed"] for measure, cell in cells.items()})
+            for measure, cell in cells.items():
+                against = [finding for finding in found if measure in finding.measures]
+                assert cell["remark"] == "; ".join(finding.reason for finding in against), (row, method, measure)
+                by_itself = any(finding.measures == (measure,) for finding in against)
+                assert cell["mark"] == ("impossible" if by_itself else "contradiction" if against else "")
+
+
+@pytest.mark.parametrize(
+    ("row", "one_cluster", "singletons", "share"),
+    [
+        ("Aggregation", 0.217, 0.783, 0.346),
+        ("Compound", 0.247, 0.753, 0.396),
+        ("Flame", 0.536, 0.464, 0.637),
+        ("Jain", 0.614, 0.386, 0.740),
+        ("Spiral", 0.331, 0.669, 0.340),
+        ("Musk", 0.739, 0.261, 0.846),
+        ("Shuttle", 0.642, 0.358, 0.784),
+        ("Car", 0.542, 0.458, 0.700),
+    ],
+)
+def test_known_extremes(row, one_cluster, singletons, share):
+    sizes = class_sizes("svc")[row]
+    assert one_cluster_rand(sizes) == pytest.approx(one_cluster, abs=5e-4)
+    assert singletons_rand(sizes) == pytest.approx(singletons, abs=5e-4)
+    assert least_purity(sizes) == pytest.approx(share, abs=5e-4)
+
+
+def test_the_impossible_cells():
+    """Each with what else it contradicts; anything not listed obeys all bounds."""
+    by_itself = {
+        ("Aggregation", "FSVC purity"),
+        ("Compound", "FSVC purity"),
+        ("Flame", "FSVC purity"),
+        ("Flame", "FSVC Rand"),
+        ("Jain", "SVC purity"),
+        ("Jain", "SGD-LMSVC purity"),
+        ("Jain", "FSVC purity"),
+        ("Spiral", "SVC purity"),
+        ("Spiral", "SVC Rand"),
+        ("Spiral", "SGD-LMSVC purity"),
+        ("Abalone", "FSVC purity"),
+        ("Musk", "SGD-LMSVC purity"),
+        ("Shuttle", "SVC purity"),
+        ("Shuttle", "SGD-LMSVC purity"),
+        ("Shuttle", "FSVC purity"),
+    }
+    in_pairs = {
+        ("Aggregation", "SVC", "Rand", "NMI"),
+        ("Aggregation", "SGD-LMSVC", "Rand", "NMI"),
+        ("Compound", "SGD-LMSVC", "purity", "NMI"),
+        ("Iris", "SVC", "Rand", "NMI"),
+        ("Jain", "FSVC", "Rand", "NMI"),
+        ("Pathbased", "FSVC", "Rand", "NMI"),
+        ("R15", "FSVC", "Rand", "NMI"),
+    }
+    paired = {(row, f"{method} {index}") for row, method, *indices in in_pairs for index in indices}
+    marks = {where: cell.mark for where, cell in printed("svc-table2").items() if cell.mark}
+    assert {where for where, mark in marks.items() if mark == "impossible"} == by_itself
+    assert {where for where, mark in marks.items() if mark == "contradiction"} == paired - by_itself

@@ -1,0 +1,278 @@
+"""The tables of support vector clustering: planning, rows, and what one fit measures."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import attrs
+import numpy as np
+import pytest
+from clusterkit_papers import reproduce, scalings
+from clusterkit_papers.impossible import class_sizes
+from clusterkit_papers.jobs import Findings, Plan
+from clusterkit_papers.printed_tables import printed
+from clusterkit_papers.svc import figures as svc_figures
+from clusterkit_papers.svc import tables as svc_tables
+from clusterkit_papers.svc.bench import METHODS, Bench, Trial, fitted, trials
+from clusterkit_papers.svc.sets import GRID, SETTINGS, Setting, taken
+
+from clusterkit import recipe
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.progress import listening
+from clusterkit.metrics import adjusted_rand, nmi, rand_index
+
+SVC, SGD, FSVC = METHODS
+PARAMETERS = {
+    "svc": {"featuremap__gamma": 1.0, "tuner": None},
+    "sgd-lmsvc": {"featuremap__gamma": 1.0, "solver__C": 2.0},
+    "fsvc": {"featuremap__gamma": 1.0, "solver__fraction": 0.5},
+}
+
+
+@pytest.fixture(autouse=True)
+def no_data_folder(monkeypatch):
+    """Scikit-learn's iris is enough, and what is missing is missing everywhere."""
+    monkeypatch.delenv("CLUSTERKIT_DATA", raising=False)
+    monkeypatch.delenv("CLUSTERKIT_DATA_URL", raising=False)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return attrs.evolve(
+        next(setting for setting in SETTINGS if setting.name == "Iris"),
+        scalings=("zscore",),
+        gammas=(0.5, 2.0),
+        sphere_C=(1.0,),
+        plane_C=(0.5, 2.0),
+        fractions=(0.5,),
+    )
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """Rows of table 2, in which only iris can be there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CLUSTERKIT_DATA", raising=False)
+        patch.delenv("CLUSTERKIT_DATA_URL", raising=False)
+        return reproduce("svc-table2", quick=True)
+
+
+def step(text):
+    pass
+
+
+def test_settings_are_the_printed_sets():
+    assert {setting.name for setting in SETTINGS} == set(class_sizes("svc"))
+    assert len({setting.dataset for setting in SETTINGS}) == 15
+    assert {setting.name for setting in taken(Plan(quick=True))} < {setting.name for setting in taken(Plan())}
+
+
+def test_the_grid_is_the_paper_s():
+    assert GRID == (1 / 32, 1 / 8, 1 / 2, 2, 8, 32)
+    flame = next(setting for setting in SETTINGS if setting.name == "Flame")
+    pairs = {
+        (trial.scaling, parameters["featuremap__gamma"], parameters["solver__C"])
+        for trial in trials(flame, SGD)
+        if (parameters := dict(trial.parameters))
+    }
+    assert pairs == {(scaling, gamma, C) for scaling in ("raw", "zscore") for gamma in GRID for C in GRID}
+    assert len(list(trials(flame, SVC))) == 2 * 6 * 4  # a C of 2 and more is a C of 1
+
+
+@pytest.mark.parametrize("name", list(PARAMETERS))
+def test_a_fit_with_the_clock_is_the_estimator_s(name):
+    X = np.random.default_rng(0).normal(size=(80, 2)).repeat(2, axis=0)
+    found = fitted(X, name, 3, **PARAMETERS[name])
+    expected = recipe(name, random_state=3, **PARAMETERS[name]).fit(X).labels_
+    np.testing.assert_array_equal(found.labels, expected)
+    assert found.training > 0
+    assert found.labelling > 0
+
+
+@pytest.mark.parametrize("name", list(scalings.SCALINGS))
+def test_scalings(name):
+    X = np.column_stack((np.arange(5.0), np.full(5, 3.0)))
+    scaled = scalings.SCALINGS[name](X)
+    if name == "zscore":
+        np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+        assert scaled[:, 0].std() == pytest.approx(1)
+    if name == "minmax":
+        assert (scaled[:, 0].min(), scaled[:, 0].max()) == (0, 1)
+    assert np.isfinite(scaled).all()
+
+
+def test_missing_values_become_medians(monkeypatch):
+    class Found:
+        data = np.array([[1.0, np.nan], [2.0, 4.0], [3.0, 6.0], [9.0, 9.0]])
+        target = np.array([0, 0, 1, 1])
+
+    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Found)
+    X, y = Setting("any", "any", rows=3).load()
+    np.testing.assert_array_equal(X, [[1, 5], [2, 4], [3, 6]])
+    np.testing.assert_array_equal(y, [0, 0, 1])
+
+
+def test_the_best_of_the_grid_is_the_best(iris):
+    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), SGD)
+    [each], [both] = grid.each_index(step).runs, grid.best_sum(Bench.external, step).runs
+    X, y = Bench(iris).X("zscore"), Bench(iris).y
+    labels = []
+    for gamma in (0.5, 2.0):
+        for C in (0.5, 2.0):
+            with pytest.warns(ClusterkitWarning) if C < 1 else _nothing():
+                labels.append(recipe("sgd-lmsvc", featuremap__gamma=gamma, solver__C=C, random_state=0).fit(X).labels_)
+    rand = [rand_index(y, each) for each in labels]
+    information = [nmi(y, each, average="arithmetic") for each in labels]
+    assert (each["rand"], each["nmi"]) == (max(rand), max(information))
+    assert both["rand"] + both["nmi"] == max(r + i for r, i in zip(rand, information, strict=True))
+    assert each["rand"] >= both["rand"]
+
+
+class _nothing:
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *error):
+        pass
+
+
+def test_a_fit_is_made_once(iris, monkeypatch):
+    from clusterkit_papers.svc import bench as svc_bench
+
+    made = []
+
+    def counted(*arguments, **parameters):
+        made.append(1)
+        return fitted(*arguments, **parameters)
+
+    monkeypatch.setattr(svc_bench, "fitted", counted)
+    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), FSVC)
+    grid.each_index(step)
+    grid.best_sum(Bench.internal, step)
+    assert len(made) == len(grid.trials)
+
+
+def test_one_cluster_has_no_separation(iris):
+    """And the row says so instead of a number."""
+    from clusterkit_papers.jobs import Cell, Job
+    from clusterkit_papers.reproduction import run_jobs
+
+    trial = Trial.of("zscore", "wide", {"featuremap__gamma": 1e-3, "tuner": None})
+    values = Bench(iris).internal(SVC, trial, 0)
+    assert values["clusters"] == 1
+    assert np.isnan(values["davies_bouldin"])
+    cells = (Cell("SVC compactness", "compactness"), Cell("SVC DB", "davies_bouldin"))
+    rows = run_jobs("svc-table3", [Job("Iris", "Iris: svc", cells, lambda step: Findings([values]), 1)])
+    said = {row["column"]: row for row in rows if row["row"] == "Iris: svc"}
+    assert said["SVC DB"]["ours"] is None
+    assert said["SVC DB"]["verdict"] == "not defined for the labels found"
+    assert said["SVC compactness"]["ours"] == pytest.approx(values["compactness"])
+
+
+def test_quick_rows(quick):
+    json.dumps(quick, allow_nan=False)
+    ours = [row for row in quick if row["ours"] is not None]
+    assert {row["row"].partition(":")[0] for row in ours} == {"Iris"}
+    assert {row["uses_labels"] for row in ours if "of the grid" in row["row"]} == {True}
+    assert {row["uses_labels"] for row in ours if "of the grid" not in row["row"]} == {False}
+    for row in ours:
+        assert "z-scores" in row["note"]
+        assert "outliers" in row["note"]
+        if row["printed"] is not None and "of the grid" in row["row"]:
+            assert row["verdict"] == "not comparable: quick takes a part"
+    for method in METHODS:
+        columns = {row["column"] for row in ours if row["row"] == f"Iris: {method.recipe}"}
+        assert {f"{method.name} {index}" for index in ("purity", "Rand", "NMI", "clusters")} < columns
+
+
+def test_no_impossible_value_is_called_missed(quick):
+    flame = [row for row in quick if row["row"].startswith("Flame:") and row["column"] == "FSVC purity"]
+    assert flame
+    assert all(row["ours"] is None and row["verdict"].startswith("data set not found") for row in flame)
+    impossible = {where for where, cell in printed("svc-table2").items() if cell.mark == "impossible"}
+    left_out = {(row["row"], row["column"]): row["verdict"] for row in quick if row["row"] in class_sizes("svc")}
+    assert {left_out[where] for where in impossible if where in left_out} == {"not run: quick leaves it out"}
+
+
+def test_without_labels_is_the_recipe_as_it_stands(iris, quick):
+    found = recipe("svc", random_state=0).fit(Bench(iris).X("zscore")).labels_
+    y = Bench(iris).y
+    ours = {row["column"]: row["ours"] for row in quick if row["row"] == "Iris: svc"}
+    assert ours["SVC Rand"] == rand_index(y, found)
+    assert ours["SVC NMI"] == nmi(y, found, average="arithmetic")
+
+
+def test_table1_knows_the_sizes():
+    rows = [row for row in reproduce("svc-table1", quick=True) if row["runs"]]
+    assert {row["row"] for row in rows} == {"Iris: data set iris"}
+    assert {row["column"]: row["ours"] for row in rows} == {"N": 150, "d": 4, "classes": 3}
+    assert {row["verdict"] for row in rows} == {"the same"}
+
+
+def test_table4_quick_measures_both_steps():
+    rows = [row for row in reproduce("svc-table4", quick=True) if row["runs"]]
+    json.dumps(rows, allow_nan=False)
+    assert {row["row"] for row in rows} == {
+        f"Iris: {what}" for what in ("svc", "sgd-lmsvc", "fsvc", "sgd-lmsvc, start strip")
+    }
+    seconds = [row for row in rows if row["column"].endswith("(s)")]
+    assert all(row["ours"] > 0 and row["seconds"] > 0 and "another machine" in row["verdict"] for row in seconds)
+    assert not any(row["uses_labels"] for row in rows)
+
+
+def test_an_interrupt_inside_a_fit_stops_the_table():
+    def press(report):
+        if report.stage == "lmsvc":
+            signal.raise_signal(signal.SIGINT)
+
+    trial = {"featuremap__gamma": 1.0, "solver__t_min": 5000}
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    fitted(X, "sgd-lmsvc", 0, **trial)
+    with listening(press), pytest.raises(KeyboardInterrupt):
+        fitted(X, "sgd-lmsvc", 0, **trial)
+
+
+@pytest.mark.parametrize("shape", svc_figures.SHAPES, ids=lambda shape: shape.name)
+def test_shapes(shape):
+    X, y = shape.draw(1)
+    assert X.shape == (len(y), 2)
+    assert len(np.unique(y)) == shape.clusters
+    np.testing.assert_array_equal(X, shape.draw(1)[0])
+    assert not np.array_equal(X, shape.draw(2)[0])
+    labels = svc_figures._labels(X, 1, "sgd-lmsvc", shape.exact)
+    assert adjusted_rand(y, labels) > 0.9
+
+
+def test_figures_plan_and_rows(monkeypatch):
+    """The moons alone, with a grid of two."""
+    monkeypatch.setattr(svc_figures, "SHAPES", svc_figures.SHAPES[1:2])
+    monkeypatch.setattr(svc_figures, "GRID", (2.0, 8.0, 8.0, 32.0))
+    jobs = [job for job in svc_figures.figures(Plan(quick=True)) if not job.row.endswith(": svc")]
+    found = {job.row.partition(": ")[2]: job.run(step).runs[0] for job in jobs}
+    assert set(found) == {
+        "cmeans, k given",
+        "fuzzy-cmeans, k given",
+        "sgd-lmsvc, constants as printed",
+        "sgd-lmsvc, other constants",
+    }
+    assert found["sgd-lmsvc, other constants"]["ari"] > found["cmeans, k given"]["ari"]
+    assert all(values["exact"] == (values["ari"] == 1) for values in found.values())
+    by_labels = {job.row.partition(": ")[2] for job in jobs if job.uses_labels}
+    assert by_labels == {"sgd-lmsvc, constants as printed", "sgd-lmsvc, other constants"}
+
+
+def test_the_picture(tmp_path, monkeypatch):
+    """Each method has its panel; here all cut the data in two halves, for speed."""
+    asked = []
+
+    def labels(X, seed, name, parameters):
+        asked.append(name)
+        return (X[:, 0] > X[:, 0].mean()).astype(int)
+
+    monkeypatch.setattr(svc_figures, "_labels", labels)
+    axes = svc_figures.draw(str(tmp_path / "figures.png"))
+    assert axes.shape == (3, 5)
+    assert asked == ["cmeans", "fuzzy-cmeans", "sgd-lmsvc", "sgd-lmsvc", "svc"] * 3
+    assert (tmp_path / "figures.png").stat().st_size > 10_000
+    assert axes[1, 0].get_title().startswith("C-means, k given\n2 clusters, ARI 0.")

@@ -1,0 +1,336 @@
+"""Laws of equal clustering, against the plain loop."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import equal as oracle
+
+from clusterkit import recipe
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.core.progress import listening
+from clusterkit.core.run import fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import build_space
+from clusterkit.core.stages import Task
+from clusterkit.core.transform import Keep
+from clusterkit.featuremaps.identity import Identity
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.numerics.equal_size import drift as loops
+from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
+from clusterkit.numerics.equal_size.repair import even_out
+from clusterkit.partitioners.equal import Equal as EqualParts
+from clusterkit.solvers.equal_size.equal import Equal
+
+
+def dense(X):
+    return build_space(X, Keep(X.shape[1]))
+
+
+def parts_of(X, m, seed=0, record=True, **settings):
+    return find_parts(X, m, Rule(**settings), np.random.default_rng(seed), record=record)
+
+
+def seeds_of(X, m, seed=0):
+    return X[distinct_rows(X, m, np.random.default_rng(seed))[0]]
+
+
+def solve(X, m, seed=0, **parameters):
+    prepared = Equal(**parameters).prepare(dense(X), Task(len(X), m), np.random.default_rng(9))
+    return prepared.solve(None, None, np.random.default_rng(seed))
+
+
+def bananas(n, seed=0):
+    rng = np.random.default_rng(seed)
+    angle, other = rng.uniform(0, np.pi, n), rng.random(n) < 0.5
+    X = np.stack([np.cos(angle) + other, np.where(other, 0.5 - np.sin(angle), np.sin(angle))], axis=1)
+    return X + rng.normal(scale=0.2, size=(n, 2))
+
+
+@st.composite
+def problem(draw):
+    """Rows with clumps and an offset, and a number of parts."""
+    d, m = draw(st.sampled_from([1, 2, 3, 4, 7, 16])), draw(st.integers(2, 12))
+    n = draw(st.integers(m, 300))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d)) * rng.choice([0.1, 1.0, 3.0], size=(n, 1)) + draw(st.sampled_from([0.0, 20.0]))
+    return X * draw(st.sampled_from([1e-3, 1.0, 1e4])), m
+
+
+@given(given=problem(), alpha=st.sampled_from([0.001, 0.01, 0.1]), original=st.booleans(), seed=st.integers(0, 99))
+def test_sizes_of_every_iteration_are_those_of_the_plain_loop(given, alpha, original, seed):
+    X, m = given
+    turns = 40
+    found = parts_of(X, m, seed, original=original, alpha=alpha, max_iter=turns, restarts=0)
+    eps = -1 if original else Rule().threshold(len(X), m)
+    sizes, centres = oracle.jacobi(X, seeds_of(X, m, seed), alpha, turns, eps=eps, original=original)
+    made = min(len(found.sizes), len(sizes))
+    np.testing.assert_array_equal(found.sizes[:made], sizes[:made])
+    if len(found.sizes) < len(sizes):  # it stands still, or has run away
+        assert "stand still" in found.reason or "balanced" in found.reason or "ran away" in found.reason
+    heights = np.abs(found.sizes - len(X) // m).max(axis=1)
+    np.testing.assert_array_equal(found.heights, heights)
+    assert found.turn == np.argmin(heights) + 1
+    assert found.height == heights.min()
+    size = np.abs(centres[: found.turn]).max()
+    np.testing.assert_allclose(found.centres, centres[found.turn - 1], atol=1e-9 * size)
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 6), (2, 2), (5, 2), (2, 5), (2, 20), (3, 7), (4, 5), (8, 10), (16, 20)])
+def test_long_runs_equal_the_plain_loop_in_every_way_of_counting(d, m):
+    rng = np.random.default_rng(d * m)
+    X = rng.normal(size=(3000, d)) + 2.0 * rng.integers(2, size=(3000, d))
+    turns = 400
+    found = parts_of(X, m, 3, max_iter=turns, eps=0, strict=True, restarts=0)
+    alpha = Rule().step(m)
+    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), alpha, turns)
+    np.testing.assert_array_equal(found.sizes, sizes[: len(found.sizes)])
+    assert len(found.sizes) == turns or "stand still" in found.reason
+
+
+@given(n=st.integers(20, 150), d=st.integers(1, 5), m=st.integers(2, 6), seed=st.integers(0, 2**32 - 1))
+def test_ties_of_whole_numbers_go_to_the_lowest(n, d, m, seed):
+    """In the first iteration all is exact, so that ties are ties."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(4, size=(n, d)).astype(float)
+    found = parts_of(X, m, 5, max_iter=1, restarts=0)
+    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 5), 0.01, 1)
+    np.testing.assert_array_equal(found.sizes, sizes)
+
+
+def test_a_tree_and_sweeps_count_alike(monkeypatch):
+    X = bananas(4000)
+    settings = {"max_iter": 300, "eps": 0, "strict": True, "restarts": 0}
+    tree = parts_of(X, 11, 1, **settings)
+    monkeypatch.setattr(loops, "TREE", 0)
+    sweeps = parts_of(X, 11, 1, **settings)
+    np.testing.assert_array_equal(tree.sizes, sweeps.sizes)
+    np.testing.assert_array_equal(tree.centres, sweeps.centres)
+
+
+@given(given=problem(), seed=st.integers(0, 99))
+def test_what_a_fit_says_is_so(given, seed):
+    X, m = given
+    n = len(X)
+    outcome = solve(X, m, seed, max_iter=200)
+    status, labels = outcome.status, np.argmax(outcome.rows, axis=1)
+    assert status.facts["sizes"] == tuple(np.bincount(labels, minlength=m))
+    assert sum(status.facts["sizes"]) == n
+    assert status.facts["height"] == max(abs(size - n // m) for size in status.facts["sizes"])
+    assert min(status.history) == status.history[status.facts["best_iteration"] - 1] <= status.history[-1]
+    eps = max(n // (50 * m), 2 if n % m else 1)
+    assert status.converged == (min(status.history) < eps)
+    D = ((X[:, None] - outcome.extend.centres) ** 2).sum(axis=2)
+    np.testing.assert_allclose(-outcome.rows, D, rtol=1e-12)
+    np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
+
+
+@pytest.mark.parametrize("m", [2, 5, 12])
+@pytest.mark.parametrize("d", [2, 6])
+def test_motion_and_scale_change_nothing(m, d):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, d)) * 1.5 ** np.arange(d)
+    rotation = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    plain = solve(X, m, 2, max_iter=150)
+    for moved in (X @ rotation, -X, 300.0 * X, X + 40.0):
+        other = solve(moved, m, 2, max_iter=150)
+        assert np.array_equal(np.argmax(other.rows, axis=1), np.argmax(plain.rows, axis=1))
+        assert other.status.history == plain.status.history
+    np.testing.assert_allclose(other.extend.centres, plain.extend.centres + 40.0, atol=1e-9)
+
+
+def test_the_order_of_rows_does_not_matter_for_the_same_seeds(monkeypatch):
+    X = bananas(1200)
+    order = np.random.default_rng(0).permutation(1200)
+    chosen = np.arange(7)
+    monkeypatch.setattr(loops, "distinct_rows", lambda X, m, rng: (chosen, m))
+    plain = parts_of(X, 7, max_iter=200)
+    chosen = np.argsort(order)[:7]
+    np.testing.assert_array_equal(parts_of(X[order], 7, max_iter=200).sizes, plain.sizes)
+
+
+def test_centres_stay_in_the_flat_of_the_seeds():
+    X = np.random.default_rng(0).normal(size=(800, 9))
+    for m in (2, 4):
+        seeds = seeds_of(X, m, 1)
+        away = (parts_of(X, m, 1, max_iter=300).centres - seeds[0]).T
+        basis = np.linalg.qr((seeds[1:] - seeds[0]).T)[0]
+        np.testing.assert_allclose(basis @ (basis.T @ away), away, atol=1e-9)
+
+
+def test_published_settings():
+    assert [Rule().step(m) for m in (1, 10, 11, 20, 21)] == pytest.approx([0.01, 0.01, 0.001, 0.001, 0.0001])
+    assert Rule().threshold(40_000, 20) == 40
+    assert Rule().threshold(100, 4) == 1
+    assert Rule().threshold(101, 4) == 2
+    assert Rule(strict=True).threshold(101, 4) == 0
+    prepared = Equal(eps=0).prepare(dense(np.zeros((10, 2))), Task(10, 3), np.random.default_rng(0))
+    assert prepared.resolved == {"alpha": 0.01, "eps": 2}
+
+
+def test_l_of_one_keeps_the_centres():
+    X = bananas(500)
+    found = parts_of(X, 4, slope=1.0, restarts=0)
+    assert len(found.heights) == 1
+    assert "stand still" in found.reason
+    np.testing.assert_array_equal(found.centres, seeds_of(X, 4))
+
+
+def test_strict_returns_the_last_iteration():
+    X = bananas(300)
+    found = parts_of(X, 5, 1, max_iter=37, strict=True, restarts=0)
+    _, centres = oracle.jacobi(X, seeds_of(X, 5, 1), 0.01, 37)
+    assert found.turn == 37
+    np.testing.assert_allclose(found.centres, centres[-1], atol=1e-12)
+    assert found.height == found.heights[-1]
+
+
+def test_seeds_far_from_the_middle_and_close_together_never_meet_it_but_a_new_start_does():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([[[9.0, 9.0], [9.001, 9.0]], rng.normal(size=(2000, 2))])
+    order = np.random.default_rng(3).permutation(len(X))  # the first draw of the fit, so the seeds are the two far out
+    placed = np.empty_like(X)
+    placed[order] = X
+    stuck = parts_of(placed, 2, 3, restarts=0, max_iter=3000)
+    assert not stuck.converged
+    made = parts_of(placed, 2, 3, restarts=3, max_iter=3000)
+    assert made.converged
+    assert made.starts == 2
+
+
+@given(given=problem(), seed=st.integers(0, 99))
+def test_repair_makes_sizes_even_and_predicts_them(given, seed):
+    X, m = given
+    outcome = solve(X, m, seed, max_iter=20, repair=True)
+    sizes = np.array(outcome.status.facts["sizes"])
+    assert sizes.max() - sizes.min() <= 1
+    if outcome.exact_on_training:
+        np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
+    assert outcome.exact_on_training or outcome.status.facts["tied"] > 0
+
+
+@given(n=st.integers(2, 8), k=st.integers(2, 3), seed=st.integers(0, 2**32 - 1))
+def test_repair_is_the_cheapest(n, k, seed):
+    assume(n >= k)
+    costs = np.random.default_rng(seed).exponential(size=(n, k)) * np.array([0.2, 1.0, 1.0])[:k]
+    rows, offsets, _, tied = even_out(-costs)
+    labels = np.argmax(rows, axis=1)
+    assert costs[np.arange(n), labels].sum() == pytest.approx(oracle.cheapest_even(costs), rel=1e-9)
+    assert tied == 0
+    np.testing.assert_array_equal(rows, -costs + offsets)
+
+
+def test_repair_of_equal_rows_is_not_exact():
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0]], [40, 3, 2], axis=0)
+    model = recipe("equal-clustering", n_clusters=3, random_state=0, solver__repair=True).fit(X)
+    assert sorted(np.bincount(model.labels_)) == [15, 15, 15]
+    assert not model.exact_on_training_
+    assert model.outcome_.status.facts["tied"] > 0
+
+
+def test_repair_after_one_iteration_of_bananas_predicts_the_labels():
+    X = bananas(3000)
+    model = recipe("equal-clustering", n_clusters=7, random_state=0, solver__repair=True, solver__max_iter=1).fit(X)
+    assert np.ptp(np.bincount(model.labels_)) <= 1
+    assert model.exact_on_training_
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_more_parts_than_distinct_rows_are_answered_with_a_warning(d):
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, d)), 10, axis=0)
+    with pytest.warns(ClusterkitWarning, match="only 3 distinct samples for n_clusters=5"):
+        model = recipe("equal-clustering", n_clusters=5, random_state=0, solver__max_iter=50).fit(X)
+    assert not model.converged_
+    assert all(len(set(model.labels_[np.all(x == X, axis=1)])) == 1 for x in X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [2, 4])
+def test_constant_data_end_with_zeros(dtype, m):
+    X = np.full((30, 4), 0.1, dtype=dtype)
+    with pytest.warns(ClusterkitWarning):
+        found = fit(Composition(Identity(), Equal(), Argmax(), None, None, m), X, Seeds(0))
+    assert not found.labels.any()
+    assert not found.converged
+    assert found.n_iter <= 2
+
+
+def test_fewer_rows_than_clusters():
+    with pytest.raises(InvalidData, match="n_samples=3 should be >= n_clusters=4"):
+        recipe("equal-clustering", n_clusters=4).fit(np.eye(3))
+    with pytest.raises(InvalidData, match="partitioner 'equal': 3 rows cannot make 4 parts"):
+        EqualParts().partition(np.eye(3), 4, np.random.default_rng(0))
+
+
+def test_as_many_clusters_as_rows():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    model = recipe("equal-clustering", n_clusters=12, random_state=0).fit(X)
+    assert sorted(model.labels_) == list(range(12))
+    assert model.n_iter_ == 1
+
+
+def test_float32_counts_as_float64():
+    X = bananas(2000).astype(np.float32)
+    one, other = (solve(Y, 6, max_iter=200) for Y in (X, X.astype(np.float64)))
+    np.testing.assert_array_equal(one.rows, other.rows)
+
+
+def test_a_fit_predicts_pickles_and_compares_starts():
+    X = bananas(1500)
+    model = recipe("equal-clustering", n_clusters=5, random_state=0, n_init=3).fit(X)
+    assert model.objective_ == np.abs(np.bincount(model.labels_) - 300).max() < 6
+    assert model.resolved_["solver"] == {"alpha": 0.01, "eps": 6}
+    assert model.exact_on_training_
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
+
+
+def test_the_partitioner_gives_the_parts_of_the_solver():
+    X = bananas(1500)
+    labels = EqualParts().partition(X, 6, np.random.default_rng(4))
+    np.testing.assert_array_equal(labels, np.argmax(solve(X, 6, 4).rows, axis=1))
+    np.testing.assert_array_equal(labels, EqualParts().partition(dense(X), 6, np.random.default_rng(4)))
+    even = EqualParts(repair=True).partition(X, 7, np.random.default_rng(4))
+    assert np.ptp(np.bincount(even)) == 1
+
+
+def test_no_part_stays_empty_where_there_are_rows_for_it():
+    X = np.repeat([[0.0], [1.0]], [9, 2], axis=0)
+    labels = EqualParts(max_iter=20).partition(X, 4, np.random.default_rng(0))
+    assert sorted(set(labels)) == [0, 1, 2, 3]
+
+
+def test_it_reports_and_keeps_the_best_at_an_interrupt():
+    X, told = bananas(2000), []
+
+    def stop(report):
+        told.append(report)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with listening(stop):
+        outcome = solve(X, 11, 0, alpha=1e-5)
+    assert [report.turn for report in told] == [100, 200, 300]
+    assert told[0].stage == "equal"
+    assert outcome.status.interrupted
+    assert "interrupted after 300" in outcome.status.reason
+
+
+def test_parameters_are_checked():
+    with pytest.raises(InvalidParameter, match="solver 'equal': l must be"):
+        Equal(l=0.5)
+    with pytest.raises(InvalidParameter, match="partitioner 'equal': alpha"):
+        EqualParts(alpha=0.0)
+
+
+def test_stage_modules_import_nothing_heavy():
+    modules = [f"clusterkit.{kind}.{name}" for kind in ("solvers", "partitioners") for name in ("equal", "geoclust")]
+    code = "import sys, " + ", ".join(modules) + "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

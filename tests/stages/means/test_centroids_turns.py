@@ -1,0 +1,137 @@
+"""Turns of k-means without scores, against turns in full."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import lloyd as oracle
+
+from clusterkit import recipe
+from clusterkit.core.alternate import alternate
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.progress import listening
+from clusterkit.core.spaces import KernelSpace, build_space
+from clusterkit.core.stages import Task
+from clusterkit.core.transform import Keep
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.partitioners.seeds import Seeded
+from clusterkit.solvers.means import _hamerly as _descent
+from clusterkit.solvers.means.centroids import Centroids
+
+
+def dense(X):
+    return build_space(X, Keep(X.shape[1]))
+
+
+@attrs.frozen
+class InFull:
+    """The solver without its quick turns."""
+
+    prepared: object
+
+    def solve(self, targets, previous, rng):
+        return self.prepared.solve(targets, previous, rng)
+
+    def objective(self, targets, outcome):
+        return self.prepared.objective(targets, outcome)
+
+
+def loop(prepared, space, labels, k, max_iter):
+    [result], _ = alternate(
+        prepared, Argmax(), None, space, Task(space.n, k), lambda start: labels,
+        starts=1, max_iter=max_iter, together=False, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    return result
+
+
+@st.composite
+def overlapping(draw):
+    """Rows of overlapping groups, so that some turns pass, with labels of all k classes."""
+    k, d = draw(st.integers(2, 9)), draw(st.integers(1, 6))
+    n = draw(st.integers(4 * k, 400))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = (
+        rng.normal(size=(n, d))
+        + draw(st.sampled_from([0.0, 1.0, 5.0])) * rng.normal(size=(k, d))[rng.integers(k, size=n)]
+    )
+    return X + draw(st.sampled_from([0.0, 30.0])), np.concatenate([np.arange(k), rng.integers(k, size=n - k)]), k
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+@given(given=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
+def test_quick_turns_are_the_turns_in_full(kernel, given, renewal, max_iter):
+    X, labels, k = given
+    space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
+    prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_descent, "RENEWAL", renewal)
+        patch.setattr(_descent, "PIECE_BYTES", 1)
+        quick = loop(prepared, space, labels, k, max_iter)
+    full = loop(InFull(prepared), space, labels, k, max_iter)
+    assert np.array_equal(quick.reading.labels, full.reading.labels)
+    assert np.array_equal(quick.reading.outcome.rows, full.reading.outcome.rows)
+    assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
+    np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
+    np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
+    looked = []
+    picked = _descent._picked
+    monkeypatch.setattr(_descent, "_picked", lambda space, index: looked.append(len(index)) or picked(space, index))
+    start = Seeded().partition(dense(X), 8, np.random.default_rng(1))
+    prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
+    result = loop(prepared, dense(X), start, 8, 300)
+    assert result.n_iter > 10
+    assert looked[0] == len(X)
+    assert sum(looked) < 0.4 * len(X) * len(looked)
+
+
+def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    start = Seeded().partition(dense(X), 8, np.random.default_rng(1))
+    prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
+
+    def stop(report):
+        if report.stage == "loop" and report.turn == 4:
+            raise KeyboardInterrupt
+
+    with listening(stop):
+        results, interrupted = alternate(
+            prepared, Argmax(), None, dense(X), Task(len(X), 8), lambda _: start,
+            starts=3, max_iter=300, together=False, rng=np.random.default_rng(0),
+        )  # fmt: skip
+    assert interrupted
+    [result] = results
+    assert not result.converged
+    assert result.n_iter == 5
+    # the four turns were not lost: these labels are those of the fifth
+    labels, _ = oracle.lloyd(X, start, 8, max_iter=5)
+    assert np.array_equal(result.reading.labels, labels)
+
+
+def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
+    def never(*_):
+        raise AssertionError("quick turns know no balancer")
+
+    monkeypatch.setattr(_descent, "_picked", never)
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
+    assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1
+    with pytest.raises(AssertionError, match="quick turns"):
+        recipe("kmeans", n_clusters=5, n_init=1, random_state=0).fit(X)
+
+
+def test_duplicates_stay_together():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3))
+    which = rng.integers(40, size=4000)
+    model = recipe("kmeans", n_clusters=6, n_init=2, random_state=0).fit(values[which])
+    assert len(set(zip(model.labels_, which, strict=True))) == len(np.unique(which))
+    assert np.array_equal(model.predict(values[which]), model.labels_)

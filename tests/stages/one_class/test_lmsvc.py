@@ -1,0 +1,455 @@
+"""Laws of the large margin hyperplane by random steps, checked against plain steps and the optimum of the dual."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from oracles import lmsvc as plain
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from clusterkit import recipe
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.kernel import Gaussian, Linear
+from clusterkit.core.outcomes import FunctionDomain, KernelDomain
+from clusterkit.core.progress import listening
+from clusterkit.core.run import fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Task
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.identity import Identity
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.labelers.basins.equilibrium import Equilibrium
+from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.solvers.one_class import lmsvc
+from clusterkit.solvers.one_class.lmsvc import Lmsvc
+from clusterkit.solvers.one_class.svdd import Svdd
+
+
+class Drawn:
+    """A stream that was drawn before."""
+
+    def __init__(self, indices):
+        self.rest = np.asarray(indices)
+
+    def integers(self, n, size):
+        assert len(self.rest) >= size, "more steps than were drawn"
+        part, self.rest = self.rest[:size], self.rest[size:]
+        return part
+
+
+def gram(X, gamma):
+    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
+
+
+def solve(X, gamma, seed=0, **parameters):
+    """Domain of the Gaussian kernel; `seed` may be a stream."""
+    rng = np.random.default_rng(seed) if isinstance(seed, int) else seed
+    prepared = Lmsvc(**parameters).prepare(KernelSpace(X, Gaussian(gamma)), Task(len(X), None), rng)
+    return prepared.solve(None, None, rng)
+
+
+def coefficients(outcome, X):
+    """α of all samples, equal ones taken together at the first."""
+    alpha = np.zeros(len(X))
+    for centre, weight in zip(outcome.centres, outcome.weights, strict=True):
+        alpha[np.flatnonzero((centre == X).all(axis=1))[0]] += weight
+    return alpha
+
+
+@st.composite
+def problems(draw, max_n=14, least=1.0):
+    """Points (duplicates likely), a width, and C."""
+    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, 6))
+    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16)))
+    return X, draw(st.sampled_from([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4])), draw(st.floats(least, 40.0))
+
+
+@given(problems(), st.integers(0, 1000), st.integers(1, 60), st.sampled_from(["paper", "window"]))
+def test_the_plain_steps(problem, seed, t_min, stop):
+    X, gamma, C = problem
+    theta, n = 0.05, len(X)
+    most = max(t_min, math.ceil(2 * C / theta) + 1) + n
+    drawn = np.random.default_rng(seed).integers(n, size=most)
+    K = gram(X, gamma)
+    last, mean, t, margin = plain.steps(K, C, drawn, theta, t_min, 1 if stop == "paper" else n)
+    assume(margin > 1e-6)
+    for average, wanted in ((False, last), (True, mean if t > 1 else last)):
+        found = solve(X, gamma, Drawn(drawn), C=C, theta=theta, t_min=t_min, stop=stop, average=average)
+        assert found.status.n_iter == t
+        assert found.value(X) == pytest.approx(K @ wanted, rel=1e-9, abs=1e-12)
+        assert found.status.history[0] == pytest.approx(plain.primal(K, wanted, C), rel=1e-9)
+
+
+@given(problems(), st.integers(0, 1000))
+def test_invariants_of_the_last_iterate(problem, seed):
+    X, gamma, C = problem
+    outcome = solve(X, gamma, seed, C=C)
+    facts, K = outcome.status.facts, gram(X, gamma)
+    alpha, t = coefficients(outcome, X), facts["t"]
+    counts = alpha * t / C
+    assert np.all(outcome.weights > 0)
+    assert counts == pytest.approx(np.round(counts), abs=1e-9 * t)
+    assert round(counts.sum()) <= t
+    assert alpha.sum() <= C * (1 + 1e-12)
+    assert facts["norm2"] == pytest.approx(alpha @ K @ alpha, rel=1e-9)
+    assert facts["norm2"] <= C * C * (1 + 1e-12)
+    assert t <= max(1, math.ceil(2 * C / 0.01)) + 1
+    assert outcome.status.converged
+    assert outcome.level == 1.0
+    assert facts["n_inside"] == np.count_nonzero(outcome.value(X) >= 1.0)
+    assert facts["domain_empty"] == (facts["n_inside"] == 0)
+
+
+@given(problems(least=0.01), st.integers(0, 1000), st.booleans())
+def test_the_gap_is_a_bound(problem, seed, average):
+    X, gamma, C = problem
+    C, K = min(C, 0.99), gram(X, gamma)
+    with pytest.warns(ClusterkitWarning, match="< 1 leaves every sample outside the domain"):
+        outcome = solve(X, gamma, seed, C=C, average=average)
+    # below 1 the optimum is known: all at the bound
+    best = plain.primal(K, np.full(len(X), C / len(X)), C)
+    value, gap = outcome.status.history[0], outcome.status.facts["gap"]
+    assert best * (1 - 1e-12) <= value
+    assert value - best <= gap * value + 1e-12 * C
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("C", [2.0, 8.0, 32.0])
+def test_it_comes_near_the_optimum_and_knows_how_near(gamma, C):
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    K = gram(X, gamma)
+    alpha = plain.optimum(K, C)
+    best = plain.primal(K, alpha, C)
+    assert plain.dual(K, alpha) == pytest.approx(best, rel=1e-9)
+    short = solve(X, gamma, C=C)
+    assert best <= short.status.history[0]
+    assert short.status.history[0] - best <= short.status.facts["gap"] * short.status.history[0]
+    certain = solve(X, gamma, C=C, stop="gap")
+    assert certain.status.converged, certain.status.reason
+    assert best <= certain.status.history[0] <= best * (1 + 2e-3)
+    assert certain.status.facts["gap"] <= 1e-3
+    assert certain.value(X) == pytest.approx(K @ alpha, abs=0.1)
+
+
+@pytest.mark.parametrize(("gamma", "C"), [(0.3, 4.0), (2.0, 8.0), (2.0, 30.0)])
+def test_its_optimum_is_a_sphere(gamma, C):
+    X = np.random.default_rng(4).normal(size=(50, 2))
+    n = len(X)
+    alpha = plain.optimum(gram(X, gamma), C)
+    total = alpha.sum()
+    space = KernelSpace(X, Gaussian(gamma))
+    prepared = Svdd(C=C / (n * total), tol=1e-10).prepare(space, Task(n, None), np.random.default_rng(0))
+    assert prepared.minimise().beta == pytest.approx(alpha / total, abs=1e-6)
+    sphere = prepared.solve(None, None, np.random.default_rng(0))
+    assert sphere.level == pytest.approx(1 / total, abs=1e-6)
+
+
+def test_the_mean_iterate_keeps_the_bound_of_the_theorem():
+    X = np.random.default_rng(5).normal(size=(50, 2))
+    gamma, C, T = 0.5, 8.0, 400
+    K = gram(X, gamma)
+    best = plain.primal(K, plain.optimum(K, C), C)
+    found = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, average=True) for seed in range(30)]
+    assert all(outcome.status.n_iter == T for outcome in found)
+    excess = np.mean([outcome.status.history[0] for outcome in found]) - best
+    assert 0 < excess <= 2 * C**2 * (math.log(T) + 1) / T
+    # the bound is loose; this is what to expect
+    assert excess < 0.2
+
+
+@given(problems(max_n=10, least=0.01), st.integers(0, 1000))
+def test_below_one_every_draw_counts(problem, seed):
+    X, gamma, C = problem
+    C = min(C, 0.99)
+    with pytest.warns(ClusterkitWarning, match=r"lmsvc': C = 0\.\d+ < 1 leaves every sample outside"):
+        outcome = solve(X, gamma, seed, C=C)
+    facts = outcome.status.facts
+    assert outcome.weights.sum() == pytest.approx(C)
+    assert facts["domain_empty"]
+    assert facts["n_inside"] == 0
+    assert outcome.status.reason.endswith("; the domain is empty: C < 1")
+
+
+@given(problems(max_n=10, least=0.01), st.integers(0, 1000), st.floats(0.0, 0.9), st.booleans())
+def test_the_quantile_offset_is_never_empty(problem, seed, kappa, average):
+    X, gamma, C = problem
+    outcome = solve(X, gamma, seed, C=C, offset="quantile", kappa=kappa, average=average)
+    values = outcome.value(X)
+    outside = np.count_nonzero(values < outcome.level)
+    assert outside <= math.floor(kappa * len(X))
+    assert outcome.status.facts["n_inside"] == len(X) - outside > 0
+    assert not outcome.status.facts["domain_empty"]
+    assert outcome.level == pytest.approx(np.sort(values)[math.floor(kappa * len(X))])
+
+
+@given(problems(), st.integers(0, 1000), st.sampled_from(["paper", "gap"]))
+def test_permuted_samples_and_draws_give_the_same_domain(problem, seed, stop):
+    X, gamma, C = problem
+    assume(stop == "paper" or C < 5)
+    n, rng = len(X), np.random.default_rng(seed)
+    drawn, order = rng.integers(n, size=10_000), rng.permutation(n)
+    place = np.argsort(order)
+    parameters = {"C": C, "stop": stop, "t_max": 10_000}
+    one = solve(X, gamma, Drawn(drawn), **parameters)
+    other = solve(X[order], gamma, Drawn(place[drawn]), **parameters)
+    assume(np.abs(one.value(X) - 1).min() > 1e-9)
+    assert other.status.n_iter == one.status.n_iter
+    assert other.value(X) == pytest.approx(one.value(X), rel=1e-9)
+
+
+@given(problems(), st.sampled_from([0.01, 0.5, 3.0, 100.0]))
+def test_scaling_the_samples_changes_nothing(problem, scale):
+    X, gamma, C = problem
+    X = np.round(X, 3)
+    one, other = solve(X, gamma, C=C), solve(X * scale, gamma / scale**2, C=C)
+    assume(np.abs(one.value(X) - 1).min() > 1e-6)
+    assert other.value(X * scale) == pytest.approx(one.value(X), rel=1e-6, abs=1e-12)
+
+
+def test_neither_the_stretches_nor_the_stop_change_the_draws(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    parameters = {"C": 8.0, "t_min": 3000, "t_max": 3000}
+    whole = solve(X, 2.0, **parameters)
+    assert whole.status.n_iter == 3000
+    monkeypatch.setattr(lmsvc, "LONG_BYTES", 0)
+    pieces = solve(X, 2.0, **parameters)
+    monkeypatch.setattr(lmsvc, "CHUNK_STEPS", 7)
+    small = solve(X, 2.0, **parameters)
+    for other in (pieces, small):
+        assert np.array_equal(other.centres, whole.centres)
+        assert np.array_equal(other.weights, whole.weights)
+        assert other.status.facts["norm2"] == pytest.approx(whole.status.facts["norm2"], rel=1e-12)
+    mean = solve(X, 2.0, average=True, **parameters)
+    monkeypatch.undo()
+    assert mean.weights == pytest.approx(solve(X, 2.0, average=True, **parameters).weights, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_bits():
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    one, same, other = (solve(X, 2.0, seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.value(X), same.value(X))
+    assert not np.array_equal(one.value(X), other.value(X))
+
+
+def test_float32_points_are_summed_in_float64():
+    X = np.random.default_rng(0).normal(size=(80, 3)).astype(np.float32)
+    single, double = solve(X, 0.7), solve(X.astype(float), 0.7)
+    assert single.centres.dtype == float
+    assert np.array_equal(single.value(X.astype(float)), double.value(X.astype(float)))
+
+
+def test_the_number_of_steps_does_not_follow_the_number_of_samples():
+    steps = []
+    for n in (50, 500, 5000):
+        X = np.random.default_rng(n).normal(size=(n, 2))
+        steps.append(np.mean([solve(X, 1.0, seed, C=2.0).status.n_iter for seed in range(8)]))
+    assert max(steps) <= 401
+    assert max(steps) / min(steps) < 2
+
+
+class TestDegenerate:
+    @pytest.mark.parametrize("stop", ["paper", "window", "gap"])
+    def test_one_sample(self, stop):
+        X = np.array([[1.0, 2.0]])
+        outcome = solve(X, 1.0, stop=stop)
+        assert outcome.value(X)[0] == pytest.approx(1.0, abs=0.05)
+        run = fit(Composition(Rbf(gamma=1.0), Lmsvc(stop=stop), CompleteGraph()), X, Seeds(0))
+        assert run.labels.tolist() == [0]
+
+    def test_equal_samples(self):
+        X = np.full((30, 2), 0.1)
+        outcome = solve(X, 3.0)
+        assert outcome.value(X) == pytest.approx(np.ones(30), abs=0.1)
+        assert outcome.status.facts["gap"] < 0.1
+        with pytest.warns(ClusterkitWarning, match="all 30 samples are equal"):
+            run = fit(Composition(Rbf(gamma=1.0), Lmsvc(offset="quantile"), CompleteGraph()), X, Seeds(0))
+        assert run.labels.tolist() == [0] * 30
+
+    def test_no_overlap_of_kernels(self):
+        X = np.arange(30.0)[:, None]
+        outcome = solve(X, 1e6, C=8.0)
+        assert np.isfinite(outcome.value(X)).all()
+        assert outcome.status.facts["domain_empty"]  # C/n = 0.27 at most each
+        assert outcome.status.reason.endswith("; the domain is empty: no sample is inside")
+
+    def test_a_kernel_of_ones(self):
+        X = np.random.default_rng(0).normal(size=(20, 2))
+        assert solve(X, 1e-14).value(X) == pytest.approx(np.ones(20), abs=0.1)
+
+    def test_a_first_step_below_theta(self):
+        X = np.random.default_rng(0).normal(size=(20, 2))
+        with pytest.warns(ClusterkitWarning, match=r"C = 0\.005 < 1"):
+            outcomes = [solve(X, 1.0, C=0.005, average=average) for average in (False, True)]
+        for outcome in outcomes:
+            assert outcome.status.n_iter == 1
+            assert len(outcome.centres) == 1
+            assert outcome.weights == pytest.approx([0.005])
+
+
+class TestOtherSpaces:
+    def domain(self, featuremap, X, **parameters):
+        return fit(Composition(featuremap, Lmsvc(**parameters), CompleteGraph()), X, Seeds(0)).outcome
+
+    @given(st.integers(2, 20), st.integers(1, 4), st.integers(0, 1000), st.floats(-3, 3))
+    def test_linear_kernel_and_features_agree(self, n, d, seed, decimals):
+        X = np.random.default_rng(seed).normal(size=(n, d)) * 10.0**decimals
+        rng = np.random.default_rng(seed)
+        kernel = Lmsvc().prepare(KernelSpace(X, Linear()), Task(n, None), rng)
+        features = Lmsvc().prepare(Identity().fit(X, rng), Task(n, None), rng)
+        one, other = (p.solve(None, None, np.random.default_rng(seed)) for p in (kernel, features))
+        assert isinstance(one, KernelDomain)
+        assert isinstance(other, FunctionDomain)
+        assume(one.status.n_iter == other.status.n_iter)
+        assert one.value(X) == pytest.approx(other.value(X), abs=1e-9)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("offset", ["one", "quantile"])
+    def test_dense_and_streamed_are_equal_to_the_bit(self, dtype, offset):
+        X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
+        dense, streamed = (self.domain(Elm(n_hidden=40, storage=s), X, offset=offset) for s in ("dense", "streamed"))
+        assert dense.level == streamed.level
+        assert np.array_equal(dense.function.w, streamed.function.w)
+        again = pickle.loads(pickle.dumps(dense))
+        assert np.array_equal(again.value(X), dense.value(X))
+
+    @pytest.mark.parametrize("offset", ["one", "quantile"])
+    @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
+    def test_the_units_of_features_do_not_matter(self, scale, offset):
+        X = np.random.default_rng(1).normal(size=(50, 3)) + 3
+        one, other = (self.domain(Identity(), X * s, offset=offset) for s in (1.0, scale))
+        assert one.status.n_iter == other.status.n_iter
+        assert other.value(X * scale) - other.level == pytest.approx(one.value(X) - one.level, abs=1e-9)
+        assert other.status.facts["n_inside"] == one.status.facts["n_inside"] > 0
+
+    def test_features_of_zeros(self):
+        with pytest.warns(ClusterkitWarning, match="all 9 samples are equal"):
+            outcome = self.domain(Identity(), np.zeros((9, 2)))
+        assert outcome.status.facts["domain_empty"]
+        assert np.isfinite(outcome.value(np.ones((2, 2)))).all()
+
+
+class TestEnding:
+    X = np.random.default_rng(5).normal(size=(60, 2))
+
+    def test_t_max_says_so(self):
+        outcome = solve(self.X, 2.0, t_max=30)
+        assert outcome.status.n_iter == 30
+        assert not outcome.status.converged
+        assert outcome.status.reason.startswith("t_max = 30 steps done")
+        outcome = solve(self.X, 2.0, C=30.0, stop="gap", t_max=500)
+        assert outcome.status.reason.startswith("t_max = 500 steps done, relative duality gap 0.")
+
+    def test_a_window_is_n_steps_in_a_row(self):
+        outcome = solve(self.X, 2.0, stop="window")
+        assert outcome.status.converged
+        assert outcome.status.n_iter >= 60
+        assert "60 times in a row" in outcome.status.reason
+
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_interrupt_keeps_the_steps_done(self, whole, monkeypatch):
+        if not whole:
+            monkeypatch.setattr(lmsvc, "LONG_BYTES", 0)
+
+        def stop(report):
+            assert report.stage == "lmsvc"
+            if report.turn > 1000:
+                raise KeyboardInterrupt
+
+        with listening(stop):
+            outcome = solve(self.X, 2.0, stop="gap", C=300.0, t_max=10**6)
+        assert outcome.status.interrupted
+        assert not outcome.status.converged
+        assert outcome.status.reason.startswith(f"interrupted after {outcome.status.n_iter} steps")
+        assert 1000 < outcome.status.n_iter < 10**6
+        assert outcome.status.facts["norm2"] == pytest.approx(outcome.weights @ outcome.value(outcome.centres))
+
+    @pytest.mark.parametrize(
+        ("parameters", "words"),
+        [
+            ({"C": 0.0}, r"lmsvc': C must be > 0, got 0\.0"),
+            ({"theta": 0.0}, "lmsvc': theta must be > 0"),
+            ({"t_min": 0}, "lmsvc': t_min must be an integer >= 1"),
+            ({"t_max": 0}, "lmsvc': t_max must be an integer >= 1 or None"),
+            ({"stop": "never"}, "lmsvc': stop must be one of 'paper', 'window', 'gap'"),
+            ({"offset": "two"}, "lmsvc': offset must be one of 'one', 'quantile'"),
+            ({"kappa": 1.0}, "lmsvc': kappa must be >= 0 and < 1"),
+        ],
+    )
+    def test_messages(self, parameters, words):
+        with pytest.raises(InvalidParameter, match=words):
+            Lmsvc(**parameters)
+
+
+def test_a_fit_reports_and_pickles():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    c = Composition(Rbf(gamma=1.0), Lmsvc(), CompleteGraph(), n_init=4)
+    run = fit(c, X, Seeds(0))
+    assert run.objective == min(run.objectives)
+    assert len(set(run.objectives)) == 4
+    assert set(run.outcome.status.facts) == {"t", "n_support", "norm2", "gap", "n_inside", "domain_empty"}
+    again = pickle.loads(pickle.dumps(run.outcome))
+    assert np.array_equal(again.value(X), run.outcome.value(X))
+
+
+def four_gaussians(seed):
+    rng = np.random.default_rng(seed)
+    corners = np.array([[0.0, 0.0], [0.0, 6.0], [6.0, 0.0], [6.0, 6.0]])
+    y = np.repeat(np.arange(4), 100)
+    return corners[y] + 0.6 * rng.normal(size=(400, 2)), y
+
+
+def equilibrium():
+    return Equilibrium(start="all", outliers="basin")
+
+
+@pytest.mark.parametrize("C", [2.0, 8.0])
+@pytest.mark.parametrize("t_min", [1, 4000])
+def test_four_gaussians(C, t_min):
+    X, y = four_gaussians(2)
+    for seed in range(8):
+        run = fit(Composition(Rbf(gamma=2.0), Lmsvc(C=C, t_min=t_min), equilibrium()), X, Seeds(seed))
+        assert adjusted_rand_score(y, run.labels) == 1.0, seed
+
+
+def test_four_gaussians_lose_strays_at_worst():
+    scores = []
+    for seed in range(4):
+        X, y = four_gaussians(seed)
+        run = fit(Composition(Rbf(gamma=2.0), Lmsvc(C=2.0), equilibrium()), X, Seeds(seed))
+        scores.append(adjusted_rand_score(y, run.labels))
+    assert min(scores) > 0.98, scores
+
+
+def test_two_moons_with_the_quantile_offset():
+    X, y = make_moons(400, noise=0.05, random_state=0)
+    solver = Lmsvc(C=32.0, t_min=4000, offset="quantile", kappa=0.02)
+    scores = [
+        adjusted_rand_score(y, fit(Composition(Rbf(gamma=32.0), solver, equilibrium()), X, Seeds(seed)).labels)
+        for seed in range(6)
+    ]
+    assert sum(score == 1.0 for score in scores) >= 5, scores
+
+
+def test_below_one_it_is_mean_shift():
+    X, _ = four_gaussians(0)
+    with pytest.warns(ClusterkitWarning, match=r"C = 0\.5 < 1"):
+        run = fit(Composition(Rbf(gamma=2.0), Lmsvc(C=0.5), equilibrium()), X, Seeds(0))
+    assert run.outcome.status.facts["domain_empty"]
+    assert len(np.unique(run.labels)) == len(np.unique(run.labels[run.labels >= 0])) > 1
+
+
+def test_the_recipe():
+    X, y = four_gaussians(2)
+    model = recipe("sgd-lmsvc", featuremap__gamma=2.0, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert model.stop_reason_.startswith("step of 0.0")

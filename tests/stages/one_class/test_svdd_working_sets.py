@@ -1,0 +1,263 @@
+"""The Gaussian path of svdd: LIBSVM's optimum for every width, working sets, equal samples, threads, precision."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.svdd import dual_value, gap, libsvm, quadratic_program
+
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
+from clusterkit.core.progress import listening
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Task
+from clusterkit.solvers.one_class._working_sets import Sizes, minimise_gaussian
+from clusterkit.solvers.one_class.svdd import Svdd
+
+SMALL = Sizes(direct=12, half=8, share=16, free=64, ratio=3)
+POOL = 2**20
+
+
+def gram(X, gamma):
+    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
+
+
+def minimum(X, gamma, C, tol=1e-8, **options):
+    bounds = np.full(len(X), min(C, 1.0))
+    return minimise_gaussian(X, Gaussian(gamma), bounds, tol, 10**7, POOL, **options)
+
+
+def solve(X, gamma, **parameters):
+    rng = np.random.default_rng(0)
+    prepared = Svdd(**parameters).prepare(KernelSpace(X, Gaussian(gamma)), Task(len(X), None), rng)
+    return prepared.minimise(), prepared.solve(None, None, rng)
+
+
+@st.composite
+def samples(draw, max_n=200):
+    """Rows that may be on a line, on a grid, or repeated."""
+    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from(["normal", "line", "grid", "repeated", "clusters"]))
+    X = rng.normal(size=(n, d))
+    if kind == "line":
+        X = np.linspace(0.0, 1.0, n)[:, None] * rng.normal(size=d)
+    elif kind == "grid":
+        X = np.round(X)
+    elif kind == "repeated":
+        X = X[rng.integers(max(1, n // 3), size=n)]
+    elif kind == "clusters":
+        X += 8.0 * rng.integers(3, size=(n, 1))
+    return X
+
+
+GAMMAS = st.floats(-6.0, 6.0).map(lambda e: 10.0**e)
+
+
+@given(samples(), GAMMAS, st.floats(0.0, 1.0, exclude_min=True, exclude_max=True))
+def test_the_objective_is_that_of_libsvm(X, gamma, t):
+    n = len(X)
+    C = (1.0 + t * (n - 1)) / n
+    K = gram(X, gamma)
+    # the gap bounds what is missing to the minimum: a tolerance relative to it
+    rough, _ = solve(X, gamma, C=C, tol=1e-5)
+    found, outcome = solve(X, gamma, C=C, tol=3e-7 * float(rough.beta @ K @ rough.beta))
+    ours = float(found.beta @ K @ found.beta)
+    assert outcome.status.converged
+    assert outcome.status.history[0] == pytest.approx(ours, rel=1e-9)
+    # LIBSVM knows no nu = 1 and no C = 1: these have an answer in closed form, or the invariants below
+    if n * C <= 1.0 or C >= 1.0:
+        return
+    assert ours == pytest.approx(libsvm(X, gamma, C, K), rel=1e-6)
+
+
+@given(samples(), GAMMAS)
+def test_only_one_feasible_point(X, gamma):
+    n = len(X)
+    found, outcome = solve(X, gamma, C=1.0 / n)
+    assert found.beta == pytest.approx(np.full(n, 1.0 / n), rel=1e-9)
+    assert outcome.status.facts["degenerate"] == (n > 1)
+    assert outcome.status.history[0] == pytest.approx(gram(X, gamma).mean(), rel=1e-9)
+
+
+@given(st.floats(0.01, 10.0), GAMMAS, st.floats(0.5, 3.0))
+def test_two_points_share_the_weight(distance, gamma, C):
+    found, outcome = solve(np.array([[0.0], [distance]]), gamma, C=C, tol=1e-9)
+    k = np.exp(-gamma * distance**2)
+    # for a kernel value near 1 any weights are within the tolerance
+    assert outcome.status.history[0] == pytest.approx((1.0 + k) / 2.0, abs=1e-9)
+    if k < 0.99:
+        assert found.beta == pytest.approx([0.5, 0.5], abs=1e-6)
+        if C > 0.51:
+            assert outcome.status.facts["radius2"] == pytest.approx((1.0 - k) / 2.0, abs=1e-6)
+
+
+@given(st.integers(1, 60), st.floats(1.0, 5.0))
+def test_without_overlap_all_weights_are_equal(n, C):
+    found, outcome = solve(np.arange(float(n))[:, None], 1e6, C=C)
+    assert found.beta == pytest.approx(np.full(n, 1.0 / n), abs=1e-6)
+    assert outcome.status.facts["radius2"] == pytest.approx(1.0 - 1.0 / n, abs=1e-6)
+
+
+@given(samples(max_n=50), GAMMAS, st.floats(0.0, 1.0))
+def test_a_general_solver_has_no_lower_objective(X, gamma, t):
+    C = (1.0 + t * (len(X) - 1)) / len(X)
+    found, _ = solve(X, gamma, C=C, tol=1e-9)
+    K = gram(X, gamma)
+    # the gap bounds how far above the minimum it can be; the general solver may stop early, so one side only
+    assert dual_value(K, found.beta) <= quadratic_program(K, np.full(len(X), min(C, 1.0))) + 2e-8
+
+
+@given(samples(max_n=120), GAMMAS, st.floats(0.0, 1.0), st.integers(2, 8))
+def test_working_sets_reach_the_optimum_of_all_points(X, gamma, t, half):
+    X = np.unique(X, axis=0)
+    n = len(X)
+    C = (1.0 + t**3 * (n - 1)) / n
+    whole = minimum(X, gamma, C)
+    parts = minimum(X, gamma, C, sizes=Sizes(direct=12, half=half, share=16, free=40, ratio=3))
+    K, bounds = gram(X, gamma), np.full(n, min(C, 1.0))
+    for found in (whole, parts):
+        assert found.converged
+        assert abs(found.beta.sum() - 1.0) <= 1e-12 * n
+        assert np.all((found.beta >= 0) & (found.beta <= bounds))
+        assert gap(K, found.beta, bounds) <= 1e-8 + 1e-12 * n
+        assert found.gradient == pytest.approx(2.0 * K @ found.beta - 1.0, abs=1e-12)
+    assert parts.beta @ K @ parts.beta == pytest.approx(whole.beta @ K @ whole.beta, abs=1e-8)
+    if n > 60 and not (1.0 <= n * C <= 1.0 + 1e-9):
+        assert whole.rounds == 1
+
+
+def test_the_levels_are_really_used():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    found = minimum(X, 2.0, 0.02, sizes=SMALL)
+    assert found.rounds > 3
+    assert found.converged
+
+
+@given(samples(max_n=60), GAMMAS, st.integers(2, 4), st.floats(0.0, 1.0))
+def test_repeated_samples_share_what_one_would_have(X, gamma, copies, t):
+    X = np.unique(X, axis=0)
+    n = len(X)
+    C = (1.0 + t * (n - 1)) / n
+    one, outcome = solve(X, gamma, C=C, tol=1e-9)
+    many, several = solve(np.repeat(X, copies, axis=0), gamma, C=C / copies, tol=1e-9)
+    together = many.beta.reshape(n, copies).sum(axis=1)
+    K = gram(X, gamma)
+    assert together @ K @ together == pytest.approx(one.beta @ K @ one.beta, abs=1e-8)
+    assert np.ptp(many.beta.reshape(n, copies), axis=1) == pytest.approx(np.zeros(n), abs=1e-15)
+    assert np.all(many.beta <= C / copies)
+    # the path is the same but for rounding; where K is near singular that is enough for another point of the optimum
+    assert several.value(X) == pytest.approx(outcome.value(X), abs=1e-4)
+    if np.abs(together - one.beta).max() > 1e-12:
+        return
+    assert len(several.centres) == len(outcome.centres)
+    assert several.value(X) == pytest.approx(outcome.value(X), abs=1e-12)
+    if C < 1:
+        assert several.status.facts["n_bsv"] == copies * outcome.status.facts["n_bsv"]
+        assert several.level == pytest.approx(outcome.level, abs=1e-10)
+
+
+def test_weights_of_repeated_samples_share_in_proportion():
+    X = np.repeat(np.random.default_rng(0).normal(size=(10, 2)), 2, axis=0)
+    weights = np.tile([1.0, 3.0], 10)
+    found, _ = solve(X, 1.0, C=0.04, weights=weights)
+    assert found.beta[1::2] == pytest.approx(3.0 * found.beta[::2], rel=1e-12)
+    assert np.all(found.beta <= 0.04 * weights)
+
+
+@given(samples(max_n=80), st.floats(-2.0, 2.0).map(lambda e: 10.0**e), st.floats(0.0, 1.0))
+def test_single_precision_is_near(X, gamma, t):
+    C = (1.0 + t * (len(X) - 1)) / len(X)
+    double, _ = solve(X, gamma, C=C)
+    single, other = solve(X, gamma, C=C, precision="float32")
+    K = gram(X, gamma)
+    assert single.beta @ K @ single.beta == pytest.approx(double.beta @ K @ double.beta, abs=5e-6)
+    assert other.centres.dtype == np.float64
+    assert gap(K, single.beta, np.full(len(X), min(C, 1.0))) <= 3e-6
+    free = (single.beta > 1e-9) & ((single.beta < C * (1 - 1e-9)) | (C >= 1))
+    if not other.status.facts["degenerate"]:
+        assert np.all(other.value(X[free]) >= other.level)
+
+
+def test_single_precision_survives_offsets_and_any_width():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    _, outcome = solve(X, 0.5, nu=0.1)
+    _, moved = solve(1e-20 * (X + 1e6), 0.5e40, nu=0.1, precision="float32")
+    assert moved.status.converged
+    assert moved.status.history[0] == pytest.approx(outcome.status.history[0], abs=1e-5)
+
+
+def test_many_attributes():
+    X = np.random.default_rng(0).normal(size=(150, EXPLICIT_SUMS + 88))
+    gamma, C = 1.0 / X.shape[1], 0.02
+    whole, parts = minimum(X, gamma, C), minimum(X, gamma, C, sizes=SMALL)
+    K = gram(X, gamma)
+    assert whole.converged
+    assert parts.converged
+    assert gap(K, parts.beta, np.full(150, C)) <= 1e-8 + 1e-10
+    assert parts.beta == pytest.approx(whole.beta, abs=1e-7)
+
+
+def test_labels_do_not_depend_on_the_number_of_threads():
+    code = (
+        "import hashlib, numpy as np; from clusterkit.solvers.one_class._working_sets import minimise_gaussian as m;"
+        "from clusterkit.core.kernel import Gaussian; X = np.random.default_rng(0).normal(size=(6000, 3));"
+        "f = m(X, Gaussian(1.0), np.full(6000, 1 / 300), 1e-6, 10**7, 2**24); assert f.converged;"
+        "print(hashlib.sha256(f.beta.tobytes() + f.gradient.tobytes()).hexdigest())"
+    )
+    results = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(results) == 1
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_an_interrupt_keeps_a_feasible_point(at):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    reports = []
+
+    def stop(report):
+        reports.append(report)
+        if len(reports) == at:
+            raise KeyboardInterrupt
+
+    with listening(stop):
+        found = minimum(X, 2.0, 0.02, sizes=SMALL)
+    assert found.interrupted
+    assert not found.converged
+    assert found.beta.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.all((found.beta >= 0) & (found.beta <= 0.02))
+    assert found.gradient == pytest.approx(2.0 * gram(X, 2.0) @ found.beta - 1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [60, 4000])
+def test_max_iter_counts_all_pairs(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    with pytest.warns(ClusterkitWarning, match=r"svdd' stopped after 7 iterations: max_iter = 7 reached, gap \d"):
+        _, outcome = solve(X, 2.0, nu=0.05, max_iter=7)
+    assert outcome.status.n_iter == 7
+    assert outcome.weights.sum() == pytest.approx(1.0)
+
+
+def test_a_large_set_is_solved_without_its_matrix(monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1M")
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    found, outcome = solve(X, 1.0, nu=0.01)
+    assert outcome.status.converged
+    facts, C = outcome.status.facts, 1 / 200
+    assert facts["n_bsv"] <= 200 <= facts["n_sv"]
+    G = 2.0 * outcome.value(X) - 1.0
+    assert G[found.beta > 0].max() - G[found.beta < C].min() <= 1e-6 + 1e-10

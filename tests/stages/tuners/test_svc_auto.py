@@ -1,0 +1,308 @@
+"""The tuner of support vector clustering: what it decides, what it leaves, and what it says about it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.plateaus import plain_rand, plain_reach, plain_separation
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from clusterkit import ClusterkitWarning, Pipeline, recipe
+from clusterkit.core.chain import Chain
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.progress import listening
+from clusterkit.featuremaps.elm import Elm
+from clusterkit.featuremaps.rbf import Rbf
+from clusterkit.featuremaps.zscore import ZScore
+from clusterkit.labelers.graphs.complete_graph import CompleteGraph
+from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.solvers.regression.ridge import Ridge
+from clusterkit.tuners import svc_auto
+from clusterkit.tuners._plateaus import SAME, Partition, Tree, _reach, adjusted_rand, best
+from clusterkit.tuners.svc_auto import SvcAuto
+
+STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
+OPEN_SIZE = "min_cluster_size" in CompleteGraph.tunable
+
+
+def tune(X, stages=STAGES, seed=0, **parameters):
+    return SvcAuto(**parameters).tune(stages, X, np.random.default_rng(seed))
+
+
+def blobs(n=120, seed=0):
+    return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
+
+
+def test_a_fit_without_parameters_finds_the_clusters_and_says_how():
+    X, y = blobs()
+    model = recipe("svc", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    told = model.resolved_["tuner"]
+    assert told["name"] == "svc_auto"
+    assert told["rows"] == 120
+    assert told["clusters"] == 3
+    assert told["runs"] >= 10
+    assert told["seconds"] > 0
+    assert told["ended"] == "all widths tried"
+    assert model.resolved_["featuremap"]["gamma"] == model.outcome_.kernel.gamma
+    assert 0 < model.resolved_["solver"]["nu"] < 1
+    assert model.get_params()["featuremap__gamma"] is None
+
+
+def test_moons_that_hdbscan_would_find_are_found():
+    X, y = make_moons(200, noise=0.06, random_state=0)
+    assert adjusted_rand_score(y, recipe("svc", random_state=0).fit(X).labels_) > 0.9
+
+
+def test_what_was_given_is_kept():
+    X, _ = blobs(60)
+    stages = {"featuremap": Rbf(), "solver": Svdd(nu=0.3), "labeler": CompleteGraph(min_cluster_size=7)}
+    tuned = tune(X, stages)
+    assert tuned.stages["solver"] == stages["solver"]
+    assert tuned.stages["labeler"] == stages["labeler"]
+    assert tuned.stages["featuremap"].gamma > 0
+
+
+@pytest.mark.parametrize("featuremap", [Rbf(gamma=0.5), Rbf(sigma=1.0), Rbf(sigma_fraction=0.2)])
+def test_a_given_width_needs_no_run(featuremap):
+    X, _ = blobs(60)
+    tuned = tune(X, {**STAGES, "featuremap": featuremap})
+    assert tuned.stages["featuremap"] == featuremap
+    assert tuned.stages["solver"].nu == 0.2
+    assert tuned.facts["runs"] == 0
+
+
+def test_a_given_bound_stands_for_the_share_of_outliers():
+    X, _ = blobs(60)
+    tuned = tune(X, {**STAGES, "solver": Svdd(C=1.0)})
+    assert tuned.stages["solver"] == Svdd(C=1.0)
+    assert tuned.stages["featuremap"].gamma is not None
+
+
+def test_nothing_to_decide_is_refused():
+    X, _ = blobs(30)
+    stages = {"featuremap": Elm(), "solver": Ridge(), "labeler": CompleteGraph(min_cluster_size=2)}
+    with pytest.raises(InvalidParameter, match="svc_auto' decides gamma"):
+        tune(X, stages)
+
+
+def test_a_chain_is_judged_after_its_scaling():
+    X, y = blobs()
+    stretched = X * [1.0, 1e4]
+    plain = tune(ZScore().fit(X, np.random.default_rng(0)).rows())
+    chained = tune(stretched, {**STAGES, "featuremap": Chain((ZScore(), Rbf()))})
+    assert chained.stages["featuremap"].maps[0] == ZScore()
+    assert chained.stages["featuremap"].maps[1].gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
+    model = recipe("svc", featuremap=["zscore", "rbf"], random_state=0).fit(stretched)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert model.resolved_["featuremap"]["gamma"] == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
+
+
+def test_the_scale_of_the_data_does_not_matter():
+    X, _ = blobs()
+    one, other = tune(X), tune(1024.0 * X)
+    assert other.stages["featuremap"].gamma * 1024.0**2 == pytest.approx(one.stages["featuremap"].gamma, rel=1e-9)
+    assert other.stages["solver"] == one.stages["solver"]
+
+
+def test_equal_seeds_give_equal_stages_on_a_sample_too():
+    X, _ = blobs(150)
+    one, other = (tune(X, seed=3, max_rows=60) for _ in range(2))
+    assert dict(one.stages) == dict(other.stages)
+    assert {**one.facts, "seconds": 0} == {**other.facts, "seconds": 0}
+
+
+@pytest.mark.skipif(not OPEN_SIZE, reason="min_cluster_size has a default of its own")
+def test_a_sample_keeps_the_share_of_the_least_cluster():
+    X, _ = blobs(400)
+    tuned = tune(X, max_rows=100)
+    assert tuned.facts["rows"] == 100
+    assert tuned.stages["labeler"].min_cluster_size == 20  # 5 of 100 rows
+
+
+def test_the_budget_ends_the_search_and_is_reported(monkeypatch):
+    X, _ = blobs(60)
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after"):
+        tuned = tune(X, max_seconds=20.0)
+    assert tuned.facts["ended"] == "max_seconds"
+    assert 1 <= tuned.facts["runs"] <= 21
+    assert tuned.stages["featuremap"].gamma > 0
+
+
+def test_a_run_that_takes_too_long_is_given_up(monkeypatch):
+    X, _ = blobs(60)
+    ticks = iter(range(0, 10**6, 10))
+    monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after 0 runs"):
+        tuned = tune(X, max_seconds=1.0)
+    assert tuned.facts["ended"] == "max_seconds"
+    assert tuned.facts["runs"] == 0
+    assert tuned.stages["featuremap"].gamma > 0
+
+
+def test_a_budget_that_is_not_used_up_changes_nothing():
+    X, _ = blobs(60)
+    assert dict(tune(X, max_seconds=1e6).stages) == dict(tune(X, max_seconds=600.0).stages)
+
+
+def test_ctrl_c_keeps_what_was_found():
+    X, _ = blobs(60)
+    whole = tune(X)
+
+    def stop(report):
+        if report.stage == "svc_auto" and report.turn >= 25:
+            raise KeyboardInterrupt
+
+    with listening(stop):
+        tuned = tune(X)
+    assert tuned.facts["ended"] == "interrupted"
+    assert tuned.facts["runs"] < whole.facts["runs"]
+    assert tuned.stages["featuremap"].gamma > 0
+
+
+def test_progress_is_told():
+    reports = []
+    with listening(reports.append):
+        tune(blobs(60)[0])
+    turns = [report.turn for report in reports if report.stage == "svc_auto"]
+    assert turns == sorted(turns)
+    assert turns[0] == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
+def test_a_handful_of_rows_is_one_cluster(n):
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    model = recipe("svc", random_state=0).fit(X)
+    assert not model.labels_.any()
+    assert "no partition qualified" in model.resolved_["tuner"]["rule"]
+
+
+def test_equal_rows_are_one_cluster_with_one_warning():
+    with pytest.warns(ClusterkitWarning, match="are equal") as record:
+        model = recipe("svc", random_state=0).fit(np.full((30, 3), 2.5))
+    assert len(record) == 1
+    assert not model.labels_.any()
+
+
+@pytest.mark.parametrize("d", [2, 5, 40])
+def test_one_cloud_stays_nearly_whole(d):
+    counts = [
+        recipe("svc", random_state=0).fit(np.random.default_rng(seed).normal(size=(150, d))).labels_.max() + 1
+        for seed in range(3)
+    ]
+    assert max(counts) <= 3
+
+
+def test_chance_is_told():
+    model = recipe("svc", random_state=0).fit(np.random.default_rng(0).normal(size=(150, 2)))
+    assert "chance" in model.resolved_["tuner"]["rule"]
+    assert model.resolved_["solver"]["nu"] == 0.5
+
+
+def test_the_least_size_of_a_cluster():
+    assert [svc_auto._least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
+
+
+def test_repeated_rows_and_constant_columns():
+    X, y = blobs()
+    X = np.column_stack([np.round(X), np.full(len(X), 3.0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = recipe("svc", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_rows_of_type_float32_give_nearly_the_same_width():
+    X, _ = blobs()
+    single = tune(X.astype(np.float32)).stages["featuremap"].gamma
+    assert single == pytest.approx(tune(X).stages["featuremap"].gamma, rel=0.5)
+
+
+def test_values_that_overflow_are_refused_by_the_fit_not_by_the_tuner():
+    X, _ = blobs(30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="overflow"):
+            recipe("svc", random_state=0).fit(X * 1e300)
+
+
+def test_a_wrong_composition_is_refused_before_any_run():
+    X, _ = blobs(30)
+    begin = time.monotonic()
+    with pytest.raises(ValueError, match="reads"):
+        Pipeline(featuremap="rbf", solver="svdd", labeler="rows_kmeans", tuner="svc_auto", n_clusters=2).fit(X)
+    assert time.monotonic() - begin < 5.0
+
+
+partitions = st.lists(st.integers(0, 3), min_size=4, max_size=14)
+
+
+def made(labels, row=0):
+    labels = np.unique(labels, return_inverse=True)[1]
+    return Partition(row, 0, labels, int(labels.max()) + 1, 1.0)
+
+
+@given(st.data())
+def test_agreement_is_the_adjusted_rand_index(data):
+    one = data.draw(partitions)
+    other = data.draw(st.lists(st.integers(0, 3), min_size=len(one), max_size=len(one)))
+    assert adjusted_rand(made(one), made(other)) == pytest.approx(plain_rand(one, other), abs=1e-12)
+
+
+@given(st.integers(0, 2**16), partitions)
+def test_separation_is_that_of_a_plain_tree(seed, labels):
+    X = np.random.default_rng(seed).normal(size=(len(labels), 2))
+    D = np.square(X[:, None] - X).sum(axis=2)
+    partition = made(labels)
+    assert Tree.of(D).separation(partition) == pytest.approx(plain_separation(X, partition.labels), abs=1e-9)
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, None]), min_size=1, max_size=9))
+def test_a_plateau_is_counted_to_both_sides(kinds):
+    shapes = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]]
+    path = [None if kind is None else made(shapes[kind], row) for row, kind in enumerate(kinds)]
+    at = {(each.row, each.column): each for each in path if each is not None}
+    for each in at.values():
+        reach = (_reach(each, at, -1), _reach(each, at, 1))
+        assert reach == plain_reach([None if p is None else p.labels for p in path], each.row, SAME)
+
+
+def test_the_middle_of_the_plateau_is_taken():
+    path = [made([0] * 8 + [1] * 8, row) for row in range(5)]
+    X = np.concatenate([np.arange(8.0), 50.0 + np.arange(8.0)])[:, None]
+    choice = best(path, Tree.of(np.square(X - X.T)))
+    assert (choice.partition.row, choice.lasts) == (2, 5)
+    assert not choice.chance
+    assert best([], Tree.of(np.square(X - X.T))) is None
+
+
+def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
+    """A solver that keeps what it has at Ctrl-C must not hide it from the search."""
+    import attrs
+
+    from clusterkit.solvers.one_class.svdd import _Prepared
+
+    plain, calls = _Prepared.solve, []
+
+    def solve(self, targets, previous, rng):
+        outcome = plain(self, targets, previous, rng)
+        calls.append(1)
+        if len(calls) == 7:
+            return attrs.evolve(outcome, status=attrs.evolve(outcome.status, interrupted=True))
+        return outcome
+
+    monkeypatch.setattr(_Prepared, "solve", solve)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 8])
+    with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):
+        model = recipe("svc", random_state=0).fit(X)
+    assert model.resolved_["tuner"]["ended"] == "interrupted"
+    assert len(calls) == 8  # and the fit itself
