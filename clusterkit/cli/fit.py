@@ -71,7 +71,7 @@ def fit(
     with watching() as interrupt, shown(True):
         _fitted(model, table.data)
     seconds = time.perf_counter() - began
-    interrupted = interrupt.yes or model.stop_reason_.startswith("interrupted")
+    interrupted = interrupt.yes or model.interrupted_
     # files first: what follows may fail, such as a summary into a closed pipe
     if path is not None and path != output.STDOUT:
         output.write(path, model.labels_, table if with_data else None)

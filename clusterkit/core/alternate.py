@@ -20,17 +20,17 @@ from clusterkit.core.descent import Descending, descend
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Assignment, Balancer, Codec, Decoder, Labeler, Labeling, Prepared, Task
+from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Task
 
-__all__ = ["Reading", "Result", "alternate", "one_turn"]
+__all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
 
 # Columns solved together: their scores take at most this many bytes, so the chunk depends on sizes alone.
 CHUNK_BYTES = 256 * 1024**2
 
 
 @attrs.frozen(eq=False)
-class Reading:
-    """Labels with what they were read from.
+class BalancedLabeling:
+    """Labels after the balancer, with what they were read from.
 
     Parameters
     ----------
@@ -43,23 +43,29 @@ class Reading:
         Whether Ctrl-C ended the labeling early.
     facts : mapping
         What the balancer reported about the labels.
+    memberships : ndarray of shape (n, k) or None
+        As the labeler gave them: a balancer changes labels, not memberships.
+    outlier_scores : ndarray of shape (n,) or None
+        As the labeler gave them.
     """
 
     labels: Labels
     outcome: Outcome
-    predict: object
+    predict: Predict | None
     exact: bool
     interrupted: bool = False
     facts: Mapping[str, Any] = attrs.field(factory=dict)
+    memberships: Array | None = None
+    outlier_scores: Array | None = None
 
 
 @attrs.frozen(eq=False)
-class Result:
+class StartResult:
     """How one start ended.
 
     Parameters
     ----------
-    reading : Reading
+    labeling : BalancedLabeling
     n_iter : int
     converged : bool
     reason : str
@@ -71,7 +77,7 @@ class Result:
         Which start.
     """
 
-    reading: Reading
+    labeling: BalancedLabeling
     n_iter: int
     converged: bool
     reason: str
@@ -86,34 +92,51 @@ class _Start:
 
     index: int
     labels: Labels
-    reading: Reading | None = None
-    best: Reading | None = None
+    labeling: BalancedLabeling | None = None
+    best: BalancedLabeling | None = None
     best_objective: float = math.inf
     history: list[float] = attrs.field(factory=list)
     seen: set[bytes] = attrs.field(factory=set)
     turns: int = 0
-    done: Result | None = None
+    done: StartResult | None = None
 
     def finish(self, converged: bool, reason: str) -> None:
         """End here: with the fixed point, or with the best labels whose objective is known."""
         last = self.history[-1] if self.history else math.nan
-        reading = self.reading if converged or self.best is None else self.best
-        if reading is None:
+        balanced = self.labeling if converged or self.best is None else self.best
+        if balanced is None:
             return
         objective = last if converged or self.best is None else self.best_objective
-        self.done = Result(reading, self.turns, converged, reason, objective, tuple(self.history), self.index)
+        self.done = StartResult(balanced, self.turns, converged, reason, objective, tuple(self.history), self.index)
 
 
-def read(outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng) -> Reading:
+def read(
+    outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
+) -> BalancedLabeling:
     """Labels of an outcome, balanced."""
-    labeling: Labeling = labeler.label(outcome, space, task, rng)
+    labeling = labeler.label(outcome, space, task, rng)
+    balanced = BalancedLabeling(
+        labeling.labels,
+        outcome,
+        labeling.predict,
+        labeling.exact,
+        labeling.interrupted,
+        memberships=labeling.memberships,
+        outlier_scores=labeling.outlier_scores,
+    )
     if balancer is None or labeling.costs is None:
-        return Reading(labeling.labels, outcome, labeling.predict, labeling.exact, labeling.interrupted)
-    given: Assignment = balancer.assign(labeling.costs, labeling.labels, task)
+        return balanced
+    assignment = balancer.assign(labeling.costs, labeling.labels, task)
     predict = labeling.predict
-    if given.offsets is not None and isinstance(predict, Decoder):
-        predict = attrs.evolve(predict, offsets=given.offsets)
-    return Reading(given.labels, outcome, predict, labeling.exact and given.exact, facts=given.facts)
+    if assignment.offsets is not None and isinstance(predict, Decoder):
+        predict = attrs.evolve(predict, offsets=assignment.offsets)
+    return attrs.evolve(
+        balanced,
+        labels=assignment.labels,
+        predict=predict,
+        exact=labeling.exact and assignment.exact,
+        facts=assignment.facts,
+    )
 
 
 def one_turn(
@@ -124,14 +147,29 @@ def one_turn(
     task: Task,
     rngs: list[Rng],
     targets: Callable[[int], Coded | None] = lambda start: None,
-) -> tuple[list[Result], bool]:
-    """Solvers that make one turn: one for each random stream and its targets; and whether Ctrl-C cut it short."""
-    results: list[Result] = []
+) -> tuple[list[StartResult], bool]:
+    """Run a solver that needs a single iteration once for each random stream.
+
+    Parameters
+    ----------
+    rngs : list of Generator
+        One a start.
+    targets : callable
+        Index of a start to the coded labels that the solver learns from; None for a solver that learns from none.
+
+    Returns
+    -------
+    results : list of StartResult
+        One for each start that ended.
+    interrupted : bool
+        Whether Ctrl-C ended the loop.
+    """
+    results: list[StartResult] = []
     for index, rng in enumerate(rngs):
         try:
             coded = targets(index)
             outcome = prepared.solve(coded, None, rng)
-            reading = read(outcome, labeler, balancer, space, task, rng)
+            balanced = read(outcome, labeler, balancer, space, task, rng)
         except KeyboardInterrupt:
             if not results:
                 raise
@@ -139,8 +177,8 @@ def one_turn(
         values = prepared.objective(coded, outcome)
         status = outcome.status
         results.append(
-            Result(
-                reading,
+            StartResult(
+                balanced,
                 1 if status is None else status.n_iter,
                 True if status is None else status.converged,
                 "solved in one turn" if status is None else status.reason,
@@ -149,7 +187,7 @@ def one_turn(
                 index,
             )
         )
-        if reading.interrupted or (status is not None and status.interrupted):
+        if balanced.interrupted or (status is not None and status.interrupted):
             return results, True
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
@@ -168,7 +206,7 @@ def alternate(
     max_iter: int,
     together: bool,
     rng: Rng,
-) -> tuple[list[Result], bool]:
+) -> tuple[list[StartResult], bool]:
     """Run the loop from R labellings.
 
     Parameters
@@ -184,7 +222,7 @@ def alternate(
 
     Returns
     -------
-    results : list of Result
+    results : list of StartResult
         One a start; after Ctrl-C those that have something to return.
     interrupted : bool
         Whether Ctrl-C cut it short.
@@ -261,11 +299,11 @@ def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_
         start.labels, start.turns = labels, before + len(history)
         start.history += history
         # what was read before belongs to labels of a higher objective
-        start.reading, start.best, start.best_objective = None, None, math.inf
+        start.labeling, start.best, start.best_objective = None, None, math.inf
     return len(history), interrupted
 
 
-def _advance(start: _Start, objective: float, reading: Reading) -> None:
+def _advance(start: _Start, objective: float, balanced: BalancedLabeling) -> None:
     """Take in the labels read in this turn; `objective` is that of the labels the turn began with."""
     start.turns += 1
     start.history.append(objective)
@@ -273,18 +311,18 @@ def _advance(start: _Start, objective: float, reading: Reading) -> None:
     # (a solver without an objective gives nan, which is lower than nothing: its last labels are returned)
     # Renumbered copies of one partition have the same objective up to rounding: the first of them is kept.
     lower = start.best_objective if start.best is None else start.best_objective - 1e-12 * abs(start.best_objective)
-    if start.reading is not None and objective < lower:
-        start.best, start.best_objective = start.reading, objective
-    repeated = np.array_equal(reading.labels, start.labels)
-    start.reading = reading
+    if start.labeling is not None and objective < lower:
+        start.best, start.best_objective = start.labeling, objective
+    repeated = np.array_equal(balanced.labels, start.labels)
+    start.labeling = balanced
     if repeated:
         start.finish(True, "labels repeat")
         return
     start.seen.add(_digest(start.labels))
-    if _digest(reading.labels) in start.seen:
+    if _digest(balanced.labels) in start.seen:
         start.finish(False, "cycle: labels seen before came back; the best of them is returned")
         return
-    start.labels = reading.labels
+    start.labels = balanced.labels
 
 
 def _digest(labels: Labels) -> bytes:

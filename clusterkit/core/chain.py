@@ -11,7 +11,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import InvalidData, UnknownName, nearest_names
 from clusterkit.core.params import free
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 
 __all__ = ["Chain"]
 
@@ -63,9 +63,9 @@ class Chain(FeatureMap):
         """Whether any map does."""
         return any(part.makes_dense for part in self.maps)
 
-    def fit(self, X: Array, rng: Rng) -> Space:
+    def fit(self, X: Array, task: Task, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
-        space = self.maps[0].fit(X, rng)
+        space = self.maps[0].fit(X, task, rng)
         resolved = dict(space.resolved)
         for following in self.maps[1:]:
             if not isinstance(space, FeatureSpace):
@@ -76,7 +76,7 @@ class Chain(FeatureMap):
                     "front of it, which makes them few and dense."
                 )
             before = space.transform.steps
-            space = following.fit(space.rows(), rng)
+            space = following.fit(space.rows(), task, rng)
             resolved.update(space.resolved)
             space = attrs.evolve(space, before=before)
         return attrs.evolve(space, resolved=resolved)

@@ -40,10 +40,17 @@ class Status:
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
-        Anything else worth reporting, such as the number of support vectors. What stands under "warning" is said
-        aloud once, if this is the outcome of the labels returned; under "empty" only if these lack a cluster.
+        Anything else worth reporting, such as the number of support vectors. Nothing in the library depends on it.
     interrupted : bool
         Whether Ctrl-C ended it; further starts are then not begun.
+    warning : str or None
+        Warned once if this outcome is returned.
+    empty_clusters : str or None
+        Warned if the returned labels miss a cluster.
+    predicts_labels : bool
+        Whether extending the outcome to the training rows gives back the rows that it has.
+    objective : float or None
+        Objective of the outcome, for a solver that computes it while it solves.
     """
 
     n_iter: int
@@ -52,6 +59,10 @@ class Status:
     history: tuple[float, ...] = ()
     facts: Mapping[str, Any] = attrs.field(factory=dict)
     interrupted: bool = False
+    warning: str | None = attrs.field(default=None, kw_only=True)
+    empty_clusters: str | None = attrs.field(default=None, kw_only=True)
+    predicts_labels: bool = attrs.field(default=True, kw_only=True)
+    objective: float | None = attrs.field(default=None, kw_only=True)
 
 
 class Extension(Protocol):
@@ -113,7 +124,7 @@ class Outcome(ABC):  # noqa: B024 (a sum type: its members are below)
     @property
     def exact_on_training(self) -> bool:
         """Whether extending to the training rows gives back what they have here."""
-        return self.status is None or bool(self.status.facts.get("exact_on_training", True))
+        return self.status is None or self.status.predicts_labels
 
 
 @attrs.frozen(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import memory
-from clusterkit.core.alternate import Reading, Result, alternate, one_turn
+from clusterkit.core.alternate import BalancedLabeling, StartResult, alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
@@ -21,17 +21,17 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Balancer, Codec, Prepared, Task
+from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["Bound", "Run", "bind", "check_magnitude", "first_least", "fit", "run"]
+__all__ = ["BoundComposition", "FitResult", "bind", "check_magnitude", "first_least", "fit", "run"]
 
 TIED = 1e-10
 """Relative difference up to which objectives are equal."""
 
 
 @attrs.frozen(eq=False)
-class Bound:
+class BoundComposition:
     """A composition bound to data: the space is fitted and the solver prepared."""
 
     composition: Composition
@@ -54,7 +54,7 @@ class Bound:
 
 
 @attrs.frozen(eq=False)
-class Run:
+class FitResult:
     """What a fit leaves behind.
 
     Parameters
@@ -79,6 +79,11 @@ class Run:
         Slot to the parameters that the fit decided.
     objectives : tuple of float
         Final objective of every start.
+    interrupted : bool
+        Whether Ctrl-C ended the fit early.
+    memberships : ndarray of shape (n, k) or None
+    outlier_scores : ndarray of shape (n,) or None
+        Of the labeler, where it gives them.
     """
 
     labels: Labels
@@ -89,10 +94,13 @@ class Run:
     history: tuple[float, ...]
     space: Space | None
     outcome: Outcome | None
-    predict: Callable[[Array], Labels] | None
+    predict: Predict | None
     exact: bool
     resolved: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     objectives: tuple[float, ...] = ()
+    interrupted: bool = False
+    memberships: Array | None = None
+    outlier_scores: Array | None = None
 
 
 @attrs.frozen
@@ -104,7 +112,7 @@ class AllZero:
         return np.zeros(len(Y), dtype=np.intp)
 
 
-def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
+def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
     """Fit the feature map and prepare the solver."""
     n = len(X)
     if c.n_clusters is not None and c.n_clusters > n:
@@ -124,58 +132,31 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> Bound:
             "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
         )
     task = Task(n, c.n_clusters, _bounds(c, n))
-    space = c.featuremap.fit(X, seeds.stream("featuremap"))
+    space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
     _check_sparse(c, X, space)
     prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
-    return Bound(c, X, space, prepared, task, seeds)
+    return BoundComposition(c, X, space, prepared, task, seeds)
 
 
 def _bounds(c: Composition, n: int) -> tuple[Array, Array] | None:
-    """Cluster sizes that the solver is told: a solver that keeps them itself always learns some."""
+    """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some."""
     if c.n_clusters is None:
         return None
-    told = c.balancer or c.limits
-    if told is not None:
-        return told.bounds(n, c.n_clusters)
+    balancer = c.balancer or c.limits
+    if balancer is not None:
+        return balancer.bounds(n, c.n_clusters)
     return (np.zeros(c.n_clusters), np.full(c.n_clusters, n)) if c.solver.own_balance else None
 
 
-def run(bound: Bound) -> Run:
+def run(bound: BoundComposition) -> FitResult:
     """Start, loop, and keep the best."""
-    c, task, seeds = bound.composition, bound.task, bound.seeds
-    starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
-    if c.solver.targets != "every_turn":
-        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(starts)]
-        targets = partial(_first_targets, bound)
-        results, interrupted = one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets)
-    else:
-        assert isinstance(c.labeler, Codec)
-        results, interrupted = alternate(
-            bound.prepared,
-            c.labeler,
-            c.balancer,
-            bound.space,
-            task,
-            partial(starting_labels, bound),
-            starts=starts,
-            max_iter=c.max_iter,
-            together=c.solver.columns,
-            rng=seeds.stream("solver"),
-        )
+    c, task = bound.composition, bound.task
+    results, interrupted = _starts(bound)
     best = results[first_least([result.objective for result in results])]
-    reading: Reading = best.reading
-    status = reading.outcome.status
-    if status is not None and "warning" in status.facts:
-        warnings.warn(status.facts["warning"], ClusterkitWarning, stacklevel=2)
-    labels = reading.labels.astype(np.intp, copy=False)
+    labels = best.labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
-    # a balancer may have filled what the solver left empty
-    if status is not None and "empty" in status.facts and task.n_clusters and len(np.unique(labels)) < task.n_clusters:
-        warnings.warn(status.facts["empty"], ClusterkitWarning, stacklevel=2)
-    exact = reading.exact and reading.predict is not None
-    if exact and not bound.space.same_products:
-        exact = bool(np.array_equal(reading.predict(bound.X), labels))  # type: ignore[operator]
-    return Run(
+    _warn(best.labeling, labels, task)
+    return FitResult(
         labels,
         best.n_iter,
         best.converged and not interrupted,
@@ -183,12 +164,57 @@ def run(bound: Bound) -> Run:
         best.objective,
         best.history,
         bound.space.lean(),
-        reading.outcome,
-        reading.predict,  # type: ignore[arg-type]
-        exact,
-        _resolved(bound, reading),
+        best.labeling.outcome,
+        best.labeling.predict,
+        _predicts(bound, best.labeling, labels),
+        _resolved(bound, best.labeling),
         tuple(result.objective for result in results),
+        interrupted,
+        best.labeling.memberships,
+        best.labeling.outlier_scores,
     )
+
+
+def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
+    """How every start ended, and whether Ctrl-C came in between."""
+    c, task, seeds = bound.composition, bound.task, bound.seeds
+    starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
+    if c.solver.targets != "every_turn":
+        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(starts)]
+        targets = partial(_first_targets, bound)
+        return one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets)
+    assert isinstance(c.labeler, Codec)
+    return alternate(
+        bound.prepared,
+        c.labeler,
+        c.balancer,
+        bound.space,
+        task,
+        partial(starting_labels, bound),
+        starts=starts,
+        max_iter=c.max_iter,
+        together=c.solver.columns,
+        rng=seeds.stream("solver"),
+    )
+
+
+def _warn(labeling: BalancedLabeling, labels: Labels, task: Task) -> None:
+    """Say what the solver wants said of the labels returned."""
+    status = labeling.outcome.status
+    if status is None:
+        return
+    if status.warning is not None:
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=3)
+    # a balancer may have filled what the solver left empty
+    if status.empty_clusters is not None and task.n_clusters and len(np.unique(labels)) < task.n_clusters:
+        warnings.warn(status.empty_clusters, ClusterkitWarning, stacklevel=3)
+
+
+def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
+    """Whether predicting the training rows gives the labels; tried out where products may round differently."""
+    if labeling.predict is None or not labeling.exact:
+        return False
+    return bound.space.same_products or bool(np.array_equal(labeling.predict(bound.X), labels))
 
 
 def first_least(values: Sequence[float]) -> int:
@@ -204,11 +230,11 @@ def first_least(values: Sequence[float]) -> int:
     return next(i for i, value in enumerate(known) if value <= least + TIED * abs(least))
 
 
-def fit(c: Composition, X: Array, seeds: Seeds) -> Run:
+def fit(c: Composition, X: Array, seeds: Seeds) -> FitResult:
     """Fit a composition. One cluster is answered without running anything."""
     if c.n_clusters == 1:
         _bounds(c, len(X))  # sizes that n rows cannot have
-        return Run(
+        return FitResult(
             np.zeros(len(X), dtype=np.intp),
             0,
             True,
@@ -269,7 +295,7 @@ def _all_equal(X: Array) -> bool:
     return bool((X[-1] == first).all() and (X[len(X) // 2] == first).all() and (first == X).all())
 
 
-def _first_targets(bound: Bound, start: int) -> Coded | None:
+def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
     """What a solver that makes one turn learns from: nothing, or the labels of one start."""
     c = bound.composition
     if c.solver.targets == "never":
@@ -278,13 +304,13 @@ def _first_targets(bound: Bound, start: int) -> Coded | None:
     return c.labeler.encode(starting_labels(bound, start), bound.task.k)
 
 
-def starting_labels(bound: Bound, start: int) -> Labels:
+def starting_labels(bound: BoundComposition, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
     c, k = bound.composition, bound.task.k
     assert c.init is not None
     samples: Any = bound.X if c.init.sees == "input" else bound.space
     rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
-    labels = np.asarray(c.init.partition(samples, k, rng))
+    labels = np.asarray(c.init.partition(samples, bound.task, rng))
     if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
             f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype}"
@@ -298,19 +324,19 @@ def starting_labels(bound: Bound, start: int) -> Labels:
     return labels
 
 
-def _reason(best: Result, c: Composition, starts: int, interrupted: bool) -> str:
+def _reason(best: StartResult, c: Composition, starts: int, interrupted: bool) -> str:
     if interrupted:
-        kept = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
-        return f"interrupted: {kept} are kept"
+        which = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
+        return f"interrupted: {which} are kept"
     return best.reason if c.n_init == 1 else f"{best.reason} (best of {starts} starts: number {best.index})"
 
 
-def _resolved(bound: Bound, reading: Reading) -> dict[str, dict[str, Any]]:
+def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, dict[str, Any]]:
     c, task = bound.composition, bound.task
     balancer: Balancer | None = c.balancer or c.limits
-    found: dict[str, dict[str, Any]] = {
+    by_slot: dict[str, dict[str, Any]] = {
         "featuremap": dict(bound.space.resolved),
         "solver": dict(bound.prepared.resolved),
-        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **reading.facts},
+        "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
     }
-    return {slot: facts for slot, facts in found.items() if facts}
+    return {slot: facts for slot, facts in by_slot.items() if facts}

@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import Composition
-from clusterkit.core.run import Bound, Run, bind, run
+from clusterkit.core.run import BoundComposition, FitResult, bind, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Balancer, FeatureMap
 
@@ -54,15 +54,15 @@ def reference(X: Array, rng: Rng) -> Array:
     return (centre + rng.standard_normal((len(X), len(spread))) @ spread).astype(X.dtype)
 
 
-def excess(bound: Bound, objective: float) -> float:
+def excess(bound: BoundComposition, objective: float) -> float:
     """An objective without its factor C, which another map or other data make larger for the same complexity."""
     C = bound.prepared.resolved.get("C", bound.composition.solver.parameters().get("C"))
     return objective / C if C else objective
 
 
-def finished(found: Run) -> Run:
+def finished(found: FitResult) -> FitResult:
     """The run, if nobody interrupted it."""
-    if found.reason.startswith("interrupted"):
+    if found.interrupted:
         raise KeyboardInterrupt
     return found
 
@@ -120,7 +120,7 @@ class Gaps:
         """
         values = {cell: np.empty(len(self.samples)) for cell in cells}
         for i, X in enumerate(self.samples):
-            spaces: dict[float | None, Bound] = {}
+            spaces: dict[float | None, BoundComposition] = {}
             for df, width in cells:
                 c, seeds = decided(self.composition, df, width), self.seeds.child("fit", i)
                 if width in spaces:

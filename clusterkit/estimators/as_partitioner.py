@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 
 __all__ = ["ByRecipe"]
 
@@ -31,10 +31,10 @@ class ByRecipe(Partitioner):
     sees: ClassVar[Literal["input", "space"]] = "input"
     recipe: str = params.free("kmeans", _name, invalid=("", 3))
 
-    def partition(self, samples: Array, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows (n, d)."""
         from clusterkit.estimators.build import recipe
 
-        estimator = recipe(self.recipe, n_clusters=k, random_state=int(rng.integers(2**31 - 1)))
+        estimator = recipe(self.recipe, n_clusters=task.k, random_state=int(rng.integers(2**31 - 1)))
         labels: Labels = estimator.fit(samples).labels_
         return labels

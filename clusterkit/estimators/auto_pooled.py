@@ -15,7 +15,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import Bound, Run, bind, first_least, run
+from clusterkit.core.run import BoundComposition, FitResult, bind, first_least, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import slots
 from clusterkit.estimators._gap import NODES, Gaps, changed, decided, excess, finished, parameter
@@ -158,14 +158,14 @@ class AutoPooled(Pooled):
             raise InvalidParameter(f"{name} must be a non-empty list of numbers > 0, got {values!r}")
         return found
 
-    def _search(self, composition: Composition, X: Array, seeds: Seeds, n_maps: int) -> Run:
+    def _search(self, composition: Composition, X: Array, seeds: Seeds, n_maps: int) -> FitResult:
         init: Any = slots.resolve("init", self.start)
         if init is None:
             raise InvalidParameter("start must name a partitioner or a recipe, got None")
         careful = attrs.evolve(composition, init=init, n_init=1)
         safe = run(bind(careful, X, seeds))  # the streams of a pipeline: what it would give by itself
         self.agreement_, self.pooled_, self.winner_ = math.nan, np.array([math.nan]), 0
-        if safe.reason.startswith("interrupted"):
+        if safe.interrupted:
             self.chosen_ = "safe"
             return safe
         if not np.ptp(X, axis=0).any():
@@ -185,7 +185,7 @@ class AutoPooled(Pooled):
         except KeyboardInterrupt:
             self.chosen_ = "safe"
             reason = f"interrupted: the labels from init '{init.name}' are kept"
-            found = attrs.evolve(safe, converged=False, reason=reason)
+            found = attrs.evolve(safe, converged=False, reason=reason, interrupted=True)
         else:
             if not np.all(self.halves_ <= self.limit):
                 self.chosen_, found = "safe", safe
@@ -228,10 +228,10 @@ class AutoPooled(Pooled):
         self.gaps_.update(measured.over([(df, width) for width in others], done))
         return df, max([first, *others], key=lambda value: self.gaps_[df, value])
 
-    def _pooled(self, c: Composition, init: Any, safe: Run, X: Array, seeds: Seeds, n_maps: int) -> Run:
+    def _pooled(self, c: Composition, init: Any, safe: FitResult, X: Array, seeds: Seeds, n_maps: int) -> FitResult:
         """The labels with the lowest objective over all maps."""
-        bounds: list[Bound] = []
-        runs: list[Run] = []
+        bounds: list[BoundComposition] = []
+        runs: list[FitResult] = []
         for index in range(n_maps):
             bound = bind(c, X, seeds.child("map", index))
             started = attrs.evolve(bound, composition=attrs.evolve(c, init=init, n_init=1))

@@ -82,7 +82,7 @@ def ensemble(X: Any, M: int = 10, *, k_rule: Any = "cbrt", base: Any = "cmeans",
             break
         members.append(_labels(fitted, X))
         tell(Report("ensemble", m + 1, M))
-        if str(getattr(fitted, "stop_reason_", "")).startswith("interrupted"):
+        if getattr(fitted, "interrupted_", False):
             break
     if len(members) < M:
         warnings.warn(f"interrupted: {len(members)} of {M} members are made", ClusterkitWarning, stacklevel=2)

@@ -19,7 +19,7 @@ from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.run import check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 from clusterkit.estimators import slots, threads
 from clusterkit.featuremaps.identity import Identity
 
@@ -298,11 +298,12 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     if k == 1:
         return np.zeros(len(X), dtype=np.intp)
     samples: Array | Space = X
+    task = Task(len(X), k)
     if stage.sees == "space":
         if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
             raise InvalidParameter(f"partitioner '{stage.name}' works on no features, which it would be given here")
-        samples = Identity().fit(X, seeds.stream("map"))
-    labels = np.asarray(stage.partition(samples, k, seeds.stream("parts")))
+        samples = Identity().fit(X, task, seeds.stream("map"))
+    labels = np.asarray(stage.partition(samples, task, seeds.stream("parts")))
     if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
             f"partitioner '{stage.name}' must give {len(X)} integer labels, got shape {labels.shape} of {labels.dtype}"

@@ -16,7 +16,7 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.compat import Composition, check
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.registry import registry
-from clusterkit.core.run import Run, fit
+from clusterkit.core.run import FitResult, fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Stage
 from clusterkit.estimators import bars, slots, threads
@@ -67,6 +67,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
         Turns (or iterations of a solver that makes one turn only).
     converged_ : bool
     stop_reason_ : str
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early; the attributes are then those of the best labels so far.
     history_ : ndarray
         Objective turn by turn.
     objective_ : float
@@ -263,11 +265,14 @@ class Pipeline(ClusterMixin, BaseEstimator):
             return slots.resolve_balancer(value, solver)
         return slots.resolve(slot, value)
 
-    def _keep(self, run: Run, composition: Composition, decided: Mapping[str, Mapping[str, Any]] | None = None) -> Self:
+    def _keep(
+        self, run: FitResult, composition: Composition, decided: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> Self:
         self.labels_ = run.labels
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
         self.stop_reason_ = run.reason
+        self.interrupted_ = run.interrupted
         self.history_ = np.asarray(run.history, dtype=np.float64)
         self.objective_ = run.objective
         self.space_ = run.space

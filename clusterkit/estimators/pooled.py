@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import Bound, Run, bind, first_least, fit, run
+from clusterkit.core.run import BoundComposition, FitResult, bind, first_least, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.inductive import inductive
@@ -146,9 +146,9 @@ class Pooled(ClusterMixin, BaseEstimator):
         base = Pipeline() if self.base is None else clone(self.base)
         return base if self.n_clusters is None else base.set_params(n_clusters=self.n_clusters)
 
-    def _search(self, composition: Any, X: Array, seeds: Seeds, n_maps: int) -> Run:
-        bounds: list[Bound] = []
-        runs: list[Run] = []
+    def _search(self, composition: Any, X: Array, seeds: Seeds, n_maps: int) -> FitResult:
+        bounds: list[BoundComposition] = []
+        runs: list[FitResult] = []
         interrupted = False
         for index in range(n_maps):
             try:
@@ -156,7 +156,7 @@ class Pooled(ClusterMixin, BaseEstimator):
                 found = run(bound)
                 bounds.append(bound)
                 runs.append(found)
-                interrupted = found.reason.startswith("interrupted")
+                interrupted = found.interrupted
                 tell(Report("maps", index + 1, n_maps, found.objective))
             except KeyboardInterrupt:
                 if not runs:
@@ -170,7 +170,9 @@ class Pooled(ClusterMixin, BaseEstimator):
         self.agreement_ = _agreement([r.labels for r in runs])
         winner = runs[self.winner_]
         if interrupted:
-            winner = attrs.evolve(winner, converged=False, reason=f"interrupted: the best of {len(runs)} maps is kept")
+            winner = attrs.evolve(
+                winner, converged=False, reason=f"interrupted: the best of {len(runs)} maps is kept", interrupted=True
+            )
         return winner
 
 

@@ -267,7 +267,7 @@ def _evaluate(
 def _fitted(model: Any, X: Any) -> Any:
     """The model, fitted to the end."""
     model.fit(X)
-    if str(getattr(model, "stop_reason_", "")).startswith("interrupted"):
+    if getattr(model, "interrupted_", False):
         raise KeyboardInterrupt
     return model
 

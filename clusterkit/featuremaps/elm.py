@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.featuremaps._affine import Affine, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 
@@ -178,7 +178,7 @@ class Elm(FeatureMap):
     scale: str | None = params.choice("minmax", ("minmax",), optional=True)
     storage: str = params.choice("auto", ("auto", "dense", "streamed"))
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the random features of the rows of X (n, d)."""
         n, d = X.shape
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)

@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.core.transform import Keep
 
 __all__ = ["Identity"]
@@ -23,6 +23,6 @@ class Identity(FeatureMap):
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the rows of X (n, d), an array or sparse rows."""
         return build_space(X, Keep(X.shape[1]), storage="dense")

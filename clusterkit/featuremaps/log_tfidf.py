@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["LogTfIdf"]
@@ -49,7 +49,7 @@ class LogTfIdf(FeatureMap):
     sparse: ClassVar[bool] = True
     keeps_sparse: ClassVar[bool] = True
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the weighted rows of X (n, d), an array or sparse rows."""
         smallest = float(X.min())
         if smallest < 0:

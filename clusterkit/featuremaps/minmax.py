@@ -9,7 +9,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.featuremaps._affine import to_range
 
 __all__ = ["MinMax"]
@@ -41,7 +41,7 @@ class MinMax(FeatureMap):
         """By the lower limit."""
         return self.limits[0] >= 0
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""
         low, high = self.limits
         return build_space(X, to_range(X, low, high), storage="dense")

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
 __all__ = ["Pca"]
@@ -63,7 +63,7 @@ class Pca(FeatureMap):
     center: bool = params.flag(True)
     whiten: bool = params.flag(False)
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the coordinates of the rows of X (n, d), an array or sparse rows."""
         n, d = X.shape
         r = min(self.n_components, n, d)

@@ -12,7 +12,7 @@ from clusterkit.core import params
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.spaces import KernelSpace, Space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -54,7 +54,7 @@ class Rbf(FeatureMap):
     sigma: float | None = params.real(None, above=0, optional=True)
     sigma_fraction: float | None = params.real(None, above=0, optional=True)
 
-    def fit(self, X: Array, rng: Rng) -> KernelSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> KernelSpace:
         """The kernel space of the rows of X (n, d); of sparse rows distances are computed from the stored entries."""
         # the fit keeps the points for prediction: what the caller does to X afterwards must not reach them
         X = X.copy()

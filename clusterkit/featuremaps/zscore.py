@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.featuremaps._affine import Affine
 
 __all__ = ["ZScore"]
@@ -27,7 +27,7 @@ class ZScore(FeatureMap):
     name: ClassVar[str] = "zscore"
     nonnegative: ClassVar[bool | None] = False
 
-    def fit(self, X: Array, rng: Rng) -> FeatureSpace:
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""
         mean = X.mean(axis=0, dtype=np.float64)
         deviation = X.std(axis=0, dtype=np.float64)

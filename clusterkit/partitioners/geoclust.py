@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.equal_size.drift import Rule
 from clusterkit.partitioners._even import split
 
@@ -48,7 +48,7 @@ class GeoClust(Partitioner):
     restarts: int = params.integer(0, at_least=0)
     repair: bool = params.flag(False)
 
-    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,); a feature space serves too."""
         rule = Rule(True, self.alpha, 3.0, self.eps, self.max_iter, self.restarts, self.repair)
-        return split(self, rule, samples, k, rng)
+        return split(self, rule, samples, task.k, rng)

@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.params import integer
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 
 __all__ = ["KMeans"]
 
@@ -39,9 +39,9 @@ class KMeans(Partitioner):
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,)."""
         from clusterkit.numerics.lloyd import kmeans
 
         seed = int(rng.integers(2**31 - 1))
-        return kmeans(samples, k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+        return kmeans(samples, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]

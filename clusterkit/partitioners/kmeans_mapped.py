@@ -9,7 +9,7 @@ import attrs
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.params import integer
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 
 __all__ = ["KMeansMapped"]
 
@@ -40,9 +40,9 @@ class KMeansMapped(Partitioner):
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Labels of the samples of a `FeatureSpace`."""
         from clusterkit.numerics.lloyd import kmeans
 
         seed = int(rng.integers(2**31 - 1))
-        return kmeans(samples.rows(), k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+        return kmeans(samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]

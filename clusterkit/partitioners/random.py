@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 
 __all__ = ["Random"]
 
@@ -29,7 +29,7 @@ class Random(Partitioner):
     Examples
     --------
     >>> import numpy as np
-    >>> np.bincount(Random().partition(np.zeros((8, 2)), 3, np.random.default_rng(0)))
+    >>> np.bincount(Random().partition(np.zeros((8, 2)), Task(8, 3), np.random.default_rng(0)))
     array([3, 3, 2])
     """
 
@@ -37,7 +37,7 @@ class Random(Partitioner):
     sees: ClassVar[Literal["input", "space"]] = "input"
     sparse: ClassVar[bool] = True
 
-    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Shuffled labels; of the samples, raw rows or a space, only the number matters."""
         n = samples.n if isinstance(samples, Space) else len(samples)
-        return rng.permutation(np.arange(n) % k)
+        return rng.permutation(np.arange(n) % task.k)

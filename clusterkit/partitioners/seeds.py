@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Seeded"]
@@ -53,17 +53,17 @@ class Seeded(Partitioner):
     weighting: str = choice("uniform", ("uniform", "kmeans++"))
     trials: int = integer(1, at_least=1)
 
-    def partition(self, samples: Space, k: int, rng: Rng) -> Labels:
+    def partition(self, samples: Space, task: Task, rng: Rng) -> Labels:
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
         assert isinstance(samples, FeatureSpace | KernelSpace)
         if self.weighting == "uniform":
-            labels, seeds = _uniform(samples, k, rng)
+            labels, seeds = _uniform(samples, task.k, rng)
         else:
-            labels, seeds = _by_distance(samples, k, rng, self.trials)
-        if len(seeds) < k:
-            spare = np.delete(np.arange(samples.n), seeds)[: k - len(seeds)]
+            labels, seeds = _by_distance(samples, task.k, rng, self.trials)
+        if len(seeds) < task.k:
+            spare = np.delete(np.arange(samples.n), seeds)[: task.k - len(seeds)]
             seeds = np.concatenate([seeds, spare])
-        labels[seeds] = np.arange(k)
+        labels[seeds] = np.arange(task.k)
         return labels
 
 

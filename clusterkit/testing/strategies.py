@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.compat import Composition, legal_compositions
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
+from clusterkit.core.stages import Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.minmax import MinMax
@@ -157,7 +158,7 @@ def spaces(
     """A case (see `cases` for the parameters) and a space of its samples: dense, streamed or a kernel."""
 
     def fit(case: Case, view: str) -> tuple[Case, Space]:
-        return case, VIEWS[view].fit(case.X, case.rng("space"))
+        return case, VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
 
     return st.builds(fit, cases(**parameters), st.sampled_from(views(types)))
 

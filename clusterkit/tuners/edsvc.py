@@ -17,7 +17,7 @@ from clusterkit.core.chain import Chain
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import cluster_limit
 from clusterkit.core.spaces import KernelSpace, Space
-from clusterkit.core.stages import Labeler, Solver, Stage, Tuned, Tuner
+from clusterkit.core.stages import Labeler, Solver, Stage, Task, Tuned, Tuner
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import available
@@ -174,10 +174,10 @@ def _space(featuremap: Any, X: Array, rows: Array, open_gamma: bool, rng: Rng) -
         featuremap = _with(featuremap, {"gamma": 1.0})
     space: Space
     if len(rows) == len(X) or isinstance(featuremap, Chain):
-        space = featuremap.fit(X, rng)
+        space = featuremap.fit(X, Task(len(X), None), rng)
         space = space if len(rows) == len(X) else space.take(rows)
     else:
-        space = featuremap.fit(X[rows], rng)
+        space = featuremap.fit(X[rows], Task(len(rows), None), rng)
     if isinstance(space, KernelSpace) and isinstance(space.points, SparseRows):
         # the same distances in few coordinates: many widths pay for that
         points = cast(Any, space.points).isometric()

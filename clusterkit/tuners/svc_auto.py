@@ -194,7 +194,11 @@ class _Search:
         )
         # the first maps of a chain see all rows, as they will in the fit
         chained = isinstance(featuremap, Chain)
-        space = featuremap.fit(X, rng).take(rows) if chained else featuremap.fit(X[rows], rng)
+        space = (
+            featuremap.fit(X, Task(len(X), None), rng).take(rows)
+            if chained
+            else featuremap.fit(X[rows], Task(len(rows), None), rng)
+        )
         if space.sparse:
             # the same distances in few coordinates: many widths pay for that
             space = attrs.evolve(space, points=cast(SparseRows, space.points).isometric(), before=())

@@ -42,7 +42,10 @@ from clusterkit.solvers.means.centroids import Centroids
 
 def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.ndarray]:
     """Labels of k-means++ starts."""
-    return [Seeded(weighting="kmeans++").partition(space, k, np.random.default_rng(seed)) for seed in range(starts)]
+    return [
+        Seeded(weighting="kmeans++").partition(space, Task(space.n, k), np.random.default_rng(seed))
+        for seed in range(starts)
+    ]
 
 
 def ours(space: FeatureSpace | KernelSpace, k: int, starts: list[np.ndarray], max_iter: int) -> tuple[float, int]:
@@ -143,7 +146,9 @@ def elm(options: argparse.Namespace) -> None:
         print(f"skipped: {missing}")
         return
     for dtype in (np.float64, np.float32):
-        space = Elm(n_hidden=1000, centers="uniform", width=1.0).fit(X.astype(dtype), np.random.default_rng(0))
+        space = Elm(n_hidden=1000, centers="uniform", width=1.0).fit(
+            X.astype(dtype), Task(len(X.astype(dtype)), None), np.random.default_rng(0)
+        )
         on_rows("elm-kmeans on USPS", space.rows(), space, 10, options)
 
 
@@ -168,7 +173,7 @@ def kernel(options: argparse.Namespace) -> None:
         ).fit(X)
         return model.labels_, model.n_iter_
 
-    K = Rbf(gamma=gamma).fit(X, np.random.default_rng(0)).gram()
+    K = Rbf(gamma=gamma).fit(X, Task(len(X), None), np.random.default_rng(0)).gram()
     print(f"tslearn {importlib.metadata.version('tslearn')}; gamma = {gamma:.3g}")
     sides = {"clusterkit": fit, "tslearn": lambda: tslearns(X, k, gamma, n_init, most)}
     title = f"kernel-kmeans on digits: {len(X)} rows, k = {k}, n_init = {n_init}"

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.maps import mapped
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.alternate import Result, alternate, one_turn
+from clusterkit.core.alternate import StartResult, alternate, one_turn
 from clusterkit.core.kernel import Linear
 from clusterkit.core.outcomes import Embedding, Scores, Status
 from clusterkit.core.progress import listening
@@ -67,7 +68,9 @@ class Script(Prepared):
         return np.array([self.objectives[state_of(labels)] for labels in targets.labels])
 
 
-def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True) -> list[Result]:
+def run(
+    script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True
+) -> list[StartResult]:
     labels = [labels_of(start) for start in starts]
     results, interrupted = alternate(
         script,
@@ -85,9 +88,9 @@ def run(script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, 
     return results
 
 
-def told(result: Result) -> tuple[int, int, bool, float, tuple[float, ...]]:
+def told(result: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
-    state = state_of(result.reading.labels)
+    state = state_of(result.labeling.labels)
     return state, result.n_iter, result.converged, result.objective, result.history
 
 
@@ -118,7 +121,7 @@ class TestFixedPoint:
         path = [start]
         while table[path[-1]] not in path:
             path.append(table[path[-1]])
-        state = state_of(result.reading.labels)
+        state = state_of(result.labeling.labels)
         assert result.n_iter == len(path)
         assert result.history == tuple(float(costs[s]) for s in path)
         assert result.converged == (table[path[-1]] == path[-1])
@@ -141,13 +144,13 @@ class TestCycle:
         script = Script({0b0101: 0b0000, 0b0011: 0b1111, 0b1100: 0b0000}, dict.fromkeys(range(16), 1.0))
         [result] = run(script, 0b0101, balancer=Band(0))
         assert result.reason.startswith("cycle")
-        assert result.reading.labels.tolist() == [1, 1, 0, 0]
-        assert not result.reading.exact
+        assert result.labeling.labels.tolist() == [1, 1, 0, 0]
+        assert not result.labeling.exact
 
     def test_labels_come_with_the_outcome_they_were_read_from(self):
         [result] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
-        outcome = result.reading.outcome
-        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), result.reading.labels)
+        outcome = result.labeling.outcome
+        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), result.labeling.labels)
 
 
 class TestMostTurns:
@@ -171,11 +174,11 @@ class TestMostTurns:
     def test_start_labels_are_no_candidates(self):
         """Nothing was read to give them, so there would be nothing to predict with."""
         [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
-        assert state_of(result.reading.labels) == 1
+        assert state_of(result.labeling.labels) == 1
 
     def test_without_an_objective_the_last_labels_are_returned(self):
         [result] = run(Script(LINE, None), 0, max_iter=3)
-        assert state_of(result.reading.labels) == 3
+        assert state_of(result.labeling.labels) == 3
         assert math.isnan(result.objective)
 
 
@@ -239,22 +242,22 @@ class TestSeveralStarts:
     @pytest.mark.parametrize("balancer", [None, Band()])
     def test_a_real_solver_agrees_with_itself(self, balancer):
         X = samples()
-        space = Elm(n_hidden=10).fit(X, np.random.default_rng(0))
+        space = mapped(Elm(n_hidden=10), X, 0)
         task = Task(len(X), 3)
         prepared = Ridge(df=5.0).prepare(space, task, RNG)
         labels = np.random.default_rng(1).integers(3, size=(6, len(X)))
 
-        def results(together: bool) -> list[Result]:
+        def results(together: bool) -> list[StartResult]:
             given = labels.__getitem__
             return alternate(
                 prepared, Argmax(), balancer, space, task, given, starts=6, max_iter=40, together=together, rng=RNG
             )[0]
 
         for one, other in zip(results(True), results(False), strict=True):
-            np.testing.assert_array_equal(one.reading.labels, other.reading.labels)
+            np.testing.assert_array_equal(one.labeling.labels, other.labeling.labels)
             np.testing.assert_allclose(one.history, other.history, rtol=1e-9)
             assert (one.n_iter, one.converged, one.reason) == (other.n_iter, other.converged, other.reason)
-            np.testing.assert_array_equal(one.reading.predict(X), other.reading.predict(X))
+            np.testing.assert_array_equal(one.labeling.predict(X), other.labeling.predict(X))
 
     def test_progress_is_told_turn_by_turn(self):
         heard = []
@@ -287,7 +290,7 @@ class Drawn(Prepared):
 
 
 class TestOneTurn:
-    def results(self, prepared: Drawn, starts: int = 4) -> list[Result]:
+    def results(self, prepared: Drawn, starts: int = 4) -> list[StartResult]:
         rngs = [np.random.default_rng(start) for start in range(starts)]
         results, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
         assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))

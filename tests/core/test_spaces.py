@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.maps import mapped
 
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded, Coding
@@ -25,6 +26,7 @@ from clusterkit.core.spaces import (
     StreamedSpace,
     build_space,
 )
+from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep, block_plan
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
@@ -44,7 +46,7 @@ class Blocked:
     case: Case
 
     def features(self, storage: str) -> FeatureSpace:
-        return Elm(n_hidden=7, storage=storage).fit(self.case.X, self.case.rng("map"))
+        return Elm(n_hidden=7, storage=storage).fit(self.case.X, Task(len(self.case.X), None), self.case.rng("map"))
 
 
 BLOCKED = st.builds(
@@ -195,9 +197,9 @@ class TestStreaming:
     def test_features_are_streamed_above_half_the_cap(self, monkeypatch):
         X = np.random.default_rng(0).standard_normal((100, 2))  # 100 x 10 features take 8,000 bytes
         monkeypatch.setenv(memory.VARIABLE, "16000")
-        assert isinstance(Elm(n_hidden=10).fit(X, np.random.default_rng(0)), DenseSpace)
+        assert isinstance(mapped(Elm(n_hidden=10), X, 0), DenseSpace)
         monkeypatch.setenv(memory.VARIABLE, "15998")
-        space = Elm(n_hidden=10).fit(X, np.random.default_rng(0))
+        space = mapped(Elm(n_hidden=10), X, 0)
         assert isinstance(space, StreamedSpace)
         assert space.resolved["storage"] == "streamed"
 
@@ -228,7 +230,7 @@ class TestMemoryCap:
             (lambda X: build_space(X, Keep(3)).outer(), "the 50 x 50 matrix of inner products needs 20,000 bytes"),
             (lambda X: build_space(X, Keep(3)).rows(), "the 50 x 3 feature matrix needs 1,200 bytes"),
             (
-                lambda X: Elm(n_hidden=9, storage="dense").fit(X, np.random.default_rng(0)),
+                lambda X: mapped(Elm(n_hidden=9, storage="dense"), X, 0),
                 "the 50 x 9 feature matrix needs 3,600 bytes",
             ),
         ],
@@ -318,7 +320,7 @@ class TestKernel:
 
     def test_a_pickled_dense_space_carries_no_features(self):
         X = np.random.default_rng(0).standard_normal((200, 2))
-        space = Elm(n_hidden=50).fit(X, np.random.default_rng(1))
+        space = mapped(Elm(n_hidden=50), X, 1)
         dumped = pickle.dumps(space)
         assert len(dumped) < 200 * 50 * 8 / 2
         same_bits(pickle.loads(dumped).rows(), space.rows(), "H after pickling")
@@ -326,4 +328,4 @@ class TestKernel:
 
 def test_the_identity_copies_nothing():
     X = np.zeros((5, 2))
-    assert np.shares_memory(Identity().fit(X, np.random.default_rng(0))._H, X)
+    assert np.shares_memory(mapped(Identity(), X, 0)._H, X)

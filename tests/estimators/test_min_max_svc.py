@@ -140,7 +140,7 @@ class FromColumn(Partitioner):
     name = "from_column"
     sees = "input"
 
-    def partition(self, samples, k, rng):
+    def partition(self, samples, task, rng):
         return np.rint(samples[:, -1] * 1e9).astype(int)
 
 

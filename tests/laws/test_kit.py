@@ -82,21 +82,21 @@ class Widened:
 class MeanRemoved(FeatureMap):
     name: ClassVar[str] = "mean_removed"
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         return build_space(X, Moved(X.shape[1]), storage="dense")
 
 
 class Widening(FeatureMap):
     name: ClassVar[str] = "widening"
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         return build_space(X, Widened(X.shape[1]), storage="streamed")
 
 
 class Unseeded(FeatureMap):
     name: ClassVar[str] = "unseeded"
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         noise = np.random.default_rng().standard_normal()
         return build_space(X * np.asarray(noise, X.dtype), Scaled(X.shape[1], noise), storage="dense")
 
@@ -113,7 +113,7 @@ class Scaled:
 class Overwriting(FeatureMap):
     name: ClassVar[str] = "overwriting"
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         X[0] = 1.0
         return build_space(X, Keep(X.shape[1]), storage="dense")
 
@@ -121,7 +121,7 @@ class Overwriting(FeatureMap):
 class Misdeclared(FeatureMap):
     name: ClassVar[str] = "misdeclared"
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         return KernelSpace(X, Gaussian(1.0))
 
 
@@ -139,7 +139,7 @@ class Indefinite(FeatureMap):
     name: ClassVar[str] = "indefinite"
     gives: ClassVar[type] = KernelSpace
 
-    def fit(self, X, rng):
+    def fit(self, X, task, rng):
         return KernelSpace(X, Negative())
 
 
@@ -367,8 +367,8 @@ class Outside(Partitioner):
     name: ClassVar[str] = "outside"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, k, rng):
-        return np.full(len(samples), k)
+    def partition(self, samples, task, rng):
+        return np.full(len(samples), task.k)
 
 
 class Fickle(Partitioner):
@@ -376,16 +376,16 @@ class Fickle(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, k, rng):
-        return rng.integers(k, size=len(samples))
+    def partition(self, samples, task, rng):
+        return rng.integers(task.k, size=len(samples))
 
 
 class Freely(Partitioner):
     name: ClassVar[str] = "freely"
     sees: ClassVar[str] = "input"
 
-    def partition(self, samples, k, rng):
-        return np.random.default_rng().integers(k, size=len(samples))
+    def partition(self, samples, task, rng):
+        return np.random.default_rng().integers(task.k, size=len(samples))
 
 
 BROKEN = [
@@ -449,8 +449,8 @@ class Sound(Partitioner):
     varies: ClassVar[bool] = False
     shift: int = params.integer(0, at_least=0)
 
-    def partition(self, samples, k, rng):
-        return (np.arange(len(samples)) + self.shift) % k
+    def partition(self, samples, task, rng):
+        return (np.arange(len(samples)) + self.shift) % task.k
 
 
 def test_a_sound_stage_of_a_session_breaks_none():
@@ -466,8 +466,8 @@ class Sloppy(Partitioner):
     tunable: ClassVar[frozenset[str]] = frozenset({"nothing"})
     shift: int = attrs.field(default=0, metadata={"invalid": (-1,)})
 
-    def partition(self, samples, k, rng):
-        return np.arange(len(samples)) % k
+    def partition(self, samples, task, rng):
+        return np.arange(len(samples)) % task.k
 
 
 def test_the_contract_names_what_is_missing():
@@ -493,8 +493,8 @@ class Anonymous(Partitioner):
     name: ClassVar[str] = "anonymous"
     shift: int = attrs.field(default=0, validator=attrs.validators.ge(0), metadata={"invalid": (-1,)})
 
-    def partition(self, samples, k, rng):
-        return np.arange(samples.n) % k
+    def partition(self, samples, task, rng):
+        return np.arange(samples.n) % task.k
 
 
 def test_a_refusal_must_name_the_stage():
@@ -542,7 +542,7 @@ class TestParametrisation:
             name: ClassVar[str] = "needy"
             must: int
 
-            def partition(self, samples, k, rng):
+            def partition(self, samples, task, rng):
                 return np.zeros(len(samples), int)
 
         registry.register(Needy)
@@ -560,7 +560,7 @@ class TestParametrisation:
             name: ClassVar[str] = "worded"
             way: str = attrs.field(default="up", metadata={"options": ("up", "down")})
 
-            def partition(self, samples, k, rng):
+            def partition(self, samples, task, rng):
                 return np.zeros(len(samples), int)
 
         assert [(label, stage.way) for label, stage in variants(Worded())] == [("", "up"), ("[way=down]", "down")]

@@ -31,8 +31,8 @@ def make(stage_name: str) -> type[Partitioner]:
         name: ClassVar[str] = stage_name
         sees: ClassVar[str] = "input"
 
-        def partition(self, samples, k, rng):
-            return np.arange(len(samples)) * k // len(samples)
+        def partition(self, samples, task, rng):
+            return np.arange(len(samples)) * task.k // len(samples)
 
     return Halves
 

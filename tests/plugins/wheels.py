@@ -29,8 +29,8 @@ class {cls}(Partitioner):
     sees: ClassVar[str] = "input"
     varies: ClassVar[bool] = False
 
-    def partition(self, samples, k, rng):
-        return (np.arange(len(samples)) + {shift}) % k
+    def partition(self, samples, task, rng):
+        return (np.arange(len(samples)) + {shift}) % task.k
 '''
 
 PLUGIN = """

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import balance
 from oracles import ridge as oracle
+from oracles.maps import mapped
 
 from clusterkit import recipe
 from clusterkit.balancers.band import Band
@@ -19,7 +20,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.ordering import along_principal_axis
-from clusterkit.core.run import Bound, run
+from clusterkit.core.run import BoundComposition, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Partitioner, Task
@@ -51,7 +52,7 @@ class Given(Partitioner):
     varies: ClassVar[bool] = False
     labels: tuple[int, ...] = ()
 
-    def partition(self, samples, k, rng):
+    def partition(self, samples, task, rng):
         return np.array(self.labels)
 
 
@@ -67,7 +68,7 @@ def loop(space, labels, k, codec, balancer=None, **parameters):
     composition = Composition(Identity(), Ridge(**parameters), codec, balancer, Given(tuple(map(int, labels))), k)
     task = Task(space.n, k)
     prepared = composition.solver.prepare(space, task, np.random.default_rng(0))
-    return run(Bound(composition, space.points, space, prepared, task, Seeds(0)))
+    return run(BoundComposition(composition, space.points, space, prepared, task, Seeds(0)))
 
 
 @st.composite
@@ -75,9 +76,7 @@ def problem(draw, clusters=(2, 4)):
     """A space of random features, starting labels that leave no class empty, k, a slack in rows, C."""
     k = draw(st.integers(*clusters))
     n, seed = draw(st.integers(12, 60)), draw(SEED)
-    space = Elm(n_hidden=draw(st.sampled_from([8, 25, 80])), width=2.0).fit(
-        blobs(n, k, seed), np.random.default_rng(seed)
-    )
+    space = mapped(Elm(n_hidden=draw(st.sampled_from([8, 25, 80])), width=2.0), blobs(n, k, seed), seed)
     rng = np.random.default_rng(seed + 1)
     labels = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
     if draw(st.booleans()):  # a good start
@@ -312,7 +311,7 @@ def test_the_canonical_order_of_two_clusters(given, seed):
 
 
 def test_without_it_single_output_depends_on_the_numbering():
-    space = Elm(n_hidden=25, width=2.0).fit(blobs(60, 3, 0), np.random.default_rng(0))
+    space = mapped(Elm(n_hidden=25, width=2.0), blobs(60, 3, 0), 0)
     labels = np.random.default_rng(1).integers(3, size=60)
     codec = Interval()
     decode, repair = literal(codec, 3, 2, 60)
@@ -385,7 +384,7 @@ def test_one_cluster(name):
 @pytest.mark.parametrize("codec", [Threshold(), Argmax()])
 @pytest.mark.parametrize("slack", [30, 40, 1.0])
 def test_a_void_constraint_allows_one_class_for_all(codec, slack):
-    space = Elm(n_hidden=20).fit(blobs(30, 2, 0), np.random.default_rng(0))
+    space = mapped(Elm(n_hidden=20), blobs(30, 2, 0), 0)
     found = loop(space, np.zeros(30, dtype=int), 2, codec, Band(slack=slack), C=10.0)
     assert not found.labels.any()
     assert (found.converged, found.n_iter) == (True, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from clusterkit.core.stages.balancer import Assignment, Balancer
 from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.featuremap import FeatureMap
-from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, outcome_labeler
+from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
 from clusterkit.core.stages.partitioner import Partitioner
 from clusterkit.core.stages.solver import Path, Prepared, Resumable, Solver
 from clusterkit.core.stages.stage import Stage, Task
@@ -26,6 +26,7 @@ __all__ = [
     "Labeling",
     "Partitioner",
     "Path",
+    "Predict",
     "Prepared",
     "Resumable",
     "Solver",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages.stage import Stage
+from clusterkit.core.stages.stage import Stage, Task
 
 __all__ = ["FeatureMap"]
 
@@ -29,5 +29,8 @@ class FeatureMap(Stage):
     """whether its features of sparse samples are dense"""
 
     @abstractmethod
-    def fit(self, X: Array, rng: Rng) -> Space:
-        """The space of the samples X (n, d); it maps new rows with what was fitted here."""
+    def fit(self, X: Array, task: Task, rng: Rng) -> Space:
+        """The space of the samples X (n, d); it maps new rows with what was fitted here.
+
+        `task` says how many clusters are asked for, which a spectral map needs to know.
+        """

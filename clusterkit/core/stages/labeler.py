@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -15,7 +15,10 @@ from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
 
-__all__ = ["Codec", "Decoder", "Labeler", "Labeling", "outcome_labeler"]
+__all__ = ["Codec", "Decoder", "Labeler", "Labeling", "Predict", "outcome_labeler"]
+
+Predict: TypeAlias = Callable[[Array], Labels]
+"""Raw rows (m, d) to labels (m,); a frozen callable, so that a fit can be saved."""
 
 
 @attrs.frozen(eq=False)
@@ -33,13 +36,19 @@ class Labeling:
         Whether `predict` on the training rows gives `labels`.
     interrupted : bool
         Whether Ctrl-C ended the labeling early: the labels are those found so far.
+    memberships : ndarray of shape (n, k) or None
+        Degree to which each sample belongs to each cluster, rows that sum to 1, where the method has such degrees.
+    outlier_scores : ndarray of shape (n,) or None
+        The larger, the further outside all clusters, where the method tells.
     """
 
     labels: Labels
-    predict: Callable[[Array], Labels] | None
+    predict: Predict | None
     costs: Array | None = None
     exact: bool = True
     interrupted: bool = False
+    memberships: Array | None = attrs.field(default=None, kw_only=True)
+    outlier_scores: Array | None = attrs.field(default=None, kw_only=True)
 
 
 class Labeler(Stage):

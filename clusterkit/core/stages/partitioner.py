@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages.stage import Stage
+from clusterkit.core.stages.stage import Stage, Task
 
 __all__ = ["Partitioner"]
 
@@ -25,5 +25,5 @@ class Partitioner(Stage):
     """of one that sees the input: whether it takes `SparseRows`"""
 
     @abstractmethod
-    def partition(self, samples: Any, k: int, rng: Rng) -> Labels:
-        """Labels 0..k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""
+    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+        """Labels 0..task.k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""

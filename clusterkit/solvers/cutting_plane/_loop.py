@@ -102,7 +102,7 @@ class CuttingPlanes(Prepared):
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``|W|²/2 + (C/n) Σ max(0, 1 - margin)``."""
         assert outcome.status is not None
-        return np.array([outcome.status.facts["objective"]])
+        return np.array([outcome.status.objective])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         """All cuts, from one labelling."""
@@ -149,7 +149,6 @@ class CuttingPlanes(Prepared):
             "eps": self.rule.eps,
             "balance": balance,
             "l": self.slack,
-            "objective": objective,
         }
         if not status.converged and not status.interrupted:
             warnings.warn(
@@ -159,7 +158,7 @@ class CuttingPlanes(Prepared):
                 ClusterkitWarning,
                 stacklevel=2,
             )
-        return attrs.evolve(status, facts=facts)
+        return attrs.evolve(status, facts=facts, objective=objective)
 
 
 @final
@@ -205,12 +204,13 @@ class _Run:
         facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.sizes)}
         k = self.state.F.shape[1]
         used = len(np.unique(np.argmax(self.state.F, axis=1)))
+        empty = None
         if k > 1 and used < k:
-            facts["empty"] = (
+            empty = (
                 f"solver '{rule.name}': {k - used} of {k} clusters have no sample; its balance bounds outputs, "
                 "not sizes. A balancer ('band'), a kernel ('rbf') or a larger C may help"
             )
-        status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted=interrupted)
+        status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted, empty_clusters=empty)
         return self.state, status
 
     def _keep_winners(self) -> None:

@@ -39,7 +39,7 @@ class PreparedParts(Prepared):
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """Largest difference of a size from n // k, of the labels."""
         assert outcome.status is not None
-        return np.array([float(outcome.status.facts["height"])])
+        return np.array([outcome.status.objective])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, m = self.space.n, self.m
@@ -56,21 +56,22 @@ class PreparedParts(Prepared):
         for block, H in self.space.blocks():
             rows[block] = extend.of_features(H)
         facts: dict[str, Any] = {}
+        tied = 0
         if self.rule.repair:
             rows, offsets, moved, tied = even_out(rows)
             extend = attrs.evolve(extend, offsets=offsets)
-            facts = {"repaired": True, "moved": moved, "tied": tied, "exact_on_training": tied == 0}
-        return Scores(rows, extend, status=_status(parts, rows, facts))
+            facts = {"repaired": True, "moved": moved, "tied": tied}
+        return Scores(rows, extend, status=_status(parts, rows, facts, exact=tied == 0))
 
     def _alone(self) -> Scores:
         centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
         extend = Nearness(self.space.transform, centre, np.zeros(1))
         facts = {"sizes": (self.space.n,), "height": 0, "best_iteration": 0, "starts": 0}
-        status = Status(0, True, "one cluster: nothing to find", (), facts)
+        status = Status(0, True, "one cluster: nothing to find", (), facts, objective=0.0)
         return Scores(extend.of_features(self.space.rows()), extend, status=status)
 
 
-def _status(parts: Parts, rows: Array, repair: Mapping[str, Any]) -> Status:
+def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
     """How it went; sizes are counted anew from the labels, with which those of the loop agree up to ties."""
     n, m = rows.shape
     sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
@@ -81,10 +82,21 @@ def _status(parts: Parts, rows: Array, repair: Mapping[str, Any]) -> Status:
         "starts": parts.starts,
         **repair,
     }
+    warning = None
     if parts.distinct < m:
-        facts["warning"] = f"only {parts.distinct} distinct samples for n_clusters={m}: cells cannot be of equal size"
+        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: cells cannot be of equal size"
     history = tuple(parts.heights.astype(float).tolist())
-    return Status(len(history), parts.converged, parts.reason, history, facts, parts.interrupted)
+    return Status(
+        len(history),
+        parts.converged,
+        parts.reason,
+        history,
+        facts,
+        parts.interrupted,
+        warning=warning,
+        predicts_labels=exact,
+        objective=float(facts["height"]),
+    )
 
 
 @final

@@ -130,7 +130,7 @@ class _Convex(Prepared):
             status = Status(1, True, "all kernel values are zero, and so are the rows", (0.0,))
         else:
             factors, status = self._iterate(R, A, rule)
-        status = attrs.evolve(status, facts={"exact_on_training": False})
+        status = attrs.evolve(status, predicts_labels=False)
         space = self.space
         products = KernelRows(space.coordinates, space.points, space.kernel, factors.A)
         extend = FoldIn(products, factors.AKA, rule, dtype, np.arange(k))

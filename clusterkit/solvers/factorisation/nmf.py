@@ -162,7 +162,7 @@ class _Factorisation(Prepared):
             status = Status(1, True, "all features are zero, and so are the factors", (0.0,))
         else:
             status = self._iterate(A, W)
-        status = attrs.evolve(status, facts={"exact_on_training": False})
+        status = attrs.evolve(status, predicts_labels=False)
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
         if spec.normalize:
             A = (A * norms).astype(dtype, copy=False)

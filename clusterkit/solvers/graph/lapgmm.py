@@ -170,15 +170,17 @@ class _Mixtures(Prepared):
         turn, status = self._iterate(self._turn(np.eye(self.k)[labels]))
         extend = Posteriors(self.space.transform, turn.mixture, np.arange(self.k))
         plain = self.smoother is None
-        facts = {**status.facts, "exact_on_training": plain, "log_likelihood": turn.likelihood}
+        facts = {**status.facts, "log_likelihood": turn.likelihood}
         rows = turn.posteriors if plain else turn.F
         used = len(np.unique(np.argmax(rows, axis=1)))
+        empty = None
         if used < self.k:
-            facts["empty"] = (
+            empty = (
                 f"solver 'lapgmm': {self.k - used} of {self.k} components are nowhere the most likely; fewer clusters, "
                 "a smaller lam or another random_state may help"
             )
-        return Scores(rows, extend, status=attrs.evolve(status, facts=facts))
+        status = attrs.evolve(status, facts=facts, empty_clusters=empty, predicts_labels=plain)
+        return Scores(rows, extend, status=status)
 
     def _turn(self, F: Array) -> _Turn:
         """An M step, and the E step that judges it."""

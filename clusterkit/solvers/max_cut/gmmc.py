@@ -205,9 +205,10 @@ class _Prepared(Prepared):
             "runner_up": float(found.shares[1]),
             "shortest": float(found.lengths.min()),
             "method": self.method,
-            "exact_on_training": False,
         }
-        status = Status(found.n_iter, found.converged, found.reason, found.history, facts, found.interrupted)
+        status = Status(
+            found.n_iter, found.converged, found.reason, found.history, facts, found.interrupted, predicts_labels=False
+        )
         return Scores(f[:, None], self._extension(alpha, offset), status=status)
 
     def _minimise(self, rng: Rng) -> Solution:

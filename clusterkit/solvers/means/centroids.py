@@ -126,7 +126,7 @@ class _Distances(Prepared):
 def _too_few(k: int, distinct: int) -> Status:
     """Every sample lies on a centre and there are centres left."""
     warning = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
-    return Status(1, True, "every sample lies on its centre", facts={"warning": warning})
+    return Status(1, True, "every sample lies on its centre", warning=warning)
 
 
 def _farthest(own: Array, count: int, noise: float) -> Array:

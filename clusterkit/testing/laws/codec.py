@@ -92,4 +92,4 @@ def calibrating_changes_nothing_in_place(stage: Codec, drawn: tuple[int, Array])
 
 def _anywhere(n: int) -> KernelSpace:
     """A space to stand in where a codec looks at none."""
-    return Rbf(gamma=1.0).fit(np.zeros((n, 1)), np.random.default_rng(0))
+    return Rbf(gamma=1.0).fit(np.zeros((n, 1)), Task(len(np.zeros((n, 1))), None), np.random.default_rng(0))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clusterkit._typing import Array
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import FeatureMap
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.testing.compare import close, same_bits, small_blocks
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
@@ -33,7 +33,7 @@ def _stores(stage: FeatureMap) -> bool:
 
 
 def _fit(stage: FeatureMap, case: Case) -> Any:
-    return stage.fit(case.X, case.rng("map"))
+    return stage.fit(case.X, Task(len(case.X), None), case.rng("map"))
 
 
 def _mapped(space: Space, Y: Array) -> Array:
@@ -57,7 +57,7 @@ def gives_the_space_it_declares(stage: FeatureMap, case: Case) -> None:
 def same_seed_same_map(stage: FeatureMap, case: Case) -> None:
     """Equal data and equal streams give bit-equal features, and the data are left alone."""
     X = case.X
-    one, other = stage.fit(X, case.rng("map")), _fit(stage, case)
+    one, other = stage.fit(X, Task(len(X), None), case.rng("map")), _fit(stage, case)
     same_bits(X, case.X, "the data after the fit")
     same_bits(_mapped(one, X), _mapped(other, X), "features of two fits")
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clusterkit._typing import Labels
-from clusterkit.core.stages import Partitioner
+from clusterkit.core.stages import Partitioner, Task
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import VIEWS, Case, cases, views
@@ -23,11 +23,11 @@ def _views(stage: Partitioner) -> st.SearchStrategy[str]:
 
 
 def _samples(case: Case, view: str) -> Any:
-    return case.X if view == "input" else VIEWS[view].fit(case.X, case.rng("space"))
+    return case.X if view == "input" else VIEWS[view].fit(case.X, Task(len(case.X), case.k), case.rng("space"))
 
 
 def _split(stage: Partitioner, case: Case, view: str, use: str = "init") -> Labels:
-    return np.asarray(stage.partition(_samples(case, view), case.k, case.rng(use)))
+    return np.asarray(stage.partition(_samples(case, view), Task(len(case.X), case.k), case.rng(use)))
 
 
 @law(LAWS, case=cases(), view=_views)
@@ -50,7 +50,7 @@ def no_part_is_empty(stage: Partitioner, case: Case, view: str) -> None:
 def same_seed_same_parts(stage: Partitioner, case: Case, view: str) -> None:
     """Equal data and equal streams give equal labels, and the data are left alone."""
     samples, X = _samples(case, view), case.X
-    one = np.asarray(stage.partition(samples, case.k, case.rng("init")))
+    one = np.asarray(stage.partition(samples, Task(len(case.X), case.k), case.rng("init")))
     same_bits(one, _split(stage, case, view), "two partitions")
     same_bits(samples if view == "input" else samples.points, X, "the data afterwards")
 

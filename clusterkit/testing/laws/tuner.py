@@ -61,7 +61,7 @@ def what_it_decides_can_be_fitted(stage: Tuner, case: Case) -> None:
     assert isinstance(featuremap, FeatureMap)
     assert isinstance(solver, Solver)
     assert isinstance(labeler, Labeler)
-    space = featuremap.fit(case.X, case.rng("featuremap"))
+    space = featuremap.fit(case.X, Task(len(case.X), None), case.rng("featuremap"))
     task = Task(case.n, None)
     outcome = solver.prepare(space, task, case.rng("solver")).solve(None, None, case.rng("solver"))
     labels = labeler.label(outcome, space, task, case.rng("labeler")).labels

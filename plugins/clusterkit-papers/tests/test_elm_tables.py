@@ -22,6 +22,7 @@ from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit import recipe
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.stages import Task
 from clusterkit.metrics import nmi, purity
 
 PRINTED = {  # k: purity of plain, kernel, ELM; NMI of the same
@@ -115,7 +116,7 @@ def test_ridge_nodes():
     model = recipe("elm-kmeans", n_clusters=2, **Method("elm-kmeans", 50, "ridge").parameters(setting))
     rng = np.random.default_rng(2)
     A, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 1, 50)
-    space = model.composition().featuremap.fit(X, np.random.default_rng(2))
+    space = model.composition().featuremap.fit(X, Task(len(X), None), np.random.default_rng(2))
     np.testing.assert_allclose(space.rows(), np.exp(-((X @ A.T + b) ** 2)), rtol=1e-12)
 
 

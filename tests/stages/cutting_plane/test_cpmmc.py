@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import cpmmc as oracle
+from oracles.maps import mapped
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -159,7 +160,7 @@ def test_the_other_numbering_changes_the_sign(given):
         return
     # the bias may be any of an interval where the margins leave room
     np.testing.assert_allclose(other.rows - other.rows.mean(), one.rows.mean() - one.rows, atol=1e-5)
-    assert other.status.facts["objective"] == pytest.approx(one.status.facts["objective"], rel=1e-4, abs=1e-6)
+    assert other.status.objective == pytest.approx(one.status.objective, rel=1e-4, abs=1e-6)
 
 
 def test_translations_change_nothing():
@@ -174,13 +175,17 @@ def test_the_linear_kernel_gives_what_features_give():
     one, _ = solve(dense(X), labels, 9.0, C=0.5)
     kernel, _ = solve(KernelSpace(X, Linear()), labels, 9.0, C=0.5)
     np.testing.assert_allclose(kernel.rows, one.rows, atol=1e-6)
-    assert kernel.status.facts["objective"] == pytest.approx(one.status.facts["objective"])
+    assert kernel.status.objective == pytest.approx(one.status.objective)
     assert kernel.status.n_iter == one.status.n_iter
 
 
 def test_new_samples_get_what_the_training_samples_have():
     X, y = make_blobs(60, centers=2, random_state=0)
-    for space in (dense(X), KernelSpace(X, Gaussian(0.3)), Elm(20).fit(X, np.random.default_rng(0))):
+    for space in (
+        dense(X),
+        KernelSpace(X, Gaussian(0.3)),
+        mapped(Elm(20), X, 0),
+    ):
         outcome, _ = solve(space, y, 6.0, C=10.0)
         np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-9)
 
@@ -188,10 +193,7 @@ def test_new_samples_get_what_the_training_samples_have():
 def test_a_streamed_space_gives_the_same_bits(monkeypatch):
     monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
     X, y = make_blobs(300, centers=2, cluster_std=4.0, random_state=3)
-    found = [
-        solve(Elm(15, storage=storage).fit(X, np.random.default_rng(1)), 1 - y, 9.0, C=5.0)[0]
-        for storage in ("dense", "streamed")
-    ]
+    found = [solve(mapped(Elm(15, storage=storage), X, 1), 1 - y, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
     assert found[0].status.facts["programs"] > 2
     np.testing.assert_array_equal(found[0].rows, found[1].rows)
 
@@ -213,7 +215,7 @@ def test_several_starts_keep_the_lowest_objective():
         for s in range(3)
     ]
     assert model.objective_ <= min(singles) + 0.05 * abs(min(singles))
-    assert model.objective_ == pytest.approx(model.outcome_.status.facts["objective"])
+    assert model.objective_ == pytest.approx(model.outcome_.status.objective)
 
 
 def test_the_recipe_separates_blobs_and_predicts():

@@ -294,16 +294,16 @@ def test_a_fit_predicts_pickles_and_compares_starts():
 
 def test_the_partitioner_gives_the_parts_of_the_solver():
     X = bananas(1500)
-    labels = EqualParts().partition(X, 6, np.random.default_rng(4))
+    labels = EqualParts().partition(X, Task(len(X), 6), np.random.default_rng(4))
     np.testing.assert_array_equal(labels, np.argmax(solve(X, 6, 4).rows, axis=1))
-    np.testing.assert_array_equal(labels, EqualParts().partition(dense(X), 6, np.random.default_rng(4)))
-    even = EqualParts(repair=True).partition(X, 7, np.random.default_rng(4))
+    np.testing.assert_array_equal(labels, EqualParts().partition(dense(X), Task(len(X), 6), np.random.default_rng(4)))
+    even = EqualParts(repair=True).partition(X, Task(len(X), 7), np.random.default_rng(4))
     assert np.ptp(np.bincount(even)) == 1
 
 
 def test_no_part_stays_empty_where_there_are_rows_for_it():
     X = np.repeat([[0.0], [1.0]], [9, 2], axis=0)
-    labels = EqualParts(max_iter=20).partition(X, 4, np.random.default_rng(0))
+    labels = EqualParts(max_iter=20).partition(X, Task(len(X), 4), np.random.default_rng(0))
     assert sorted(set(labels)) == [0, 1, 2, 3]
 
 

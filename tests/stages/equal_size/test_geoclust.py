@@ -8,6 +8,7 @@ from oracles import equal as oracle
 
 from clusterkit import recipe
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
 from clusterkit.partitioners.geoclust import GeoClust as GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
@@ -53,7 +54,7 @@ def test_centres_that_run_away_end_it():
 
 def test_repair_and_the_partitioner():
     X = cloud(500)
-    labels = GeoClustParts(max_iter=50, repair=True).partition(X, 3, np.random.default_rng(0))
+    labels = GeoClustParts(max_iter=50, repair=True).partition(X, Task(len(X), 3), np.random.default_rng(0))
     assert sorted(np.bincount(labels)) == [166, 167, 167]
     model = recipe("geoclust", n_clusters=3, random_state=0, solver__max_iter=50, solver__repair=True).fit(X)
     assert sorted(np.bincount(model.labels_)) == [166, 167, 167]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nmf as oracle
+from oracles.maps import mapped
 
 from clusterkit.core import transform
 from clusterkit.core.compat import Composition
@@ -193,7 +194,7 @@ def test_zero_sample_and_zero_matrix():
 def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
     X, _ = blobs(210)
-    dense = Elm(n_hidden=33, storage="dense").fit(X.astype(dtype), np.random.default_rng(1))
+    dense = mapped(Elm(n_hidden=33, storage="dense"), X.astype(dtype), 1)
     space = build_space(dense.points, dense.mapping, storage=storage)
     found = []
     for candidate in (dense, space):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.maps import mapped
 
 from clusterkit.core import transform
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
@@ -29,7 +30,7 @@ kinds = st.sampled_from(sorted(KINDS))
 
 
 def fit(featuremap, X, seed=0):
-    return featuremap.fit(X, np.random.default_rng(seed))
+    return mapped(featuremap, X, seed)
 
 
 @st.composite

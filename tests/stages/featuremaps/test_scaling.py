@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from oracles.maps import mapped
 
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import InvalidParameter, UnknownName
@@ -25,7 +26,7 @@ finite = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)
 
 
 def fit(featuremap, X):
-    return featuremap.fit(X, np.random.default_rng(0))
+    return mapped(featuremap, X, 0)
 
 
 def data(dtype=np.float64):

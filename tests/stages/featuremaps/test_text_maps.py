@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.maps import mapped
 from sklearn.decomposition import PCA
 
 from clusterkit import Pipeline
@@ -42,7 +43,7 @@ def weighted(X):
 @given(cases, st.sampled_from([np.float64, np.float32]), st.booleans())
 def test_log_tfidf_is_the_formula(X, dtype, sparse):
     given_ = SparseRows.of(X.astype(dtype)) if sparse else X.astype(dtype)
-    space = LogTfIdf().fit(given_, np.random.default_rng(0))
+    space = mapped(LogTfIdf(), given_, 0)
     assert isinstance(space, SparseSpace if sparse else DenseSpace)
     H = space.rows()
     assert H.dtype == dtype
@@ -53,12 +54,12 @@ def test_log_tfidf_is_the_formula(X, dtype, sparse):
 
 def test_log_tfidf_wants_counts():
     with pytest.raises(InvalidData, match=r"'log_tfidf' needs counts, the smallest value is -1"):
-        LogTfIdf().fit(np.array([[1.0, -1.0]]), np.random.default_rng(0))
+        mapped(LogTfIdf(), np.array([[1.0, -1.0]]), 0)
 
 
 @given(cases, st.integers(1, 14), st.booleans(), st.booleans())
 def test_pca_is_the_singular_value_decomposition(X, r, center, sparse):
-    space = Pca(n_components=r, center=center).fit(SparseRows.of(X) if sparse else X, np.random.default_rng(1))
+    space = mapped(Pca(n_components=r, center=center), SparseRows.of(X) if sparse else X, 1)
     H = space.rows()
     r = min(r, *X.shape)
     assert H.shape == (len(X), r)
@@ -73,7 +74,7 @@ def test_pca_is_the_singular_value_decomposition(X, r, center, sparse):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_pca_coordinates_are_those_of_scikit_learn(sparse):
     X = counts(0, 60, 30)
-    space = Pca(n_components=5).fit(SparseRows.of(X) if sparse else X, np.random.default_rng(0))
+    space = mapped(Pca(n_components=5), SparseRows.of(X) if sparse else X, 0)
     peer = PCA(5, svd_solver="full").fit_transform(X)
     H = space.rows()
     np.testing.assert_allclose(np.abs(H), np.abs(peer), atol=1e-8)
@@ -83,17 +84,17 @@ def test_pca_coordinates_are_those_of_scikit_learn(sparse):
 def test_whitening_gives_unit_variances_and_leaves_out_what_does_not_vary():
     X = np.zeros((20, 4))
     X[:, :2] = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 50.0]
-    space = Pca(n_components=4, whiten=True).fit(X, np.random.default_rng(0))
+    space = mapped(Pca(n_components=4, whiten=True), X, 0)
     np.testing.assert_allclose(space.rows().var(axis=0), 1.0)
     assert space.resolved == {"n_components": 2}
     with pytest.warns(ClusterkitWarning, match="do not vary"):
-        assert not Pca(whiten=True).fit(np.ones((5, 3)), np.random.default_rng(0)).rows().any()
+        assert not mapped(Pca(whiten=True), np.ones((5, 3)), 0).rows().any()
 
 
 @pytest.mark.parametrize("center", [True, False])
 def test_constant_sparse_rows_have_coordinates(center):
     X = SparseRows.of(np.ones((30, 20)) if center else np.zeros((30, 20)))
-    assert not Pca(n_components=3, center=center).fit(X, np.random.default_rng(0)).rows().any()
+    assert not mapped(Pca(n_components=3, center=center), X, 0).rows().any()
 
 
 def documents(n=120):

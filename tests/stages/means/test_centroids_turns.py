@@ -85,7 +85,7 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     looked = []
     picked = _descent._picked
     monkeypatch.setattr(_descent, "_picked", lambda space, index: looked.append(len(index)) or picked(space, index))
-    start = Seeded().partition(dense(X), 8, np.random.default_rng(1))
+    start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     result = loop(prepared, dense(X), start, 8, 300)
     assert result.n_iter > 10
@@ -95,7 +95,7 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
 
 def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     X = np.random.default_rng(0).normal(size=(500, 2))
-    start = Seeded().partition(dense(X), 8, np.random.default_rng(1))
+    start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
 
     def stop(report):

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import lloyd as oracle
+from oracles.maps import mapped
 
 from clusterkit import recipe
 from clusterkit.core.compat import Composition
 from clusterkit.core.kernel import Linear
-from clusterkit.core.run import Bound, fit, run
+from clusterkit.core.run import BoundComposition, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
@@ -45,7 +46,9 @@ def bound_to(space, X, k, seed):
     """A composition on a space that no feature map gives."""
     composition = Composition(Identity(), Centroids(), Argmax(), None, Random(), k)
     task = Task(len(X), k)
-    return Bound(composition, X, space, Centroids().prepare(space, task, np.random.default_rng(0)), task, Seeds(seed))
+    return BoundComposition(
+        composition, X, space, Centroids().prepare(space, task, np.random.default_rng(0)), task, Seeds(seed)
+    )
 
 
 @given(seed=SEEDS, n=st.integers(10, 120), d=st.integers(1, 5), k=st.integers(2, 5))
@@ -63,7 +66,7 @@ def test_linear_kernel_ends_where_kmeans_does(seed, n, d, k):
 def test_objective_is_the_trace_form_and_every_sample_is_at_its_nearest_mean(seed, n, k, width):
     X = np.random.default_rng(seed).normal(size=(n, 3))
     model = recipe("kernel-kmeans", n_clusters=k, n_init=2, random_state=0, featuremap__gamma=width).fit(X)
-    K = Rbf(gamma=width).fit(X, np.random.default_rng(0)).gram()
+    K = mapped(Rbf(gamma=width), X, 0).gram()
     np.testing.assert_allclose(model.objective_, oracle.kernel_objective(K, model.labels_), rtol=1e-9, atol=1e-12 * n)
     D = oracle.kernel_distances(K, model.labels_, k)
     assert np.all(D[np.arange(n), model.labels_] <= D.min(axis=1) + 1e-12)
@@ -76,7 +79,7 @@ def test_no_fit_is_better_than_the_best_partition(seed, n, k):
     lowest = min(oracle.objective(X, labels) for labels in partitions(n, k))
     found = recipe("kmeans", n_clusters=k, n_init=3, random_state=0).fit(X)
     assert found.objective_ >= lowest * (1 - 1e-12)
-    K = Rbf(gamma=0.5).fit(X, np.random.default_rng(0)).gram()
+    K = mapped(Rbf(gamma=0.5), X, 0).gram()
     lowest = min(oracle.kernel_objective(K, labels) for labels in partitions(n, k))
     found = recipe("kernel-kmeans", n_clusters=k, n_init=3, random_state=0, featuremap__gamma=0.5).fit(X)
     assert found.objective_ >= lowest * (1 - 1e-12) - 1e-14
@@ -103,7 +106,7 @@ def test_sums_that_follow_equal_sums_anew():
     found = fit(Composition(Rbf(gamma=0.2), Centroids(), Argmax(), None, Random(), 6), X, Seeds(3))
     K = found.space.gram()
     history = []
-    start = Random().partition(found.space, 6, Seeds(3).stream("init"))
+    start = Random().partition(found.space, Task(found.space.n, 6), Seeds(3).stream("init"))
     for _ in range(found.n_iter):
         D = oracle.kernel_distances(K, start, 6)
         history.append(D[np.arange(300), start].sum())

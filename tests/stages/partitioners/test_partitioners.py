@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.maps import mapped
 
 from clusterkit.core import transform
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import DenseSpace, KernelSpace, build_space
+from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.partitioners.kmeans import KMeans
@@ -29,17 +31,17 @@ def spaces(X):
 
 
 def seeds_of(space, k, seed, weighting):
-    return Seeded(weighting).partition(space, k, np.random.default_rng(seed))
+    return Seeded(weighting).partition(space, Task(space.n, k), np.random.default_rng(seed))
 
 
 @given(n=st.integers(1, 60), k=st.integers(1, 9), seed=st.integers(0, 99))
 def test_random_parts_differ_by_at_most_one(n, k, seed):
     X = np.zeros((n, 2))
-    labels = Random().partition(X, k, np.random.default_rng(seed))
+    labels = Random().partition(X, Task(len(X), k), np.random.default_rng(seed))
     sizes = np.bincount(labels, minlength=k)
     assert len(sizes) == k
     assert sizes.max() - sizes.min() <= 1
-    same = Random().partition(build_space(X, Keep(2)), k, np.random.default_rng(seed))
+    same = Random().partition(build_space(X, Keep(2)), Task(len(X), k), np.random.default_rng(seed))
     assert np.array_equal(labels, same)
 
 
@@ -94,7 +96,7 @@ def test_weights_reach_far_clusters():
 def test_streamed_seeds_equal_dense_ones(monkeypatch, weighting):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)
     X = np.random.default_rng(0).normal(size=(200, 3))
-    dense = Elm(n_hidden=20, storage="dense").fit(X, np.random.default_rng(1))
+    dense = mapped(Elm(n_hidden=20, storage="dense"), X, 1)
     streamed = build_space(dense.points, dense.mapping, storage="streamed")
     assert np.array_equal(seeds_of(dense, 5, 2, weighting), seeds_of(streamed, 5, 2, weighting))
 
@@ -103,7 +105,7 @@ def test_streamed_seeds_equal_dense_ones(monkeypatch, weighting):
 def test_points_with_equal_features_are_one_value(weighting):
     X = np.concatenate([np.full((20, 1), 1e3) + np.arange(20.0)[:, None], [[0.0]]])
     with pytest.warns(UserWarning, match="vanish"):
-        space = Elm(n_hidden=8, centers="uniform", width=1.0, scale=None).fit(X, np.random.default_rng(0))
+        space = mapped(Elm(n_hidden=8, centers="uniform", width=1.0, scale=None), X, 0)
     labels = seeds_of(space, 2, 0, weighting)
     assert sorted(np.bincount(labels)) == [1, 20]
 
@@ -114,18 +116,18 @@ def test_kmeans_starts_find_blobs(stage, dtype):
     truth = np.repeat([0, 1, 2], 15)
     X = (10.0 * np.eye(3)[truth] + np.random.default_rng(0).normal(size=(45, 3))).astype(dtype)
     samples = X if stage.sees == "input" else build_space(X, Keep(3))
-    labels = stage.partition(samples, 3, np.random.default_rng(0))
+    labels = stage.partition(samples, Task(len(X), 3), np.random.default_rng(0))
     assert np.array_equal(labels, truth)
     constant = np.ones_like(X)
     samples = constant if stage.sees == "input" else build_space(constant, Keep(3))
-    assert not stage.partition(samples, 4, np.random.default_rng(0)).any()
+    assert not stage.partition(samples, Task(len(X), 4), np.random.default_rng(0)).any()
 
 
 def test_kmeans_mapped_respects_the_memory_cap(monkeypatch):
-    space = Elm(n_hidden=50, storage="streamed").fit(np.random.default_rng(0).random((99, 2)), np.random.default_rng(0))
+    space = mapped(Elm(n_hidden=50, storage="streamed"), np.random.default_rng(0).random((99, 2)), 0)
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     with pytest.raises(NeedsMemory, match="99 x 50 feature matrix"):
-        KMeansMapped().partition(space, 3, np.random.default_rng(0))
+        KMeansMapped().partition(space, Task(space.n, 3), np.random.default_rng(0))
 
 
 def test_parameters_are_checked():
@@ -162,5 +164,5 @@ def test_more_trials_take_the_best_of_the_seeds_drawn(seed, k):
             nearest = D[:, chosen].min(axis=1)
             drawn = np.searchsorted(np.cumsum(nearest), rng.random(5) * nearest.sum(), side="right")
             chosen.append(min(drawn, key=lambda i: np.minimum(nearest, D[:, i]).sum()))
-        labels = Seeded("kmeans++", trials=5).partition(space, k, np.random.default_rng(seed))
+        labels = Seeded("kmeans++", trials=5).partition(space, Task(space.n, k), np.random.default_rng(seed))
         assert np.array_equal(labels, D[:, chosen].argmin(axis=1))

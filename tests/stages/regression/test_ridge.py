@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import ridge as oracle
+from oracles.maps import mapped
 
 from clusterkit.core import transform
 from clusterkit.core.chain import Chain
@@ -254,7 +255,7 @@ MAPS = {
 def test_extension_gives_the_rows_bit_for_bit(monkeypatch, name, dtype, block):
     monkeypatch.setattr(transform, "BLOCK_BYTES", block)
     X = np.random.default_rng(0).normal(size=(210, 6)).astype(dtype)
-    space = MAPS[name].fit(X, np.random.default_rng(1))
+    space = mapped(MAPS[name], X, 1)
     for codec, k in ((Threshold(), 2), (Argmax(), 4)):
         _, _, outcome = solved(space, np.arange(210) % k, k, codec)
         np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
@@ -265,7 +266,7 @@ def test_extension_gives_the_rows_bit_for_bit(monkeypatch, name, dtype, block):
 def test_streamed_equals_dense_bit_for_bit(monkeypatch, L, dtype):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
     X = np.random.default_rng(0).normal(size=(210, 6)).astype(dtype)
-    spaces = [Elm(n_hidden=L, storage=s).fit(X, np.random.default_rng(1)) for s in ("dense", "streamed")]
+    spaces = [mapped(Elm(n_hidden=L, storage=s), X, 1) for s in ("dense", "streamed")]
     one, two = (solved(space, np.arange(210) % 3, 3)[2] for space in spaces)
     np.testing.assert_array_equal(one.rows, two.rows)
     np.testing.assert_array_equal(one.extend.coefficients, two.extend.coefficients)
@@ -274,8 +275,13 @@ def test_streamed_equals_dense_bit_for_bit(monkeypatch, L, dtype):
 def test_kernel_of_float32():
     X = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32)
     labels = np.arange(40) % 2
-    _, _, single = solved(Rbf().fit(X, np.random.default_rng(0)), labels, 2, C=10.0)
-    _, _, double = solved(Rbf().fit(X.astype(np.float64), np.random.default_rng(0)), labels, 2, C=10.0)
+    _, _, single = solved(mapped(Rbf(), X, 0), labels, 2, C=10.0)
+    _, _, double = solved(
+        mapped(Rbf(), X.astype(np.float64), 0),
+        labels,
+        2,
+        C=10.0,
+    )
     close(single.rows, double.rows, 1e-4)
     close(single.extend(X), single.rows, 1e-4)
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.edsvc import plain_anmi, plain_best, plain_labels, widths
+from oracles.maps import mapped
 from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
@@ -229,7 +230,7 @@ def test_with_the_width_given_only_bounds_are_searched(featuremap):
     tuned = tune(X, {**STAGES, "featuremap": featuremap})
     assert tuned.stages["featuremap"] == featuremap
     assert tuned.facts["curves"].step.tolist() == [1] * 10
-    np.testing.assert_allclose(tuned.facts["curves"].gamma, featuremap.fit(X, np.random.default_rng(0)).kernel.gamma)
+    np.testing.assert_allclose(tuned.facts["curves"].gamma, mapped(featuremap, X, 0).kernel.gamma)
 
 
 @pytest.mark.parametrize("solver", [Svdd(C=0.5), Svdd(nu=0.2)])
@@ -248,7 +249,7 @@ def test_nothing_to_decide_is_refused():
 
 def test_a_chain_is_searched_after_its_scaling():
     X, _ = blobs()
-    plain = tune(MinMax().fit(X, np.random.default_rng(0)).rows())
+    plain = tune(mapped(MinMax(), X, 0).rows())
     chained = tune(X * [1.0, 1e4], {**STAGES, "featuremap": Chain((MinMax(), Rbf()))})
     assert chained.stages["featuremap"].maps[0] == MinMax()
     assert chained.stages["featuremap"].maps[1].gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
@@ -397,7 +398,7 @@ def test_domains_of_another_kind_are_labelled_one_by_one():
 def test_the_plane_on_wine(components, least):
     """The published value is 0.781; every sample alone has 0.458."""
     data = load_wine()
-    X = MinMax().fit(data.data, np.random.default_rng(0)).rows()
+    X = mapped(MinMax(), data.data, 0).rows()
     if components is not None:
         scores = StandardScaler().fit_transform(data.data)
         left, sizes, _ = np.linalg.svd(scores, full_matrices=False)

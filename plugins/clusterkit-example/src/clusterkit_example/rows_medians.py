@@ -42,7 +42,7 @@ class RowsMedians(Labeler):
                 break
             medians = moved.astype(outcome.rows.dtype)
         predict = None if outcome.extend is None else NearestMedian(outcome.extend, medians)
-        exact = outcome.status is None or bool(outcome.status.facts.get("exact_on_training", True))
+        exact = outcome.exact_on_training
         return Labeling(nearest(outcome.rows, medians), predict, exact=exact)
 
 

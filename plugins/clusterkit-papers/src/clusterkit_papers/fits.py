@@ -57,7 +57,7 @@ def fit(
         warnings.simplefilter("ignore", ClusterkitWarning)
         model.fit(X)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    if model.stop_reason_.startswith("interrupted"):
+    if model.interrupted_:
         raise KeyboardInterrupt
     values = judge(y, reading(model))
     values |= {"seconds": wall, "cpu": cpu, "iterations": float(model.n_iter_)}

@@ -273,7 +273,7 @@ def _fitted(X: np.ndarray, name: str, seed: int, **parameters: Any) -> tuple[Any
         warnings.simplefilter("ignore", ClusterkitWarning)  # shattered partitions: the row shows them
         model.fit(X)
     seconds = time.perf_counter() - begin
-    if model.stop_reason_.startswith("interrupted") or model.resolved_["tuner"].get("ended") == "interrupted":
+    if model.interrupted_ or model.resolved_["tuner"].get("ended") == "interrupted":
         raise KeyboardInterrupt
     return model, seconds
 

@@ -118,7 +118,7 @@ class Bench:
                 again = bound is not None and method.nodes is None  # the kernel matrix is that of the run before
                 bound = attrs.evolve(bound, seeds=streams) if again else bind(composition, X, streams)
                 fitted = run(bound)
-                if fitted.reason.startswith("interrupted"):
+                if fitted.interrupted:
                     raise KeyboardInterrupt
                 found.append(
                     {

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.stages import Task
 from clusterkit_papers.scalings import to_range
 
 __all__ = ["SETTINGS", "Samples", "Setting"]
@@ -103,8 +104,8 @@ def _documents(counts: Any) -> tuple[Array, Any]:
 
     rng = np.random.default_rng(DRAW)
     rows: Any = SparseRows(counts)
-    weighted = LogTfIdf().fit(rows, rng).rows()
-    Z = Pca(n_components=200).fit(weighted, rng).rows()
+    weighted = LogTfIdf().fit(rows, Task(len(rows), None), rng).rows()
+    Z = Pca(n_components=200).fit(weighted, Task(len(weighted), None), rng).rows()
     lengths = np.linalg.norm(Z, axis=1, keepdims=True)
     return Z / np.where(lengths > 0, lengths, 1.0), weighted
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clusterkit.core.stages import Task
 from clusterkit_papers.emmc.baselines import WIDTHS
 from clusterkit_papers.fits import DEGREES, averaged, best_by_labels, fit, judge
 from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Values
@@ -213,6 +214,6 @@ def _random_only(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
     from clusterkit.partitioners.random import Random
 
     wall, cpu = time.perf_counter(), time.process_time()
-    labels = Random().partition(X, 2, np.random.default_rng(seed))
+    labels = Random().partition(X, Task(len(X), 2), np.random.default_rng(seed))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return judge(y, labels) | {"seconds": wall, "cpu": cpu}

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clusterkit.core.stages import Task
 from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
 from clusterkit_papers.min_max.sets import SETTINGS, Problem, Setting
 
@@ -93,7 +94,7 @@ class Bench:
             classes = [rows.X[rows.y == each] for each in (0, 1)]
             begin = time.perf_counter()
             for each, X in enumerate(classes):
-                stage.partition(X, K, np.random.default_rng((seed, each)))
+                stage.partition(X, Task(len(X), K), np.random.default_rng((seed, each)))
             self._partitions[key] = time.perf_counter() - begin
         return self._partitions[key]
 

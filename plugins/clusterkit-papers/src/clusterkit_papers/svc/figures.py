@@ -174,7 +174,7 @@ def _labels(X: np.ndarray, seed: int, name: str, parameters: Mapping[str, Any]) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)  # empty domains are a part of the grid
         labels: np.ndarray = model.fit(X).labels_
-    if model.stop_reason_.startswith("interrupted"):
+    if model.interrupted_:
         raise KeyboardInterrupt
     return labels
 

@@ -1,0 +1,12 @@
+"""Feature maps fitted outside a pipeline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clusterkit.core.stages import Task
+
+
+def mapped(featuremap, X, seed, k=None):
+    """The space of the rows of X under a map, its draws from `seed`."""
+    return featuremap.fit(X, Task(len(X), k), np.random.default_rng(seed))
