@@ -25,7 +25,7 @@ from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, P
 __all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
 
 CHUNK_BYTES = 256 * 1024**2
-"""Bytes that the scores of the starts solved together may take; the chunk depends on sizes alone, not on free memory."""
+"""Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 
 
 @attrs.frozen(eq=False)

@@ -25,7 +25,7 @@ class Descending(Protocol):
     """
 
     def turns(self, targets: Coded) -> Iterator[tuple[float, Labels]]:
-        """Yield, from the labels of one start, the objective of the labels and the next labels (n,), a fresh array.
+        """Yield the objective of the labels of one start and the next labels (n,), a fresh array each time.
 
         The values are those of `solve`, `objective` and argmax up to rounding. The iterator ends before an iteration that
         would change no label, would not lower the objective, or is better made in full.

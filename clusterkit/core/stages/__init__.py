@@ -7,7 +7,7 @@ A clustering algorithm is a composition of stages. Three of them, to see why the
   sizes within a band), started by the partitioner `kmeans`. The solver learns from the labels, so the loop alternates:
   solve, read labels, balance them, until they repeat.
 - **Support vector clustering** (SVC) = feature map `rbf` (a kernel instead of features) + solver `svdd` (the smallest
-  sphere around the samples in the kernel space; its outcome is a *domain*, the region where a kernel sum exceeds a level)
+  sphere around the samples in the kernel space; its outcome is a *domain*, where a kernel sum exceeds a level)
   + labeler `complete_graph` (two samples belong together if the line between them stays in the domain). The solver
   learns from no labels, so the loop ends after one iteration, and the labeler finds the number of clusters.
 - **k-means** = feature map `identity` + solver `centroids` (means of the labelled samples, scores are minus squared
