@@ -27,8 +27,8 @@ class Descending(Protocol):
     def turns(self, targets: Coded) -> Iterator[tuple[float, Labels]]:
         """Yield the objective of the labels of one start and the next labels (n,), a fresh array each time.
 
-        The values are those of `solve`, `objective` and argmax up to rounding. The iterator ends before an iteration that
-        would change no label, would not lower the objective, or is better made in full.
+        The values are those of `solve`, `objective` and argmax up to rounding. The iterator ends before an iteration
+        that would change no label, would not lower the objective, or is better made in full.
         """
 
 
