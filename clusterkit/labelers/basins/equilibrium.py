@@ -1,4 +1,4 @@
-"""Equilibrium labeling: every sample ascends the kernel sum of its domain; the equilibrium it reaches is its cluster."""
+"""Equilibrium labeling: samples that ascend the kernel sum of a domain to the same equilibrium are a cluster."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Equilibrium(Labeler):
         basins = find_basins(ascent, ascent.scaled(distinct.rows[starts]), self.name)
         if self.check_stability:
             basins = leave_saddles(ascent, basins)
-        warn_unfinished(basins, self)
+        warn_unfinished(basins, self.name, self.max_iter)
         facts = {
             "starts": len(starts),
             "steps": basins.steps,
@@ -135,7 +135,7 @@ class Equilibrium(Labeler):
         )
 
     def _starts(self, rows: Array, domain: KernelDomain, ascent: Ascent) -> tuple[Array, Array, bool]:
-        """Indices of the rows that ascend, for each row the position of its row there, and whether a strip is empty."""
+        """Rows that ascend, for each row the position of its representative there, and whether a strip is empty."""
         from clusterkit.level_sets.equilibria import cover
 
         every_row = np.arange(len(rows))
@@ -160,7 +160,8 @@ def joined_by_segments(points: Array, domain: KernelDomain, n_segment_points: in
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 
     space = KernelSpace(points, domain.kernel)
-    component = CompleteGraph(n_segment_points=n_segment_points).label(domain, space, Task(len(points), None), rng).labels.copy()
+    labeler = CompleteGraph(n_segment_points=n_segment_points)
+    component = labeler.label(domain, space, Task(len(points), None), rng).labels.copy()
     alone = component < 0
     component[alone] = component.max() + 1 + np.arange(int(alone.sum()))
     return component

@@ -102,7 +102,7 @@ class Transition(Labeler):
         distinct = DistinctRows.of(space.points)
         rows = ascent.scaled(distinct.rows)
         basins = find_basins(ascent, rows, self.name)
-        warn_unfinished(basins, self)
+        warn_unfinished(basins, self.name, self.max_iter)
         basins, passes = highest_passes(
             ascent, basins, rows, basins.of_start, self.n_segment_points, self.neighbors, self.name
         )

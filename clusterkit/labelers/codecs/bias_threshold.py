@@ -16,9 +16,10 @@ from clusterkit.numerics.losses import LOSSES, SortedScores
 __all__ = ["BiasThreshold"]
 
 TIE = 32.0
-"""Differences of at most so many units of rounding count as equal: sums of about a thousand terms round by this much.
+"""Scores, and sums of losses, that differ by at most so many units of rounding count as equal.
 
-Scores are on the scale of the targets ±1, which gives the unit.
+Scores are on the scale of the targets ±1, which gives the unit. The number leaves room for the rounding of the solver's
+last operations, and is far below any difference that matters.
 """
 
 
@@ -62,7 +63,7 @@ class BiasThreshold(Codec):
         return np.array([[-1.0], [1.0]])[:k]
 
     def costs(self, rows: Array, k: int) -> Array:
-        """(g + b, -g - b): a sum of 0 is a tie and gets label 0; in float64, so that rounding does not lose the bias."""
+        """(g + b, -g - b): a sum of 0 is a tie and gets label 0; float64, so that the bias is not rounded away."""
         shifted = rows.astype(np.float64, copy=False) + (0.0 if self.bias is None else self.bias)
         return np.concatenate([shifted, -shifted], axis=1)[:, :k]
 
