@@ -71,8 +71,8 @@ def test_quick_turns_are_the_turns_in_full(kernel, given, renewal, max_iter):
         patch.setattr(_descent, "PIECE_BYTES", 1)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
-    assert np.array_equal(quick.reading.labels, full.reading.labels)
-    assert np.array_equal(quick.reading.outcome.rows, full.reading.outcome.rows)
+    assert np.array_equal(quick.balanced.labels, full.balanced.labels)
+    assert np.array_equal(quick.balanced.outcome.rows, full.balanced.outcome.rows)
     assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
     np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
     np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
@@ -113,7 +113,7 @@ def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     assert result.n_iter == 5
     # the four turns were not lost: these labels are those of the fifth
     labels, _ = oracle.lloyd(X, start, 8, max_iter=5)
-    assert np.array_equal(result.reading.labels, labels)
+    assert np.array_equal(result.balanced.labels, labels)
 
 
 def test_a_balancer_sees_scores_in_every_turn(monkeypatch):

@@ -1,4 +1,4 @@
-"""Where the samples live: features as an operator, or a kernel; solvers see nothing else of the data.
+"""Explicit features as an operator: kept in memory, computed anew in each pass, or sparse.
 
 A `FeatureSpace` yields its matrix H (n, L) block by block and derives every product from that one primitive, so a
 streamed space (or one on another machine) serves every solver unchanged and gives the same labels bit for bit.
@@ -6,9 +6,9 @@ streamed space (or one on another machine) serves every solver unchanged and giv
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -16,67 +16,22 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
-from clusterkit.core.kernel import Gaussian, Kernel
+from clusterkit.core.spaces.space import Space
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["DenseSpace", "FeatureSpace", "KernelSpace", "Space", "SparseSpace", "StreamedSpace", "build_space"]
+__all__ = [
+    "GROUPED_COLUMNS",
+    "DenseSpace",
+    "FeatureSpace",
+    "SparseSpace",
+    "StreamedSpace",
+    "build_space",
+    "squared_distances_to",
+]
 
-# Above this many target columns sorting the rows by label beats multiplying by mostly zeros.
 GROUPED_COLUMNS = 48
-
-KEPT_DISTANCES = 32 * 2**20
-"""Bytes up to which a kernel space keeps its distance matrix for other widths."""
-
-
-@attrs.frozen(eq=False)
-class Space(ABC):
-    """The samples as a solver sees them.
-
-    Parameters
-    ----------
-    points : ndarray or SparseRows of shape (n, d)
-        Coordinates before the last map: where domains live and segments are drawn.
-    before : tuple of RowMap
-        Maps from the raw data to these coordinates.
-    resolved : mapping
-        Parameters that the fit of the map decided, for `resolved_`.
-    """
-
-    same_products: ClassVar[bool] = True
-    """whether predicting the training rows repeats the products of the fit bit for bit"""
-
-    points: Array
-    before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
-    resolved: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
-
-    @property
-    def n(self) -> int:
-        """Number of samples."""
-        return len(self.points)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float32 or float64."""
-        return self.points.dtype
-
-    @property
-    def sparse(self) -> bool:
-        """Whether what a solver works on, points of a kernel or features, is `SparseRows`."""
-        return isinstance(self, SparseSpace) or (isinstance(self, KernelSpace) and isinstance(self.points, SparseRows))
-
-    @property
-    def coordinates(self) -> Transform:
-        """Raw rows to the coordinates of `points`."""
-        return Transform(self.before, self.dtype)
-
-    @abstractmethod
-    def take(self, index: Array) -> Space:
-        """The space of some of its samples."""
-
-    @abstractmethod
-    def lean(self) -> Space:
-        """The space without n x n matrices kept for speed: what a fit leaves behind."""
+"""Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
 
 
 @attrs.frozen(eq=False)
@@ -94,6 +49,11 @@ class FeatureSpace(Space):
     def lean(self) -> FeatureSpace:
         """Itself: it keeps none."""
         return self
+
+    @property
+    def sparse(self) -> bool:
+        """True if the features are `SparseRows`."""
+        return isinstance(self, SparseSpace)
 
     @property
     def width(self) -> int:
@@ -175,6 +135,29 @@ class FeatureSpace(Space):
             norms[rows] = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
         return norms
 
+    def mean(self) -> Array:
+        """Mean of the rows of H, (L,), float64, in one pass; equal samples have a mean that equals them exactly.
+
+        Therefore differences from the first row are summed. Sparse rows are summed as they are: their cost is that of
+        the stored entries only.
+        """
+        if self.sparse:
+            return self.adjoint(np.ones((self.n, 1)))[:, 0] / self.n
+        first: Array | None = None
+        total = np.zeros(self.width)
+        for _, H in self.blocks():
+            first = H[0].astype(np.float64) if first is None else first
+            total += (H - first).sum(axis=0)
+        assert first is not None
+        return np.asarray(first + total / self.n)
+
+    def squared_distances_to(self, point: Array) -> Array:
+        """|h(x_i) - point|² for a point (L,) of the feature space, (n,), float64, in one pass over dense features."""
+        distances = np.empty(self.n)
+        for rows, H in self.blocks():
+            distances[rows] = squared_distances_to(H, point)
+        return distances
+
     def minimum(self) -> float:
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
@@ -186,6 +169,12 @@ class FeatureSpace(Space):
         for rows, H in self.blocks():
             total += H.T @ visit(rows, H @ B).astype(self.dtype, copy=False)
         return total
+
+
+def squared_distances_to(H: Array, point: Array) -> Array:
+    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,)."""
+    difference = H - point
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
 def _grouped(H: Array, coded: Coded, rows: slice) -> Array:
@@ -300,109 +289,3 @@ def build_space(
 
 def _rebuild(points: Array, mapping: RowMap, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> Space:
     return build_space(points, mapping, storage="dense", before=before, resolved=resolved)
-
-
-@final
-@attrs.frozen(eq=False)
-class KernelSpace(Space):
-    """Samples known through a kernel; the n x n matrix is formed only on request and under the memory cap.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    """
-
-    same_products: ClassVar[bool] = False
-    kernel: Kernel
-    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
-    # of all widths of these points: the distances, None as long as nobody asked for them
-    _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True)
-
-    def columns(self, index: Array) -> Array:
-        """K[:, index], (n, b)."""
-        if "K" in self._memo:
-            return self._memo["K"][:, index]
-        return self.kernel(self.points, self.points[index])
-
-    def cross(self, Y: Array) -> Array:
-        """Kernel between new raw rows and the samples, (m, n)."""
-        return self.kernel(self.coordinates(Y), self.points)
-
-    def diag(self) -> Array:
-        """K_ii, (n,)."""
-        return self.kernel.diag(self.points)
-
-    def apply(self, A: Array | Coded) -> Array:
-        """K A, (n, q), by blocks of rows unless the matrix is there already."""
-        width = A.starts * A.codebook.shape[1] if isinstance(A, Coded) else A.shape[1]
-        dense = A.targets() if isinstance(A, Coded) else A
-        if "K" in self._memo:
-            return np.asarray(self._memo["K"] @ dense)
-        F = np.empty((self.n, width))
-        for rows in block_plan(self.n, self.n, self.dtype):
-            F[rows] = self.kernel(self.points[rows], self.points) @ dense
-        return F
-
-    def gram(self) -> Array:
-        """K, (n, n): exactly symmetric, kept for later calls, refused above the memory cap."""
-        if "K" not in self._memo:
-            memory.require(
-                self.n * self.n * self.dtype.itemsize,
-                f"the {self.n} x {self.n} kernel matrix",
-                "Use fewer rows, or featuremap 'elm', whose cost is linear in the number of rows.",
-            )
-            D = self._distances()
-            if D is not None and isinstance(self.kernel, Gaussian):
-                K = np.exp(-self.kernel.gamma * D)
-            else:
-                K = self._symmetric(self.kernel)
-            np.fill_diagonal(K, self.diag())
-            self._memo["K"] = K
-        return self._memo["K"]
-
-    def rescaled(self, gamma: float) -> KernelSpace:
-        """The same points under another width; nothing is computed.
-
-        Where the matrix of all of them is asked for and small, its distances are computed once for all widths.
-        """
-        self._shared.setdefault("D", None)
-        return attrs.evolve(self, kernel=Gaussian(gamma), memo={}, shared=self._shared)
-
-    def _distances(self) -> Array | None:
-        """Squared distances, for a space of which there are other widths, if they are small enough to keep."""
-        if "D" in self._shared and self._shared["D"] is None:
-            if self.n * self.n * self.dtype.itemsize > min(KEPT_DISTANCES, memory.cap()):
-                return None
-            self._shared["D"] = self._symmetric(_squared)
-        return self._shared.get("D")
-
-    def _symmetric(self, function: Callable[[Array, Array], Array]) -> Array:
-        K = np.empty((self.n, self.n), dtype=self.dtype)
-        for rows in block_plan(self.n, self.n, self.dtype):
-            K[rows] = function(self.points[rows], self.points)
-        for i in range(0, self.n, 512):  # in tiles: rounding must not make K[i, j] differ from K[j, i]
-            tile = slice(i, i + 512)
-            K[tile, : i + 512] = (lower := 0.5 * (K[tile, : i + 512] + K[: i + 512, tile].T))
-            K[: i + 512, tile] = lower.T
-        return K
-
-    def take(self, index: Array) -> KernelSpace:
-        """The space of some samples."""
-        return attrs.evolve(self, points=self.points[index], memo={}, shared={})
-
-    def lean(self) -> KernelSpace:
-        """Without the kernel and distance matrices."""
-        return attrs.evolve(self, memo={}, shared={})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))
-
-
-def _squared(A: Array, B: Array) -> Array:
-    from clusterkit.numerics.distances import squared_distances
-
-    return squared_distances(A, B)
-
-
-def _kernel_space(points: Array, kernel: Kernel, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> KernelSpace:
-    return KernelSpace(points, kernel, before=before, resolved=resolved)
