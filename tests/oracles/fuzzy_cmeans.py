@@ -39,8 +39,8 @@ def iterate(X, V, phi, turns):
     for _ in range(turns):
         U = memberships(distances(X, V), phi)
         history.append(objective(X, U, V, phi))
-        found, V = V, centres(X, U, phi)
-    return U, found, history
+        current, V = V, centres(X, U, phi)
+    return U, current, history
 
 
 def kernel_distances(K, weights):

@@ -56,17 +56,17 @@ def second_coordinate(W):
 
 def pieces(W):
     """Connected components by breadth-first search, numbered by first appearance."""
-    found = -np.ones(len(W), dtype=int)
+    component = -np.ones(len(W), dtype=int)
     for first in range(len(W)):
-        if found[first] >= 0:
+        if component[first] >= 0:
             continue
-        number, waiting = found.max() + 1, [first]
+        number, waiting = component.max() + 1, [first]
         while waiting:
             i = waiting.pop()
-            if found[i] < 0:
-                found[i] = number
-                waiting += [j for j in range(len(W)) if W[i, j] > 0 and found[j] < 0]
-    return found
+            if component[i] < 0:
+                component[i] = number
+                waiting += [j for j in range(len(W)) if W[i, j] > 0 and component[j] < 0]
+    return component
 
 
 def smooth(W, P, F, gamma):

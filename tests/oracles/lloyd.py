@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def relocate(distances_of, own, empty, noise):
+def relocate(distances_of, current, empty, noise):
     """Samples that become the centres of empty classes: farthest first, lowest index on ties
     (equal up to `noise`), each once."""
-    columns, free = {}, list(range(len(own)))
+    columns, free = {}, list(range(len(current)))
     for j in empty:
-        farthest = max(own[i] for i in free)
-        i = next(i for i in free if own[i] >= farthest - noise)
+        farthest = max(current[i] for i in free)
+        i = next(i for i in free if current[i] >= farthest - noise)
         columns[j] = distances_of(i)
         free.remove(i)
     return columns
@@ -25,8 +25,8 @@ def distances(X, labels, k, noise=0.0):
         if np.any(labels == j):
             D[:, j] = np.sum((X - X[labels == j].mean(axis=0)) ** 2, axis=1)
     empty = [j for j in range(k) if not np.any(labels == j)]
-    own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), own, empty, noise).items():
+    current = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), current, empty, noise).items():
         D[:, j] = column
     return D
 
@@ -41,8 +41,8 @@ def kernel_distances(K, labels, k, noise=0.0):
             within = np.mean(K[np.ix_(members, members)])
             D[:, j] = np.diag(K) - 2.0 * K[:, members].mean(axis=1) + within
     empty = [j for j in range(k) if not np.any(labels == j)]
-    own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], own, empty, noise).items():
+    current = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], current, empty, noise).items():
         D[:, j] = column
     return D
 

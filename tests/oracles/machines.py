@@ -41,14 +41,14 @@ def loss(g, b, y, name, epsilon=0.0):
 def candidates(g, low, high, name, epsilon=0.0):
     """(loss, k, b) for every k in low..high that splits no equal scores: the k lowest are negative."""
     ordered, n = np.sort(g), len(g)
-    found = []
+    splits = []
     for k in range(max(low, 1), min(high, n - 1) + 1):
         if ordered[k - 1] == ordered[k]:
             continue
         b = -(ordered[k - 1] + ordered[k]) / 2.0
         y = [-1.0] * k + [1.0] * (n - k)
-        found.append((loss(ordered, b, y, name, epsilon), k, b))
-    return found
+        splits.append((loss(ordered, b, y, name, epsilon), k, b))
+    return splits
 
 
 def smo(K, y, low, high, epsilon, tol, max_iter=100_000):

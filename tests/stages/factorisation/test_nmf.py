@@ -26,7 +26,7 @@ from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.solvers.factorisation import _passes as _factors
+from clusterkit.solvers.factorisation import _passes
 from clusterkit.solvers.factorisation import nmf
 from clusterkit.solvers.factorisation._passes import Rule
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
@@ -196,24 +196,24 @@ def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update
     X, _ = blobs(210)
     dense = mapped(Elm(n_hidden=33, storage="dense"), X.astype(dtype), 1)
     space = build_space(dense.points, dense.mapping, storage=storage)
-    found = []
+    outcomes = []
     for candidate in (dense, space):
         prepared = Nmf(update=update, max_iter=30).prepare(candidate, Task(len(X), 3), np.random.default_rng(2))
-        found.append(prepared.solve(None, None, np.random.default_rng(3)))
-    assert np.array_equal(found[0].rows, found[1].rows)
-    assert np.array_equal(found[0].extend.basis, found[1].extend.basis)
-    assert found[0].status.history == found[1].status.history
-    assert found[0].rows.dtype == dtype
-    assert found[0].extend(X).dtype == dtype
-    assert np.all(np.isfinite(found[0].extend(X)))
+        outcomes.append(prepared.solve(None, None, np.random.default_rng(3)))
+    assert np.array_equal(outcomes[0].rows, outcomes[1].rows)
+    assert np.array_equal(outcomes[0].extend.basis, outcomes[1].extend.basis)
+    assert outcomes[0].status.history == outcomes[1].status.history
+    assert outcomes[0].rows.dtype == dtype
+    assert outcomes[0].extend(X).dtype == dtype
+    assert np.all(np.isfinite(outcomes[0].extend(X)))
 
 
 @pytest.mark.parametrize("update", ["multiplicative", "hals"])
 def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
     X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
     single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
-    monkeypatch.setattr(_factors, "available", lambda: 3)
-    monkeypatch.setattr(_factors, "SMALLEST", 0)
+    monkeypatch.setattr(_passes, "available", lambda: 3)
+    monkeypatch.setattr(_passes, "SMALLEST", 0)
     several, _ = solve(X, 3, max_iter=5, tol=0, update=update)
     assert np.array_equal(single.rows, several.rows)
     assert np.array_equal(single.extend.basis, several.extend.basis)
@@ -235,11 +235,11 @@ def test_many_columns_equal_the_textbook_too(k):
 def test_sparse_equals_dense(update, dtype):
     rng = np.random.default_rng(0)
     X = (rng.random((400, 30)) * (rng.random((400, 30)) < 0.1)).astype(dtype)
-    found = []
+    outcomes = []
     for points in (X, SparseRows.of(X)):
         prepared = Nmf(update=update, max_iter=20, tol=0).prepare(space_of(points), Task(400, 3), None)
-        found.append(prepared.solve(None, None, np.random.default_rng(1)))
-    dense, sparse = found
+        outcomes.append(prepared.solve(None, None, np.random.default_rng(1)))
+    dense, sparse = outcomes
     assert sparse.rows.dtype == dtype
     rounding = {"rtol": 1e-8, "atol": 1e-10} if dtype == np.float64 else {"rtol": 1e-3, "atol": 1e-4}
     np.testing.assert_allclose(sparse.rows, dense.rows, **rounding)

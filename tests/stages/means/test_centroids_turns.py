@@ -18,7 +18,7 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly as _descent
+from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
 
 
@@ -61,18 +61,18 @@ def overlapping(draw):
 
 
 @pytest.mark.parametrize("kernel", [False, True])
-@given(given=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
-def test_quick_turns_are_the_turns_in_full(kernel, given, renewal, max_iter):
-    X, labels, k = given
+@given(case=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
+def test_quick_turns_are_the_turns_in_full(kernel, case, renewal, max_iter):
+    X, labels, k = case
     space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_descent, "RENEWAL", renewal)
-        patch.setattr(_descent, "PIECE_BYTES", 1)
+        patch.setattr(_hamerly, "RENEWAL", renewal)
+        patch.setattr(_hamerly, "GATHERED_BYTES", 1)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
-    assert np.array_equal(quick.balanced.labels, full.balanced.labels)
-    assert np.array_equal(quick.balanced.outcome.rows, full.balanced.outcome.rows)
+    assert np.array_equal(quick.labeling.labels, full.labeling.labels)
+    assert np.array_equal(quick.labeling.outcome.rows, full.labeling.outcome.rows)
     assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
     np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
     np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
@@ -83,8 +83,8 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
     looked = []
-    picked = _descent._picked
-    monkeypatch.setattr(_descent, "_picked", lambda space, index: looked.append(len(index)) or picked(space, index))
+    picked = _hamerly._gathered
+    monkeypatch.setattr(_hamerly, "_gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
     start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     result = loop(prepared, dense(X), start, 8, 300)
@@ -113,14 +113,14 @@ def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
     assert result.n_iter == 5
     # the four turns were not lost: these labels are those of the fifth
     labels, _ = oracle.lloyd(X, start, 8, max_iter=5)
-    assert np.array_equal(result.balanced.labels, labels)
+    assert np.array_equal(result.labeling.labels, labels)
 
 
 def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
     def never(*_):
         raise AssertionError("quick turns know no balancer")
 
-    monkeypatch.setattr(_descent, "_picked", never)
+    monkeypatch.setattr(_hamerly, "_gathered", never)
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
     assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1
