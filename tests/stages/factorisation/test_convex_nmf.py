@@ -123,7 +123,7 @@ def test_float32_and_threads(monkeypatch):
     double, _ = solve(KernelSpace(X, Gaussian(4.0)), 2, max_iter=20, tol=0)
     np.testing.assert_allclose(outcome.status.history, double.status.history, rtol=1e-4)
     monkeypatch.setattr(_passes, "available", lambda: 3)
-    monkeypatch.setattr(_passes, "SMALLEST", 0)
+    monkeypatch.setattr(_passes, "THREADED_PRODUCTS", 0)
     threaded, _ = solve(space, 2, max_iter=20, tol=0)
     assert np.array_equal(threaded.rows, outcome.rows)
     assert threaded.status == outcome.status
