@@ -33,8 +33,8 @@ class LogTfIdf(FeatureMap):
     -----
     ``df`` is the number of samples that contain the term; logarithms are natural. A term contained in all samples or in
     none has weight 0; a row without any other term stays 0. Values between 0 and 1 are not counts: a warning is
-    issued, and their damped value lies between 0 and 1. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to the inverse document
-    frequency; the formula here is the published one.
+    issued, and their damped value lies between 0 and 1. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to
+    the inverse document frequency; the formula here is the published one.
 
     References
     ----------
