@@ -6,8 +6,11 @@ import numpy as np
 
 
 def relocate(distances_of, current, empty, noise):
-    """Samples that become the centres of empty classes: farthest first, lowest index on ties
-    (equal up to `noise`), each once."""
+    """Columns of distances for the centres of empty classes.
+
+    These centres are the samples farthest from the centres of their classes, the lowest index on ties (equal up to
+    `noise`), no sample twice.
+    """
     columns, free = {}, list(range(len(current)))
     for j in empty:
         farthest = max(current[i] for i in free)
@@ -32,7 +35,7 @@ def distances(X, labels, k, noise=0.0):
 
 
 def kernel_distances(K, labels, k, noise=0.0):
-    """The same from a kernel matrix, summed pair by pair over the members of a class."""
+    """Squared distances in the space of a kernel, summed pair by pair over the members of a class, (n, k)."""
     n = len(K)
     D = np.full((n, k), np.nan)
     for j in range(k):
@@ -62,7 +65,7 @@ def objective(X, labels):
 
 
 def lloyd(X, labels, k, noise=0.0, max_iter=300):
-    """Iterate to a fixed point; labels and the objective of the labels entering each turn."""
+    """Iterate to a fixed point; returns the labels, and the objective of the labels entering each iteration."""
     history = []
     for _ in range(max_iter):
         D = distances(X, labels, k, noise)

@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def partitions(n, k):
-    """All labellings of n samples with k classes, each partition once."""
+    """All partitions of n samples into k classes, as labellings."""
 
     def grow(labels, used):
         if len(labels) == n:
@@ -43,7 +43,7 @@ def partitions(n, k):
 
 
 def bound_to(space, X, k, seed):
-    """A composition on a space that no feature map gives."""
+    """A composition bound to a space that no feature map can produce."""
     composition = Composition(Identity(), Centroids(), Argmax(), None, Random(), k)
     task = Task(len(X), k)
     return BoundComposition(

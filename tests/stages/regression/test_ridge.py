@@ -32,7 +32,7 @@ def dense(H):
 
 
 def solved(space, labels, k, codec=Argmax(), **parameters):  # noqa: B008 (frozen)
-    """The preparation, the coded labels and the outcome of one turn."""
+    """The preparation, the coded labels and the outcome of one iteration."""
     rng = np.random.default_rng(0)
     prepared = Ridge(**parameters).prepare(space, Task(space.n, k), rng)
     coded = codec.encode(labels, k)

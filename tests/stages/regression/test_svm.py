@@ -22,7 +22,7 @@ from clusterkit.solvers.regression.svm import Svm
 
 
 def turn(space, labels, previous=None, **parameters):
-    """One turn: the outcome and its objective."""
+    """One iteration: the outcome and its objective."""
     prepared = Svm(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
     outcome = prepared.solve(coded, previous, None)
@@ -75,7 +75,7 @@ def test_other_numbers_negate_the_scores_to_the_bit(case, C):
         other, same = turn(space, 1 - labels, C=C)
         np.testing.assert_array_equal(other.rows, -one.rows)
         np.testing.assert_allclose(same, value, rtol=1e-12)
-        # also from the turn before
+        # also from the outcome of the previous iteration
         np.testing.assert_array_equal(
             turn(space, 1 - labels, other, C=C)[0].rows, -turn(space, labels, one, C=C)[0].rows
         )

@@ -23,7 +23,7 @@ LOSSES = ("laplacian", "epsilon", "square")
 
 
 def turn(space, labels, previous=None, **parameters):
-    """One turn: the outcome and its objective."""
+    """One iteration: the outcome and its objective."""
     prepared = Svr(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
     outcome = prepared.solve(coded, previous, None)
@@ -145,11 +145,11 @@ def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     start = np.random.default_rng(2).permutation(40) % 2
     ends = []
     for labels in (start, 1 - start):
-        [result], _ = alternate(
+        [last], _ = alternate(
             prepared, codec, band, space, task, lambda _, labels=labels: labels,
             starts=1, max_iter=50, together=False, rng=None,
         )  # fmt: skip
-        ends.append(result.labeling.labels)
+        ends.append(last.labeling.labels)
     np.testing.assert_array_equal(ends[1], 1 - ends[0])
 
 
