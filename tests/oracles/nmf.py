@@ -11,7 +11,7 @@ def objective(V, W, B):
 
 
 def iterate(V, W, B, n_iter, delta):
-    """Lee & Seung's alternating updates, delta in numerator and denominator; returns the factors and F after each iteration."""
+    """Lee & Seung's alternating updates, with delta in numerator and denominator; returns factors and history."""
     history = []
     for _ in range(n_iter):
         B = B * (W.T @ V + delta) / (W.T @ (W @ B) + delta)

@@ -47,7 +47,7 @@ class FeatureSpace(Space):
     mapping: RowMap
 
     def lean(self) -> FeatureSpace:
-        """Itself: it keeps none."""
+        """The space itself: it keeps no n x n matrices."""
         return self
 
     @property
@@ -62,15 +62,15 @@ class FeatureSpace(Space):
 
     @property
     def transform(self) -> Transform:
-        """Raw rows to features."""
+        """The map from raw rows to features."""
         return Transform((*self.before, self.mapping), self.dtype)
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Row slices of the block plan with their rows of H; the one primitive."""
+        """Row slices of the block plan with their rows of H; all other operations derive from these."""
 
     def at(self, Y: Array) -> Array:
-        """Features of new raw rows, (m, L); of sparse ones too, where the map takes these."""
+        """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
         rows: Any = SparseRows.of(Y) if hasattr(Y, "tocsr") else Y
         return self.transform(rows)
 
@@ -83,7 +83,7 @@ class FeatureSpace(Space):
         return F
 
     def adjoint(self, T: Array | Coded) -> Array:
-        """H'T, (L, q), summed in float64 over the blocks; coded labels never become n x R q targets."""
+        """H'T, (L, q), summed in float64 over the blocks; coded labels are not expanded to n x R q targets."""
         columns = T.starts * T.codebook.shape[1] if isinstance(T, Coded) else T.shape[1]
         total = np.zeros((self.width, columns))
         for rows, H in self.blocks():
@@ -95,7 +95,7 @@ class FeatureSpace(Space):
         return total
 
     def gram(self) -> Array:
-        """H'H, (L, L), in float64 whatever the type of the data, because it is factorised."""
+        """H'H, (L, L), always in float64, because it is factorised."""
         total = np.zeros((self.width, self.width))
         for _, H in self.blocks():
             block = H.astype(np.float64, copy=False)
@@ -113,7 +113,7 @@ class FeatureSpace(Space):
         return H @ H.T
 
     def rows(self, index: Array | None = None) -> Array:
-        """Rows of H by index, or all of them if the memory cap allows it; `SparseRows` where H is sparse."""
+        """Rows of H by index, or all rows if the memory cap allows it; `SparseRows` if H is sparse."""
         if index is not None:
             return self.mapping(self.points[index])
         if self.sparse:
@@ -178,7 +178,7 @@ def squared_distances_to(H: Array, point: Array) -> Array:
 
 
 def _grouped(H: Array, coded: Coded, rows: slice) -> Array:
-    """H_b'T_b by class sums: rows sorted by label, then one addition a row instead of k products."""
+    """H_b'T_b by class sums: the rows are sorted by label and added, instead of k products per row."""
     parts = []
     for labels in coded.labels[:, rows]:
         order = np.argsort(labels, kind="stable")
@@ -202,23 +202,23 @@ class DenseSpace(FeatureSpace):
             yield rows, self._H[rows]
 
     def take(self, index: Array) -> DenseSpace:
-        """The space of some samples; their features are computed again, so that a streamed space has the same bits."""
+        """The space of some samples; features are computed again, so that they equal streamed features exactly."""
         return build_space(  # type: ignore[return-value]
             self.points[index], self.mapping, storage="dense", before=self.before, resolved=self.resolved
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Features follow from the points, so a pickle carries only those.
+        # The features follow from the points, so a pickle contains the points only.
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
 
 @final
 @attrs.frozen(eq=False)
 class StreamedSpace(FeatureSpace):
-    """Features computed anew in each pass: memory of one block."""
+    """Features computed again in each pass, with the memory of one block."""
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Blocks mapped on the way."""
+        """Blocks of rows, mapped when they are needed."""
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, self.mapping(self.points[rows])
 
@@ -230,15 +230,15 @@ class StreamedSpace(FeatureSpace):
 @final
 @attrs.frozen(eq=False)
 class SparseSpace(FeatureSpace):
-    """Features that are mostly 0; the blocks are `SparseRows`, and so is what `rows` gives.
+    """Features that are mostly 0: the blocks and the result of `rows` are `SparseRows`.
 
-    Solvers whose path says `sparse` work on it: they use products with H only.
+    Only for solvers whose path has `sparse`: they use products with H only.
     """
 
     _H: SparseRows
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Row slices of about as many stored entries as a dense block has."""
+        """Row slices with about as many stored entries as a dense block has entries."""
         mean = max(1, self._H.csr.nnz // max(1, self.n))
         for rows in block_plan(self.n, mean, self.dtype):
             yield rows, self._H[rows]
@@ -259,9 +259,20 @@ def build_space(
     before: tuple[RowMap, ...] = (),
     resolved: Mapping[str, Any] | None = None,
 ) -> DenseSpace | SparseSpace | StreamedSpace:
-    """The space of mapped points: dense where the memory cap allows it (or `storage` says so), else streamed.
+    """The space of mapped points.
 
-    Features of sparse rows are sparse or dense, as the map gives them.
+    Parameters
+    ----------
+    points : ndarray or SparseRows of shape (n, d)
+    mapping : RowMap
+        The last map, coordinates to features.
+    storage : {"auto", "dense", "streamed"}, default "auto"
+        "auto" keeps the features in memory up to half the memory cap, and computes them in each pass above. The
+        features of sparse rows are always kept, sparse or dense as the map returns them.
+    before : tuple of RowMap
+        Maps from the raw data to the points.
+    resolved : mapping, optional
+        Values of parameters that the fit of the map chose.
     """
     facts = dict(resolved or {})
     if isinstance(points, SparseRows):
@@ -272,7 +283,7 @@ def build_space(
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
     identity = isinstance(mapping, Keep)
     if storage == "auto":
-        # half the cap: a solver needs room beside the features
+        # half the cap: a solver needs memory beside the features
         storage = "dense" if identity or n_bytes <= memory.cap() // 2 else "streamed"
         if storage == "streamed":
             facts["storage"] = storage

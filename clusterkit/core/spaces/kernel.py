@@ -18,14 +18,16 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["KernelSpace"]
 
-KEPT_DISTANCES = 32 * 2**20
-"""Bytes up to which a kernel space keeps its distance matrix for other widths."""
+SHARED_DISTANCES = 32 * 2**20
+"""Size in bytes up to which a kernel space keeps its distance matrix for other widths."""
+TILE = 512
+"""Rows and columns of the tiles in which a matrix is made exactly symmetric."""
 
 
 @final
 @attrs.frozen(eq=False)
 class KernelSpace(Space):
-    """Samples known through a kernel; the n x n matrix is formed only on request and under the memory cap.
+    """Samples known through a kernel; the n x n matrix is computed on request only, and under the memory cap.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ class KernelSpace(Space):
     same_products: ClassVar[bool] = False
     kernel: Kernel
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
-    # of all widths of these points: the distances, None as long as nobody asked for them
+    # shared by the spaces of all widths of these points: "D" is the distance matrix, None before its first use
     _shared: dict[str, Array | None] = attrs.field(factory=dict, repr=False, kw_only=True)
 
     @property
@@ -58,7 +60,7 @@ class KernelSpace(Space):
         return self.kernel.diag(self.points)
 
     def apply(self, A: Array | Coded) -> Array:
-        """K A, (n, q), by blocks of rows unless the matrix is there already."""
+        """K A, (n, q), by blocks of rows unless the matrix has been computed already."""
         width = A.starts * A.codebook.shape[1] if isinstance(A, Coded) else A.shape[1]
         dense = A.targets() if isinstance(A, Coded) else A
         if "K" in self._memo:
@@ -86,17 +88,17 @@ class KernelSpace(Space):
         return self._memo["K"]
 
     def rescaled(self, gamma: float) -> KernelSpace:
-        """The same points under another width; nothing is computed.
+        """The same points with another width of the Gaussian kernel; nothing is computed.
 
-        Where the matrix of all of them is asked for and small, its distances are computed once for all widths.
+        If the matrix is needed later and is small, its distances are computed once and shared by all widths.
         """
         self._shared.setdefault("D", None)
         return attrs.evolve(self, kernel=Gaussian(gamma), memo={}, shared=self._shared)
 
     def _distances(self) -> Array | None:
-        """Squared distances, for a space of which there are other widths, if they are small enough to keep."""
+        """Squared distances, if the points have several widths and the matrix is small enough to be kept; else None."""
         if "D" in self._shared and self._shared["D"] is None:
-            if self.n * self.n * self.dtype.itemsize > min(KEPT_DISTANCES, memory.cap()):
+            if self.n * self.n * self.dtype.itemsize > min(SHARED_DISTANCES, memory.cap()):
                 return None
             self._shared["D"] = self._symmetric(_squared)
         return self._shared.get("D")
@@ -105,10 +107,11 @@ class KernelSpace(Space):
         K = np.empty((self.n, self.n), dtype=self.dtype)
         for rows in block_plan(self.n, self.n, self.dtype):
             K[rows] = function(self.points[rows], self.points)
-        for i in range(0, self.n, 512):  # in tiles: rounding must not make K[i, j] differ from K[j, i]
-            tile = slice(i, i + 512)
-            K[tile, : i + 512] = (lower := 0.5 * (K[tile, : i + 512] + K[: i + 512, tile].T))
-            K[: i + 512, tile] = lower.T
+        for i in range(0, self.n, TILE):  # rounding must not make K[i, j] differ from K[j, i]
+            tile = slice(i, i + TILE)
+            mean = 0.5 * (K[tile, : i + TILE] + K[: i + TILE, tile].T)
+            K[tile, : i + TILE] = mean
+            K[: i + TILE, tile] = mean.T
         return K
 
     def take(self, index: Array) -> KernelSpace:
@@ -116,7 +119,7 @@ class KernelSpace(Space):
         return attrs.evolve(self, points=self.points[index], memo={}, shared={})
 
     def lean(self) -> KernelSpace:
-        """Without the kernel and distance matrices."""
+        """The space without the kernel and distance matrices."""
         return attrs.evolve(self, memo={}, shared={})
 
     def __reduce__(self) -> tuple[Any, ...]:

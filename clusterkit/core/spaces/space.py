@@ -22,15 +22,15 @@ class Space(ABC):
     Parameters
     ----------
     points : ndarray or SparseRows of shape (n, d)
-        Coordinates before the last map: where domains live and segments are drawn.
+        Coordinates before the last map, in which domains are described and segments are drawn.
     before : tuple of RowMap
         Maps from the raw data to these coordinates.
     resolved : mapping
-        Parameters that the fit of the map decided, for `resolved_`.
+        Values of parameters that the fit of the map chose, for `resolved_`.
     """
 
     same_products: ClassVar[bool] = True
-    """whether predicting the training rows repeats the products of the fit bit for bit"""
+    """True if predicting the training rows repeats the products of the fit bit for bit."""
 
     points: Array
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
@@ -53,13 +53,13 @@ class Space(ABC):
 
     @property
     def coordinates(self) -> Transform:
-        """Raw rows to the coordinates of `points`."""
+        """The map from raw rows to the coordinates of `points`."""
         return Transform(self.before, self.dtype)
 
     @abstractmethod
     def take(self, index: Array) -> Space:
-        """The space of some of its samples."""
+        """The space of some of the samples."""
 
     @abstractmethod
     def lean(self) -> Space:
-        """The space without n x n matrices kept for speed: what a fit leaves behind."""
+        """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""

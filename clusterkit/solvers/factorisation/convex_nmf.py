@@ -81,7 +81,7 @@ class ConvexNmf(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels."""
+        """The implementations, by the type of the space."""
         return {KernelSpace: Path(_kernel, Scores, sparse=True, square=True)}
 
 
@@ -152,7 +152,8 @@ class _PreparedConvexNmf(Prepared):
         with nullcontext() if pool is None else pool:
             KA = times(A)
             # scale A so that the random product has the smallest error
-            A *= (factor := inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny))
+            factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
+            A *= factor
             current = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
             try:
                 for turn in range(1, spec.max_iter + 1):

@@ -108,7 +108,7 @@ class Nmf(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {
             FeatureSpace: Path(_features, Scores, sparse=True),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),

@@ -101,7 +101,7 @@ class LapGmm(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores)}
 
 

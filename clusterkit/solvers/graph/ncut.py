@@ -79,7 +79,7 @@ class Ncut(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels."""
+        """The implementations, by the type of the space."""
         return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.neighbors is None)}
 
 
