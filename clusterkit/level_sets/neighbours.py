@@ -9,6 +9,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.neighbours import unique_pairs
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import available
 
@@ -42,12 +43,8 @@ def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = N
     distances, neighbours = _nearest(queries, points, k)
     index = np.arange(len(points)) if index is None else index
     pairs = np.stack([np.repeat(index, k), neighbours.reshape(-1)], axis=1)
-    pairs.sort(axis=1)
-    # one number for each pair: np.unique is faster on numbers than on rows
-    keys = pairs[:, 0] * np.int64(len(points)) + pairs[:, 1]
-    keys, first = np.unique(keys, return_index=True)
-    order = np.argsort(distances.reshape(-1)[first], kind="stable")
-    edges = np.stack([keys[order] // len(points), keys[order] % len(points)], axis=1)
+    edges, first = unique_pairs(pairs, len(points))
+    edges = edges[np.argsort(distances.reshape(-1)[first], kind="stable")]
     return np.ascontiguousarray(edges[edges[:, 0] != edges[:, 1]])
 
 

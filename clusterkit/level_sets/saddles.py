@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.progress import Report, tell
 from clusterkit.level_sets.equilibria import Ascent, Basins, curvatures, extended
+from clusterkit.numerics.neighbours import unique_pairs
 
 __all__ = ["Passes", "border_pairs", "components_above", "highest_passes", "neighbour_pairs", "saddle_near"]
 
@@ -63,7 +64,7 @@ def neighbour_pairs(points: Array, neighbors: int) -> Array:
     count = len(points)
     if count - 1 <= neighbors:
         return np.stack(np.triu_indices(count, 1), axis=1)
-    pairs = set()
+    pairs = []
     nearest, parent = np.full(count, np.inf), np.zeros(count, dtype=np.intp)
     inside, last = np.zeros(count, dtype=bool), 0
     for step in range(count):
@@ -71,13 +72,13 @@ def neighbour_pairs(points: Array, neighbors: int) -> Array:
         distances = cdist(points[last : last + 1], points)[0]
         distances[last] = np.inf
         for j in np.argsort(distances, kind="stable")[:neighbors]:
-            pairs.add((min(last, j), max(last, j)))
+            pairs.append((last, j))
         closer = ~inside & (distances < nearest)
         nearest[closer], parent[closer] = distances[closer], last
         if step < count - 1:
             last = int(np.argmin(np.where(inside, np.inf, nearest)))
-            pairs.add((min(last, parent[last]), max(last, parent[last])))
-    return np.array(sorted(pairs), dtype=np.intp)
+            pairs.append((last, parent[last]))
+    return unique_pairs(np.array(pairs, dtype=np.intp), count)[0]
 
 
 def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> tuple[Array, Array]:
@@ -111,7 +112,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
     pairs = pairs[of_row[pairs[:, 0]] != of_row[pairs[:, 1]]]
     if not len(pairs):
         return pairs, pairs
-    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    pairs, _ = unique_pairs(pairs, len(rows))
     basins = of_row[pairs]
     descending = basins[:, 0] > basins[:, 1]
     pairs[descending], basins[descending] = pairs[descending, ::-1], basins[descending, ::-1]

@@ -68,15 +68,8 @@ class FeatureMatrix:
     @classmethod
     def of(cls, space: FeatureSpace) -> FeatureMatrix:
         """The matrix of a space: two passes."""
-        mean = np.zeros(space.width)
-        for _, H in space.blocks():
-            mean += H.sum(axis=0, dtype=np.float64)
-        mean /= space.n
-        diag = np.empty(space.n)
-        for rows, H in space.blocks():
-            H = H - mean
-            diag[rows] = np.einsum("ij,ij->i", H, H)
-        return cls(space, mean, diag)
+        mean = space.mean()
+        return cls(space, mean, space.squared_distances_to(mean))
 
     def whole(self) -> Array:
         """The matrix from all pairs of blocks."""
