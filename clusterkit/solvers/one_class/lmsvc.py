@@ -24,7 +24,7 @@ from clusterkit.solvers.one_class._gram_blocks import FeatureProducts, KernelPro
 __all__ = ["Lmsvc"]
 
 GAP_TOLERANCE = 1e-3
-"""Relative duality gap at which ``stop="gap"`` ends: labels do not change below it."""
+"""Relative duality gap at which ``stop="gap"`` ends: the objective is then known to 0.1 %."""
 
 GAP_STEPS_PER_SAMPLE, GAP_STEPS = 1000, 200_000
 """Most steps of ``stop="gap"`` without `t_max`: the larger one of the first times n and the second."""
