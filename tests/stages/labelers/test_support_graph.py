@@ -167,7 +167,7 @@ def test_two_moons():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("solver", [Svdd(nu=0.2), Lmsvc(C=2.0, theta=0.1), Subsampled(fraction=0.5)])
+@pytest.mark.parametrize("solver", [Svdd(nu=0.2), Lmsvc(C=2.0, step_tol=0.1), Subsampled(fraction=0.5)])
 @pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=30), Rbf(gamma=0.5)])
 def test_every_solver_tells_its_supports(featuremap, solver, dtype):
     X = np.random.default_rng(2).normal(size=(60, 5)).astype(dtype)
