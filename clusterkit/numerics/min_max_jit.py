@@ -22,7 +22,7 @@ ALPHA_BETA, ROW_BREAK, STAIRCASE = 0, 1, 2
 """Rules of `search`: exact value, exact sign, or a guess of the sign from fewer modules."""
 
 
-class Modules(NamedTuple):
+class ModuleArrays(NamedTuple):
     """All modules of a classifier, with a Gaussian kernel.
 
     Parameters
@@ -66,7 +66,7 @@ def search(
     offsets : ndarray of shape (P + 1,)
     coefficients : ndarray of shape (P, s)
     intercepts : ndarray of shape (P, P)
-        As in `Modules`.
+        As in `ModuleArrays`.
     first : ndarray of shape (c + 1,)
         Where the parts of each class begin.
     order : ndarray of shape (n, P)
@@ -90,7 +90,7 @@ def search(
     c = len(first) - 1
     values = np.empty((len(Y), c * (c - 1) // 2))
     evaluated = np.empty(len(Y), dtype=np.intp)
-    modules = Modules(columns, gamma, offsets, coefficients, intercepts)
+    modules = ModuleArrays(columns, gamma, offsets, coefficients, intercepts)
     over_rows(
         lambda start, stop: _rows(Y, start, stop, modules, first, order, rule, values, evaluated),
         len(Y),
@@ -101,7 +101,7 @@ def search(
 
 @njit(fastmath=FAST)
 def _rows(
-    Y: Any, start: Any, stop: Any, modules: Modules, first: Any, order: Any, rule: Any, values: Any, evaluated: Any
+    Y: Any, start: Any, stop: Any, modules: ModuleArrays, first: Any, order: Any, rule: Any, values: Any, evaluated: Any
 ) -> Any:
     columns, gamma, offsets = modules.columns, modules.gamma, modules.offsets
     coefficients, intercepts = modules.coefficients, modules.intercepts
@@ -129,7 +129,9 @@ def _rows(
                     value += _product(coefficients[b, offsets[a] : offsets[a + 1]], kernel[offsets[a] : offsets[a + 1]])
                     value += _product(coefficients[a, offsets[b] : offsets[b + 1]], kernel[offsets[b] : offsets[b + 1]])
                     count += 1
-                    if rule == STAIRCASE:  # one step along the staircase: to the next column if positive, else to the next row
+                    if (
+                        rule == STAIRCASE
+                    ):  # one step along the staircase: to the next column if positive, else to the next row
                         if value > 0.0:
                             j += 1
                         else:

@@ -11,6 +11,6 @@ With the cluster sizes W and a step α, all centres move at once in every iterat
   loops, the outer loop with the list of rows near a border, and the arrays for both;
 - `repair`: exactly equal sizes (±1) by offsets of the scores (`even_out`).
 
-Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
-Conference on Neural Information Processing.
+Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,
+International Conference on Neural Information Processing.
 """

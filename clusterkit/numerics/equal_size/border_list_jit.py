@@ -26,8 +26,8 @@ __all__ = ["LONGEST", "MOST", "BorderList", "SweepRoom", "first_plan", "run_with
 EPS = float(np.finfo(np.float64).eps)
 """Relative rounding error of double precision."""
 CHEAP, DEAR = 1.0, 3.0
-"""To make a list costs about two sweeps over all rows. It should serve until the sweeps over its rows have cost about as
-much: between these numbers of full sweeps."""
+"""To make a list costs about two sweeps over all rows. It should serve until the sweeps over its rows have cost about
+as much: between these numbers of full sweeps."""
 LONGEST, CHECKED = 0.4, 8
 """A list with more than this share of the rows does not pay. The share is checked after one tile in `CHECKED`, so that
 a list that becomes too long costs no full sweep."""
@@ -75,7 +75,8 @@ class BorderList(NamedTuple):
     margins : ndarray of shape (m,)
         How far each centre may deviate from its extrapolated path.
     gaps : ndarray of shape (m,)
-        A row is left out only if the second lowest score exceeds the lowest, that of centre j, by more than ``gaps[j]``.
+        A row is left out only if the second lowest score exceeds the lowest, that of centre j, by more than
+        ``gaps[j]``.
     """
 
     tiles: NDArray[Any]
@@ -178,9 +179,9 @@ def _stays(room: SweepRoom, progress, radius, near, margins):
     """Whether no difference of two scores has fallen by more than the margins of the two centres.
 
     The centres were at ``room.begin`` and are expected at ``room.begin + progress * room.path``. Let e be the deviation
-    of a centre from its expected place l. A row x of norm up to `radius` then changes its score by
-    ``l · e + |e|² / 2 - x · e``; along the path the difference of two scores is a parabola that falls below its chord by
-    at most ``|path|² / 8``. Rounding may take `near`. O(D m²).
+    of a centre from its expected place l. A row x of norm up to `radius` then changes its score by ``l · e + |e|² / 2 -
+    x · e``; along the path the difference of two scores is a parabola that falls below its chord by at most ``|path|² /
+    8``. Rounding may take `near`. O(D m²).
     """
     centres, begin, path, deviation = room.centres, room.begin, room.path, room.spare
     D, m = centres.shape
@@ -208,7 +209,7 @@ def _stays(room: SweepRoom, progress, radius, near, margins):
 
 @njit
 def _set_margins(path, scale, margins):
-    """Write the margins: `scale` times the length of each path less the mean path, smoothed with 30 % of the average."""
+    """Write the margins: `scale` times the length of each path less the mean path, mixed with 30 % of the average."""
     D, m = path.shape
     for j in range(m):
         margins[j] = 0.0
@@ -250,8 +251,9 @@ def _extrapolate(room: SweepRoom, turns):
 def _rounding(longest, radius, d, D, rotated, unit, size, stray, off):
     """Bound on what rounding changes in the difference of two scores, or of two half squared distances in `count`.
 
-    `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row before and after
-    the projection on the hull, `size` the largest norm of a centre there, `stray` and `off` the values of `flatten`.
+    `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row before and
+    after the projection on the hull, `size` the largest norm of a centre there, `stray` and `off` the values of
+    `flatten`.
     """
     # a row's coordinates are rounded once, or are sums of d products
     placed = longest * (np.sqrt(D) * (d + 8) if rotated else 2.0)

@@ -198,7 +198,8 @@ class _DriftLoop:
     Parameters
     ----------
     iterate : callable
-        Runs the iterations from the first to before the last one given; returns how many are finished, and why it ended.
+        Runs the iterations from the first to before the last one given; returns how many are finished, and why it
+        ended.
     place : callable
         Converts centres from the coordinates of the loop to rows of (m, d).
     tree : BoxTree or None

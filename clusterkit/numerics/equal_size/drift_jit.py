@@ -1,9 +1,9 @@
 """The compiled loops of equal clustering: centres move by the sizes of their clusters until these are nearly equal.
 
 Only cluster sizes enter the update, and they are integers that are counted exactly. So an iteration needs the sizes
-alone, not the cluster of every row. This file has the update itself (`finish`, with `_coefficients` and `_move`) and two
-of the three loops: centres on a line (`run_on_line`) and rows with few attributes (`run_with_tree`). The loop for all
-other rows is `border_list_jit.run_with_tiles`. All three find the sizes that comparing every row with every centre
+alone, not the cluster of every row. This file has the update itself (`finish`, with `_coefficients` and `_move`) and
+two of the three loops: centres on a line (`run_on_line`) and rows with few attributes (`run_with_tree`). The loop for
+all other rows is `border_list_jit.run_with_tiles`. All three find the sizes that comparing every row with every centre
 gives; the tests compare them with that plain loop.
 """
 
@@ -236,7 +236,7 @@ def finish(turn, n, C, sizes, settings: DriftSettings, record: DriftRecord, room
 
 @njit
 def _interval_sizes(Q, P, order, sizes):
-    """Numbers of the sorted rows Q (n,) that are nearest to each centre P (m,) on a line, by search at the midpoints."""
+    """Count the sorted rows Q (n,) nearest to each centre P (m,) on a line, by binary search at the midpoints."""
     m = len(P)
     for a in range(1, m):  # insertion sort: the order hardly changes between iterations
         centre = order[a]

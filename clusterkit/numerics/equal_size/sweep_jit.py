@@ -150,7 +150,8 @@ def flatten(C, rows: TiledRows, F, rest):
 def pack(F, weights, offsets):
     """Arrange the centres F (D, m) for `count`, by pairs of centres and fours of coordinates; return the largest norm.
 
-    ``weights`` (ceil(m / 2), ceil(D / 4), 2, 4) take the coordinates, ``offsets`` (m made even,) half the squared norms.
+    ``weights`` (ceil(m / 2), ceil(D / 4), 2, 4) take the coordinates, ``offsets`` (m made even,) half the squared
+    norms.
     """
     D, m = F.shape
     longest = 0.0

@@ -73,9 +73,7 @@ class TiledLoop:
         if single and not norms.max() < border_list_jit.MOST:
             return False
         unit, pairs = float(np.finfo(dtype).eps) / 2.0, (m + 1) // 2
-        self.rows = sweep_jit.TiledRows(
-            tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, unit, norms
-        )
+        self.rows = sweep_jit.TiledRows(tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, unit, norms)
         self.border = border_list_jit.BorderList(
             _aligned((int(border_list_jit.LONGEST * shape[0]) + 3, *shape[1:]), dtype),
             np.empty(n, dtype=np.int32),

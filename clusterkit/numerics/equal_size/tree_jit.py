@@ -18,7 +18,7 @@ from clusterkit._jit import njit
 __all__ = ["BoxTree", "TreeRoom", "build", "count", "tree_room"]
 
 LEAF = 16
-"""Most rows of a leaf: comparing so few rows one by one costs about as much as handling two more boxes."""
+"""Most rows of a leaf: so few rows are compared one by one, because further boxes cost more than they save."""
 DEPTH = 66
 """Room on the stack. Every split halves the rows, so the depth of the tree is at most 64."""
 EPS = float(np.finfo(np.float64).eps)

@@ -1,8 +1,9 @@
 """Successive cheapest paths between k clusters: rows move along them until every size is allowed.
 
-The residual graph of the transportation problem has a node for each cluster and a node T that collects all rows. The arc
-from cluster p to cluster q costs as much as the row of p that loses least by moving to q; a heap for each ordered pair
-of clusters holds the candidates. An arc between a cluster and T costs nothing while the size of the cluster may change.
+The residual graph of the transportation problem has a node for each cluster and a node T that collects all rows. The
+arc from cluster p to cluster q costs as much as the row of p that loses least by moving to q; a heap for each ordered
+pair of clusters holds the candidates. An arc between a cluster and T costs nothing while the size of the cluster may
+change.
 
 `move_along_paths` repeats four steps: Dijkstra's search for the nearest deficit (`_nearest_deficit`), new prices
 (`_raise_prices`), one row along each arc of the path (`_augment`), and heaps in order again (`_repair_heaps`).
@@ -87,7 +88,7 @@ class Flow(NamedTuple):
     high: NDArray[Any]
 
 
-class Search(NamedTuple):
+class PathSearch(NamedTuple):
     """Arrays (k + 1,) of Dijkstra's algorithm: distance, the node before on the path or -1, whether it is final."""
 
     distance: NDArray[Any]
@@ -127,7 +128,7 @@ def move_along_paths(C, labels, sizes, prices, low, high, window):
     heaps = _heaps(C, labels, prices, window)
     arcs = _arcs(heaps, labels, prices, window)
     flow = _initial_flow(len(C), sizes, prices, low, high)
-    search = Search(np.empty(k + 1), np.empty(k + 1, dtype=np.int64), np.empty(k + 1, dtype=np.bool_))
+    search = PathSearch(np.empty(k + 1), np.empty(k + 1, dtype=np.int64), np.empty(k + 1, dtype=np.bool_))
     while _begin_search(flow, search):
         target = _nearest_deficit(arcs, flow, prices, search)
         if target < 0:
@@ -163,7 +164,7 @@ def _initial_flow(n, sizes, prices, low, high):
 
 
 @njit
-def _begin_search(flow: Flow, search: Search):
+def _begin_search(flow: Flow, search: PathSearch):
     """Start the search at every surplus; False if there is none."""
     excess, distance, before, final = flow.excess, search.distance, search.before, search.final
     surplus = False
@@ -178,7 +179,7 @@ def _begin_search(flow: Flow, search: Search):
 
 
 @njit
-def _nearest_deficit(arcs: Arcs, flow: Flow, prices, search: Search):
+def _nearest_deficit(arcs: Arcs, flow: Flow, prices, search: PathSearch):
     """Dijkstra's algorithm on reduced costs, from all surpluses to the nearest deficit; -1 if none can be reached."""
     cost_of = arcs.cost
     amount, excess, low, high = flow.amount, flow.excess, flow.low, flow.high
@@ -211,7 +212,7 @@ def _nearest_deficit(arcs: Arcs, flow: Flow, prices, search: Search):
 
 
 @njit
-def _leaves_window(arcs: Arcs, search: Search, target):
+def _leaves_window(arcs: Arcs, search: PathSearch, target):
     """Whether the path to `target` has an arc whose cheapest row may lie outside the window."""
     T = len(arcs.cost)
     v = target
@@ -224,7 +225,7 @@ def _leaves_window(arcs: Arcs, search: Search, target):
 
 
 @njit
-def _raise_prices(prices, search: Search, target):
+def _raise_prices(prices, search: PathSearch, target):
     """Raise the prices so that every arc of the path has the reduced cost 0 and none becomes negative."""
     distance, final = search.distance, search.final
     length = distance[target]
@@ -234,7 +235,7 @@ def _raise_prices(prices, search: Search, target):
 
 
 @njit
-def _augment(labels, sizes, arcs: Arcs, flow: Flow, search: Search, target):
+def _augment(labels, sizes, arcs: Arcs, flow: Flow, search: PathSearch, target):
     """Move one row along each arc of the path to `target`; return the node where the path starts."""
     mover, amount, before = arcs.mover, flow.amount, search.before
     T = len(amount)
@@ -256,11 +257,11 @@ def _augment(labels, sizes, arcs: Arcs, flow: Flow, search: Search, target):
 
 
 @njit
-def _repair_heaps(C, labels, heaps: Heaps, arcs: Arcs, search: Search, target):
+def _repair_heaps(C, labels, heaps: Heaps, arcs: Arcs, search: PathSearch, target):
     """Enter the rows that moved along the path into the heaps of their new clusters, and renew the arcs concerned.
 
-    All labels have changed before, because a heap drops rows at its top that have left their cluster. Returns the heaps,
-    which may have moved to new memory.
+    All labels have changed before, because a heap drops rows at its top that have left their cluster. Returns the
+    heaps, which may have moved to new memory.
     """
     mover, before = arcs.mover, search.before
     T = len(mover)
@@ -286,7 +287,7 @@ def _repair_heaps(C, labels, heaps: Heaps, arcs: Arcs, search: Search, target):
 
 
 @njit
-def _is_free(arcs: Arcs, flow: Flow, prices, search: Search, target):
+def _is_free(arcs: Arcs, flow: Flow, prices, search: PathSearch, target):
     """Whether another row can follow along the whole path at reduced cost 0."""
     mover, cost, before = arcs.mover, arcs.cost, search.before
     T = len(mover)

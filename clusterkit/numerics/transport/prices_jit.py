@@ -56,11 +56,12 @@ def moves(C, labels):
 
 @njit
 def audit(C, labels, prices, low, high, sizes):
-    """Bound on the distance of labels from the optimum, its scale, and the number of rows that the prices label otherwise.
+    """Bound on the distance of labels from the optimum, its scale, and the number of rows with another cheapest label.
 
     By weak duality the distance is at most the gap: what every row could save at the prices, plus the price of sizes
     that are not at the bound which their price stands for. The scale is the expected cost of uniformly random labels
-    less the cost of each row's cheapest label; like the gap it does not change when a constant is added to a row. O(n k).
+    less the cost of each row's cheapest label; like the gap it does not change when a constant is added to a row. O(n
+    k).
     """
     n, k = C.shape
     gap, scale, others = 0.0, 0.0, 0
@@ -88,8 +89,8 @@ def audit(C, labels, prices, low, high, sizes):
 def _lengths(weight, counts, margin, forward):
     """Bellman-Ford algorithm from, or to, an additional node with arcs of length 0.
 
-    The arcs cost ``weight - margin · counts``. Returns the distances, the node before each on its path or -1, and a node
-    from which a negative cycle is reached backwards, or -1 if there is none. O(k³).
+    The arcs cost ``weight - margin · counts``. Returns the distances, the node before each on its path or -1, and a
+    node from which a negative cycle is reached backwards, or -1 if there is none. O(k³).
     """
     m = len(weight)
     dist = np.zeros(m)
@@ -115,10 +116,10 @@ def _lengths(weight, counts, margin, forward):
 def widest(least, low, high, sizes):
     """Prices at which labels are optimal with the widest margin.
 
-    A row of p must not gain by moving to q: ``price_p - price_q + margin <= least[p, q]``. A cluster that could grow has
-    no price above 0, and a cluster that could shrink has none below. Such prices exist unless the residual graph has a
-    negative cycle. The widest margin is the least mean cost of a cycle, found by Newton's method, O(k³) for each of a
-    few steps.
+    A row of p must not gain by moving to q: ``price_p - price_q + margin <= least[p, q]``. A cluster that could grow
+    has no price above 0, and a cluster that could shrink has none below. Such prices exist unless the residual graph
+    has a negative cycle. The widest margin is the least mean cost of a cycle, found by Newton's method, O(k³) for each
+    of a few steps.
 
     Parameters
     ----------
@@ -133,8 +134,8 @@ def widest(least, low, high, sizes):
         Half-way between the lowest and the highest prices that have the margin.
     margin : float
     cycle : ndarray
-        Clusters of a cycle of moves that lowers the cost: in each a row moves to the next cluster; k stands for the node
-        T of `paths_jit`. Empty if the labels are optimal up to rounding.
+        Clusters of a cycle of moves that lowers the cost: in each a row moves to the next cluster; k stands for the
+        node T of `paths_jit`. Empty if the labels are optimal up to rounding.
     """
     k = len(least)
     m = k + 1

@@ -22,14 +22,14 @@ Array = NDArray[Any]
 SAMPLE_LEAST = 2000
 """Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
 SAMPLE_RATIO = 16
-"""A sample has one row in so many. A smaller ratio costs more time in samples, a larger one leaves more rows to move."""
+"""A sample has one row in so many. Larger samples cost more time themselves; smaller ones leave more rows to move."""
 ALL_CANDIDATES = 100_000
 """With at most so many costs all rows are candidates for every move; with more, only rows near a border are."""
 WIDENINGS = 12
 """Attempts with a wider and wider window of candidates, at least three times as wide each; then all rows become
 candidates."""
 QUANTILE_ROWS = 5000
-"""So many rows estimate a quantile of the losses, to about one in a hundred."""
+"""So many rows estimate a quantile of the losses, to within about one per cent of the rows."""
 GOLDEN = 0.6180339887498949
 """The golden ratio less 1, (√5 - 1) / 2: its multiples modulo 1 are spread most evenly."""
 
@@ -104,7 +104,7 @@ def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, 
 
 
 def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | None:
-    """Labels, sizes and prices, starting at the prices of a sample of the rows whose sizes obey the bounds in proportion."""
+    """Labels, sizes and prices; the prices start at the solution of a sample of the rows under proportional bounds."""
     n, k = C.shape
     prices = np.zeros(k + 1)
     if n > 2 * SAMPLE_LEAST:
@@ -141,5 +141,5 @@ def _loss(C: Array, prices: Array, labels: Array, share: float) -> float:
 
 
 def _spread(n: int, m: int) -> Array:
-    """About m of n indices at multiples of the golden ratio: always the same ones, and aligned with no period of the rows."""
+    """About m of n indices at multiples of the golden ratio: always the same, in step with no period of the rows."""
     return np.unique((np.arange(m) * GOLDEN % 1.0 * n).astype(np.int64))
