@@ -104,14 +104,14 @@ def stages() -> str:
     )
     parts = [f"{NOTE}# Stages\n", intro]
     for kind, text in KINDS.items():
-        found = clusterkit.stages(kind)
+        classes = clusterkit.stages(kind)
         parts += [f"## {kind}\n", text + "\n"]
-        if not found:
+        if not classes:
             parts.append("None yet.\n")
             continue
         rows = [
             f"| `{name}` | {_cell(_first_line(stage))} | {_parameters(stage())} |"
-            for name, stage in sorted(found.items())
+            for name, stage in sorted(classes.items())
         ]
         parts.append("| name | what it is | parameters |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     parts += [_compositions()]
