@@ -88,9 +88,9 @@ def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
     assert labels.shape == (n,)
     assert labels.dtype == np.intp
     if c.n_clusters is None:
-        found = np.unique(labels[labels >= 0])
+        numbers = np.unique(labels[labels >= 0])
         assert labels.min() >= -1
-        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+        np.testing.assert_array_equal(numbers, np.arange(len(numbers)), err_msg="numbers are left out")
     else:
         assert labels.min() >= 0
         assert labels.max() < c.n_clusters
@@ -145,12 +145,12 @@ def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
         The same for the same input: ties go to the first.
     """
     pairs = [(c, set(combinations(_slots(c), 2))) for c in compositions]
-    missing = set().union(*(found for _, found in pairs)) if pairs else set()
+    missing = set().union(*(values for _, values in pairs)) if pairs else set()
     cover = []
     while missing:
-        best, found = max(pairs, key=lambda entry: len(entry[1] & missing))
+        best, values = max(pairs, key=lambda entry: len(entry[1] & missing))
         cover.append(best)
-        missing -= found
+        missing -= values
     return cover
 
 

@@ -31,7 +31,7 @@ def check_stage(stage: Any, share: float = 1.0) -> None:
     Raises
     ------
     AssertionError
-        At the first law that is broken; the message names it, what it says and the smallest example found.
+        At the first law that is broken; the message names it, what it says and the smallest example that breaks it.
     """
     for _, check in laws_of(stage, share):
         check()
@@ -54,7 +54,7 @@ def laws_of(stage: Any, share: float = 1.0) -> Iterator[tuple[str, Callable[[], 
 def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
     """The stage with its defaults, then with each word of its parameters that take one of a few words.
 
-    The words come from the fields' metadata ("options"), so no list is kept by hand.
+    The words come from the fields' metadata ("options"), so nobody has to list them.
     """
     yield "", stage
     fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(type(stage))
@@ -108,20 +108,20 @@ def parametrize_with_laws(
         if (wanted is None or entry.name in wanted) and distribution in (None, entry.distribution)
     ]
     if not entries:
-        said = {"kind": kind, "names": None if wanted is None else sorted(wanted), "distribution": distribution}
-        asked = ", ".join(f"{key}={value!r}" for key, value in said.items() if value is not None)
+        conditions = {"kind": kind, "names": None if wanted is None else sorted(wanted), "distribution": distribution}
+        described = ", ".join(f"{key}={value!r}" for key, value in conditions.items() if value is not None)
         seen = "; ".join(
             f"{p.name} of {p.distribution}" + (f" (not used: {p.problem})" if p.problem else "")
             for p in registry.plugins()
         )
-        raise UnknownName(f"no registered stage has {asked}. Installed plugins: {seen or 'none'}.")
+        raise UnknownName(f"no registered stage has {described}. Installed plugins: {seen or 'none'}.")
     cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry, share)]
     return pytest.mark.parametrize("law", cases)
 
 
 @final
 @attrs.frozen(eq=False)
-class Case:
+class LawCase:
     """One law of one stage, to be called.
 
     Parameters
@@ -139,19 +139,19 @@ class Case:
         self.run()
 
 
-def _cases(entry: Entry, share: float) -> Iterator[Case]:
+def _cases(entry: Entry, share: float) -> Iterator[LawCase]:
     """A case a law; a stage that does not load or construct is one case that fails."""
     where = f"{entry.kind}-{entry.name}"
     try:
         made: Stage = registry.get(entry.kind, entry.name)()
         made = made.with_parameters(**made.trial)
     except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
-        yield Case(f"{where}-loads", functools.partial(_fail, problem))
+        yield LawCase(f"{where}-loads", functools.partial(_fail, problem))
         return
     for suffix, stage in variants(made):
         for each in _applicable(stage):
             if not suffix or each not in CONTRACT:  # the contract is about the class
-                yield Case(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage, share))
+                yield LawCase(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage, share))
 
 
 def _fail(problem: Exception) -> None:
@@ -183,11 +183,9 @@ def _made(stage: Any) -> Stage:
         raise TypeError(f"check_stage takes a stage, its class or its name, got {stage!r}")
     kind, _, name = stage.rpartition(":")
     if kind in ABSTRACT:
-        found: Any = registry.get(kind, name)
-        return _made(found)
+        return _made(registry.get(kind, name))
     kinds = [each for each in ABSTRACT if registry.find(each, stage) is not None]
     if len(kinds) != 1:
         what = "no kind of stage has" if not kinds else f"{' and '.join(kinds)} have"
         raise UnknownName(f"{what} a stage named {stage!r}; write 'kind:name' or pass the class")
-    found = registry.get(kinds[0], stage)
-    return _made(found)
+    return _made(registry.get(kinds[0], stage))

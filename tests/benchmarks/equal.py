@@ -67,18 +67,18 @@ def compare(X: np.ndarray, m: int, turns: int, seed: int, clock, repeats: int = 
     times: dict[str, list[float]] = {"ours": [], "plain": []}
     for _ in range(repeats):
         begin = clock()
-        found = find_parts(X, m, rule, rng(seed), record=True)
+        parts = find_parts(X, m, rule, rng(seed), record=True)
         times["ours"].append(clock() - begin)
         begin = clock()
         sizes = plain(X, C, rule, rule.threshold(len(X), m))
         times["plain"].append(clock() - begin)
     ours, theirs = min(times["ours"]), min(times["plain"])
-    made = min(len(sizes), len(found.sizes))
-    differ = np.flatnonzero((sizes[:made] != found.sizes[:made]).any(axis=1))
-    same = "equal sizes" if len(sizes) == len(found.sizes) and not len(differ) else f"DIFFERENT from {differ[:1] + 1}"
+    made = min(len(sizes), len(parts.sizes))
+    differ = np.flatnonzero((sizes[:made] != parts.sizes[:made]).any(axis=1))
+    same = "equal sizes" if len(sizes) == len(parts.sizes) and not len(differ) else f"DIFFERENT from {differ[:1] + 1}"
     print(
-        f"  {len(X)} x {X.shape[1]}, m = {m:2d}: {len(found.sizes):4d} iterations, {1e3 * ours:.2f} ms, plain "
-        f"{1e3 * theirs:.2f} ms, ratio {theirs / ours:6.1f}, {same}, {found.reason}",
+        f"  {len(X)} x {X.shape[1]}, m = {m:2d}: {len(parts.sizes):4d} iterations, {1e3 * ours:.2f} ms, plain "
+        f"{1e3 * theirs:.2f} ms, ratio {theirs / ours:6.1f}, {same}, {parts.reason}",
         flush=True,
     )
     return ours, theirs
@@ -102,13 +102,13 @@ def main() -> None:
         print("bananas")
         compare(bananas(), 20, options.turns, options.seed, clock)
     if "letter" in options.what:
-        found = []
+        times = []
         for title, X in zip(("letter, positive", "letter, negative"), letter(), strict=False):
             print(title)
-            found.append([compare(X, m, options.turns, options.seed, clock, 5) for m in options.parts])
-        if found:
+            times.append([compare(X, m, options.turns, options.seed, clock, 5) for m in options.parts])
+        if times:
             print("letter, both classes, as a machine with K parts of each needs them")
-            for m, (ours, theirs) in zip(options.parts, np.sum(found, axis=0), strict=True):
+            for m, (ours, theirs) in zip(options.parts, np.sum(times, axis=0), strict=True):
                 print(f"  m = {m:2d}: {1e3 * ours:.2f} ms, plain {1e3 * theirs:.2f} ms, ratio {theirs / ours:.1f}")
 
 

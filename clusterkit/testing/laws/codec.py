@@ -82,12 +82,12 @@ def label_is_the_cheapest_ties_lowest(stage: Codec, drawn: tuple[int, Array]) ->
 def calibrating_changes_nothing_in_place(stage: Codec, drawn: tuple[int, Array]) -> None:
     """`calibrate` gives a codec of the same coding and leaves this one, and the scores, as they were."""
     k, rows = drawn
-    before, given = copy.deepcopy(stage), rows.copy()
+    before, copied = copy.deepcopy(stage), rows.copy()
     codec = stage.calibrate(rows, Task(len(rows), k))
     assert type(codec) is type(stage)
     assert codec.coding is stage.coding
     assert stage == before, "calibrate changed the codec it was called on"
-    np.testing.assert_array_equal(rows, given)
+    np.testing.assert_array_equal(rows, copied)
 
 
 def _anywhere(n: int) -> KernelSpace:

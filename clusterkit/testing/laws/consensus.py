@@ -123,9 +123,9 @@ def equal_members_are_the_answer(stage: Consensus, members: Array, M: int) -> No
 def gives_no_more_clusters_than_asked_for(stage: Consensus, members: Array, k: int) -> None:
     """At most k clusters; one for k = 1."""
     labels = _combined(stage, members, k)
-    found = len(np.unique(labels[labels != NOISE]))
-    assert found <= k
-    assert found >= min(1, (members != NOISE).sum())
+    n_clusters = len(np.unique(labels[labels != NOISE]))
+    assert n_clusters <= k
+    assert n_clusters >= min(1, (members != NOISE).sum())
 
 
 @law(LAWS, members=ensembles())

@@ -100,7 +100,7 @@ SHARES = st.sampled_from([1.0, 0.7])
 
 @law(LAWS, case=cases(), share=SHARES)
 def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> None:
-    """One integer a sample: 0..k-1, or from 0 without gaps and -1 for noise where the number is found."""
+    """One integer a sample: 0..k-1; or from 0 without gaps, and -1 for noise, if the labeler counts them."""
     bench = _Bench.of(stage, case, share)
     labeling = bench.label()
     labels = labeling.labels
@@ -113,8 +113,8 @@ def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> Non
             assert labeling.costs.shape == (case.n, bench.task.k)
             assert np.isfinite(labeling.costs).all()
     else:
-        found = np.unique(labels[labels >= 0])
-        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+        numbers = np.unique(labels[labels >= 0])
+        np.testing.assert_array_equal(numbers, np.arange(len(numbers)), err_msg="numbers are left out")
         assert labels.min() >= -1
 
 

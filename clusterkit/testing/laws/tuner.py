@@ -55,7 +55,7 @@ def same_seed_same_decision(stage: Tuner, case: Case) -> None:
 
 @law(LAWS, case=cases())
 def what_it_decides_can_be_fitted(stage: Tuner, case: Case) -> None:
-    """The map and the solver accept what was decided, on any data; facts are told under words."""
+    """The map and the solver accept what was decided, on any data; the names of its facts are strings."""
     tuned = stage.tune(_tunable(), case.X, case.rng("tuner"))
     featuremap, solver, labeler = (tuned.stages[slot] for slot in ("featuremap", "solver", "labeler"))
     assert isinstance(featuremap, FeatureMap)
@@ -77,7 +77,7 @@ def _only_open(before: Mapping[str, Stage], after: Mapping[str, Stage]) -> int:
         values = after[slot].parameters()
         for name, value in stage.parameters().items():
             if values[name] != value:
-                assert value is None, f"{slot}: {name} was given, and was changed"
+                assert value is None, f"{slot}: {name} was set by the user, and the tuner changed it"
                 assert name in stage.tunable, f"{slot}: {name} is not tunable"
                 changed += 1
     return changed
