@@ -1,4 +1,4 @@
-"""Laws of balancers: sizes come out as promised, and no sample moves without need."""
+"""Laws of balancers: the sizes are as promised, and no sample moves without need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAWS: list[Law] = []
 
 @attrs.frozen(eq=False)
 class _Table:
-    """A cost table as a codec makes it, with the cheapest labels."""
+    """A table of costs such as a codec computes, with the cheapest labels."""
 
     costs: Array
 
@@ -32,7 +32,7 @@ class _Table:
         return np.argmin(self.costs, axis=1)
 
     def balanced(self, stage: Balancer, labels: Labels | None = None) -> tuple[Assignment, tuple[Array, Array]]:
-        """What the balancer makes of it; sizes that are impossible are another law's matter."""
+        """The assignment of the balancer and its bounds; examples with impossible sizes are left to another law."""
         n, k = self.costs.shape
         try:
             bounds = stage.bounds(n, k)
@@ -46,7 +46,7 @@ class _Table:
 def _tables(
     draw: st.DrawFn, stage: Balancer, *, max_rows: int = 25, codings: frozenset[Coding] = frozenset(Coding)
 ) -> _Table:
-    """Costs of random scores in a coding that the balancer takes."""
+    """Costs of random scores, in a coding that the balancer accepts."""
     coding = draw(st.sampled_from(sorted(stage.codings & codings, key=lambda c: c.value)))
     k = 2 if coding is Coding.SIGNED else draw(st.integers(2, 4))
     n = draw(st.integers(k, max_rows))

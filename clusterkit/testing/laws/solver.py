@@ -1,4 +1,4 @@
-"""Laws of solvers: determined by seed and data, finite on any data, honest about what they promise."""
+"""Laws of solvers: determined by seed and data, finite on any data, with every declared property true."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def codebook(coding: Coding, k: int) -> Array:
 
 @attrs.frozen(eq=False)
 class _PreparedCase:
-    """A solver prepared for a case, and targets if it wants any."""
+    """A solver prepared for a case, and targets if it learns from labels."""
 
     prepared: Prepared
     space: Space
@@ -96,7 +96,7 @@ ANY: dict[str, Source] = {"case": cases(), "view": _spaces, "coding": _codings}
 
 @law(LAWS, applies=_has_space, **ANY)
 def gives_what_its_path_says(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """The outcome is of the type the path declares, has a row a sample, and extends where the path is inductive."""
+    """The outcome is of the type the path declares, has one row per sample, and extends where the path is inductive."""
     bench = _PreparedCase.of(stage, case, view, coding)
     path, outcome = stage.path(type(bench.space)), bench.solve()
     assert path is not None
@@ -120,7 +120,7 @@ def is_finite(stage: Solver, case: Case, view: str, coding: Coding | None) -> No
 
 @law(LAWS, applies=_has_space, **ANY)
 def same_seed_same_outcome(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """Equal data and equal streams give bit-equal outcomes, and the data are left alone."""
+    """Equal data and equal streams give bit-equal outcomes, and the data are not changed."""
     one, other = (_PreparedCase.of(stage, case, view, coding) for _ in range(2))
     points = one.space.points.copy()
     same_bits(numbers(one.solve(), one.space), numbers(other.solve(), other.space), "two fits")
@@ -129,7 +129,7 @@ def same_seed_same_outcome(stage: Solver, case: Case, view: str, coding: Coding 
 
 @law(LAWS, applies=_has_space, **ANY)
 def solving_twice_is_solving_once(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A prepared solver keeps nothing of a solve: the next one gives the same bits."""
+    """A prepared solver remembers nothing of a solve: the next one gives the same bits."""
     bench = _PreparedCase.of(stage, case, view, coding)
     first = numbers(bench.solve(), bench.space).copy()
     same_bits(numbers(bench.solve(), bench.space), first, "the first and the second solve")
@@ -137,7 +137,7 @@ def solving_twice_is_solving_once(stage: Solver, case: Case, view: str, coding: 
 
 @law(LAWS, applies=_has_space, **ANY)
 def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`extend` of the samples gives their rows, unless the outcome says exact_on_training = False."""
+    """`extend` of the samples gives their rows, unless `Status.predicts_labels` is False."""
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     if not isinstance(outcome, Embedding) or outcome.extend is None:
@@ -151,7 +151,7 @@ def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Codi
 
 @law(LAWS, applies=_has_space, **ANY)
 def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A pickled outcome says the same, about new rows too."""
+    """A pickled outcome has the same values, for new rows too."""
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     again = pickle.loads(pickle.dumps(outcome))
@@ -162,7 +162,7 @@ def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Codi
 
 @law(LAWS, applies=_has_space, **ANY)
 def has_an_objective_if_it_says_so(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`objective` gives one finite value a start if `has_objective`, else None."""
+    """`objective` gives one finite value per start if `has_objective`, else None."""
     bench = _PreparedCase.of(stage, case, view, coding)
     values = bench.prepared.objective(bench.coded, bench.solve())
     if not stage.has_objective:
@@ -175,7 +175,7 @@ def has_an_objective_if_it_says_so(stage: Solver, case: Case, view: str, coding:
 
 @law(LAWS, applies=_has_space, **ANY)
 def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A solver of one turn tells in `Outcome.status` how it ended; `resolved` has plain values by name."""
+    """A solver of one iteration reports in `Outcome.status` how it ended; `resolved` has plain values by name."""
     bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     assert all(isinstance(name, str) for name in bench.prepared.resolved)
@@ -189,7 +189,7 @@ def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) 
 @law(LAWS, applies=_on_features, coding=_codings, seed=st.integers(0, 2**16),
      rows=st.integers(65, 140), dtype=st.sampled_from(["float64", "float32"]))  # fmt: skip
 def streamed_equals_dense(stage: Solver, coding: Coding | None, seed: int, rows: int, dtype: str) -> None:
-    """A space computed anew in each pass gives the bits of a space kept in memory."""
+    """A space computed anew in each pass gives the same bits as a space in memory."""
     case = Case("blobs", rows, 3, 3, dtype, seed)
     with small_blocks():
         dense = _PreparedCase.of(stage, case, "random", coding)
@@ -248,7 +248,7 @@ def stacked_starts_equal_single_ones(stage: Solver, case: Case, view: str, codin
 
 @law(LAWS, applies=_is_monotone, case=cases(dtypes=["float64"]), view=_spaces, coding=_codings)
 def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """Without a balancer the objective falls or stays from turn to turn."""
+    """Without a balancer the objective never rises from one iteration to the next."""
     bench = _PreparedCase.of(stage, case, view, coding)
     codec, k = _codec(coding), 2 if coding is Coding.SIGNED else case.k
     labels = case.labels % k

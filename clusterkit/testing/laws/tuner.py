@@ -1,4 +1,4 @@
-"""Laws of tuners: they fill in what was left open and touch nothing else."""
+"""Laws of tuners: they decide parameters that were left open and change nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _tunable() -> Mapping[str, Stage]:
 
 @law(LAWS, case=cases(["blobs", "duplicates"]))
 def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
-    """The same slots come back, with some tunable None replaced and everything else as it was."""
+    """The same slots are returned; some tunable parameters that were None have values, everything else is unchanged."""
     stages, X = _tunable(), case.X
     tuned = stage.tune(stages, X, case.rng("tuner")).stages
     assert set(tuned) == set(stages)
@@ -37,7 +37,7 @@ def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
 
 @law(LAWS, case=cases(["blobs", "duplicates"]))
 def keeps_what_is_given(stage: Tuner, case: Case) -> None:
-    """Tuning stages that are tuned already changes nothing, or is refused as there is nothing to decide."""
+    """Tuning stages that are tuned already changes nothing, or is refused because nothing is left to decide."""
     tuned = stage.tune(_tunable(), case.X, case.rng("tuner")).stages
     try:
         again = stage.tune(tuned, case.X, case.rng("again")).stages
