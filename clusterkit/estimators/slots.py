@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS
 from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
+from clusterkit.core.first_party import where
 from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
 from clusterkit.core.stages import Codec, FeatureMap, Solver, Stage, outcome_labeler
-from clusterkit.first_party import where
 
 __all__ = [
     "AUTO",
@@ -37,7 +37,7 @@ def resolve(slot: str, value: Any, called: str | None = None) -> Stage | None:
     called = called or slot
     kind = KINDS.get(slot, slot)  # the consensus of an estimator is no slot of a pipeline
     if value is None or isinstance(value, ABSTRACT[kind]):
-        return cast("Stage | None", value)
+        return value
     if isinstance(value, str):
         if slot == "init":
             return _initialiser(value)
