@@ -178,7 +178,7 @@ class Weakened:
                 patch(dual, name, self.counted(name))
             for name, value in self.constants.items():
                 patch(dual, name, value)
-            patch(search, "reject_pairs", dual.reject_pairs.py_func)
+            patch(search, "reject_pairs", getattr(dual.reject_pairs, "py_func", dual.reject_pairs))
         return self
 
     def __exit__(self, *error):
