@@ -13,7 +13,7 @@ import pluggy
 
 __all__ = ["API_VERSION", "GROUP", "HOOKS", "hookimpl", "hookspec"]
 
-API_VERSION = 1
+API_VERSION = 2
 """Raised when the protocol of `clusterkit.core.stages` changes so that old plugins would break."""
 
 GROUP = "clusterkit"
@@ -63,6 +63,11 @@ def clusterkit_recipes() -> dict[str, dict[str, Any]]:  # type: ignore[empty-bod
 
 
 @hookspec
+def clusterkit_commands() -> dict[str, str]:  # type: ignore[empty-body]
+    """Commands of the command line by name, each the place of a click command: ``module:attribute``."""
+
+
+@hookspec
 def clusterkit_iteration(report: Any) -> None:
     """Called after each turn of the loop with a `clusterkit.core.progress.Report`."""
 
@@ -76,5 +81,6 @@ HOOKS = {
     "consensus": "clusterkit_consensus",
     "tuner": "clusterkit_tuners",
     "recipe": "clusterkit_recipes",
+    "command": "clusterkit_commands",
 }
 """The hook that answers for each kind."""

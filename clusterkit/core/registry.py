@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 import pluggy
 
-from clusterkit.core import hookspecs, stages
+from clusterkit.core import hookspecs
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
 from clusterkit.core.recipe import Recipe
 
@@ -28,15 +28,29 @@ VARIABLE = "CLUSTERKIT_PLUGINS"
 BUILTIN = "clusterkit-toolkit"
 SESSION = "this session"
 
-ABSTRACT: Mapping[str, type] = {
-    "featuremap": stages.FeatureMap,
-    "solver": stages.Solver,
-    "labeler": stages.Labeler,
-    "balancer": stages.Balancer,
-    "partitioner": stages.Partitioner,
-    "consensus": stages.Consensus,
-    "tuner": stages.Tuner,
+ABSTRACT_NAMES: Mapping[str, str] = {
+    "featuremap": "FeatureMap",
+    "solver": "Solver",
+    "labeler": "Labeler",
+    "balancer": "Balancer",
+    "partitioner": "Partitioner",
+    "consensus": "Consensus",
+    "tuner": "Tuner",
 }
+"""Name of the abstract class of each kind of stage in `clusterkit.core.stages`."""
+
+
+def __getattr__(name: str) -> Any:
+    """`ABSTRACT`, the abstract class of each kind: on first use, because these classes import numpy.
+
+    ``clusterkit --help`` asks the registry for the commands of plugins and must not wait for numpy.
+    """
+    if name != "ABSTRACT":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from clusterkit.core import stages
+
+    abstract = globals()["ABSTRACT"] = {kind: getattr(stages, cls) for kind, cls in ABSTRACT_NAMES.items()}
+    return abstract
 
 
 @attrs.frozen
@@ -184,6 +198,8 @@ class Registry:
         BrokenPlugin
             If the thing is neither, or its name is taken and `replace` is False.
         """
+        from clusterkit.core import stages
+
         if isinstance(thing, type) and issubclass(thing, stages.Stage) and not inspect.isabstract(thing):
             entries = [Entry(thing.kind, name or thing.name, thing, SESSION)]
         elif isinstance(thing, Recipe):
@@ -228,10 +244,13 @@ class Registry:
             raise BrokenPlugin(
                 f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
-        if not (isinstance(target, type) and issubclass(target, ABSTRACT[entry.kind])):
-            raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {ABSTRACT[entry.kind].__name__}: {target!r}"
-            )
+        if entry.kind == "command":  # click is not imported here: what can be invoked in a context is a command
+            abstract, fits = "click command", hasattr(target, "make_context") and hasattr(target, "invoke")
+        else:
+            base = __getattr__("ABSTRACT")[entry.kind]
+            abstract, fits = base.__name__, isinstance(target, type) and issubclass(target, base)
+        if not fits:
+            raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {abstract}: {target!r}")
         return target
 
     def _scan(self) -> _Scan:

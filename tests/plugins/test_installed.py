@@ -24,7 +24,7 @@ class TestListing:
         ("distribution", "reason"),
         [
             ("dummy-broken", "ModuleNotFoundError: No module named 'a_module_that_is_nowhere'"),
-            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 1; update clusterkit"),
+            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 2; update clusterkit"),
             ("dummy-unversioned", "it says API_VERSION = None"),
             ("dummy-wrong-hook", "clusterkit_lablers"),
             ("dummy-list", "clusterkit_partitioners must answer a mapping of names, got ['stripes']"),

@@ -6,16 +6,16 @@ import attrs
 import numpy as np
 import pytest
 from clusterkit_papers.emmc import baselines as emmc_baselines
-from clusterkit_papers.emmc.baselines import Method, graphs, job, margins, times
-from clusterkit_papers.emmc.settings import MANY, SETTINGS, TWO
+from clusterkit_papers.emmc.baselines import Baseline, graphs, job, margins, times
+from clusterkit_papers.emmc.data_sets import DATA_SETS, MANY, TWO
 from clusterkit_papers.jobs import NotRun, Plan
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit.core.errors import UnknownName
 from clusterkit.core.registry import registry
 
-SEVEN = SETTINGS["Digits1-7"]
-FOUR = SETTINGS["Digits0689"]
+SEVEN = DATA_SETS["Digits1-7"]
+FOUR = DATA_SETS["Digits0689"]
 ONCE = Plan(runs=1)
 
 
@@ -29,23 +29,23 @@ def only(jobs, row):
 
 
 def test_rows_that_choose_by_labels_say_so():
-    for setting in SETTINGS.values():
-        for each in [*margins(Plan(), setting), *graphs(Plan(), setting)]:
+    for data_set in DATA_SETS.values():
+        for each in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
             assert each.uses_labels == ("by labels" in each.row), each.row
-        assert not any(each.uses_labels for each in times(Plan(), setting))
+        assert not any(each.uses_labels for each in times(Plan(), data_set))
 
 
 def test_quick_makes_no_choice_by_labels_and_solves_no_program():
-    rows = [each.row for setting in SETTINGS.values() for each in margins(Plan(quick=True), setting)]
+    rows = [each.row for data_set in DATA_SETS.values() for each in margins(Plan(quick=True), data_set)]
     assert rows
     assert not any("by labels" in row or "random rows" in row for row in rows)
 
 
-@pytest.mark.parametrize("setting", [*TWO, FOUR, MANY], ids=lambda setting: setting.name)
-def test_units_are_the_steps_announced(setting):
+@pytest.mark.parametrize("data_set", [*TWO, FOUR, MANY], ids=lambda data_set: data_set.name)
+def test_units_are_the_steps_announced(data_set):
     """Three seeds, or as many as the set has, for each value of a grid."""
-    for each in [*margins(Plan(), setting), *graphs(Plan(), setting)]:
-        seeds = 3 if "random rows" in each.row else setting.runs
+    for each in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
+        seeds = 3 if "random rows" in each.row else data_set.runs
         assert each.units % seeds == 0
         assert (each.units > seeds) == each.uses_labels
 
@@ -61,7 +61,7 @@ def test_a_job_runs(row):
 
 
 def test_a_choice_by_labels_takes_the_best_and_tells_it():
-    method = Method("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.001, 10.0)})
+    method = Baseline("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.001, 10.0)})
     each = job(ONCE, FOUR, method)
     told = []
     findings = each.run(steps(told))
@@ -71,11 +71,11 @@ def test_a_choice_by_labels_takes_the_best_and_tells_it():
 
 def test_labels_of_outputs_are_taken_before_sizes_are_repaired():
     """A slack of one row would move samples of unequal classes; their signs stay."""
-    setting = attrs.evolve(SEVEN, slack=1)
-    X, y = setting.load()
+    data_set = attrs.evolve(SEVEN, slack=1)
+    X, y = data_set.load()
     keep = np.flatnonzero((y == y.min()) | (np.arange(len(y)) % 4 == 0))
-    sizes = Method("CPMMC", "cpmmc", "cpmmc", "sizes").fit(setting, X[keep], y[keep], 0)
-    outputs = Method("CPMMC", "cpmmc", "cpmmc", "outputs").fit(setting, X[keep], y[keep], 0)
+    sizes = Baseline("CPMMC", "cpmmc", "cpmmc", "sizes").fit(data_set, X[keep], y[keep], 0)
+    outputs = Baseline("CPMMC", "cpmmc", "cpmmc", "outputs").fit(data_set, X[keep], y[keep], 0)
     assert sizes["accuracy"] < outputs["accuracy"]
 
 
@@ -88,7 +88,7 @@ def test_a_missing_plugin_is_named(monkeypatch):
     def without(self, *arguments, **chosen):
         raise UnknownName("no recipe named 'mmc'")
 
-    monkeypatch.setattr(emmc_baselines.Method, "fit", without)
+    monkeypatch.setattr(emmc_baselines.Baseline, "fit", without)
     rows = run_jobs("emmc-table7", [margins(ONCE, SEVEN)[0]])
     said = {row["verdict"] for row in rows if row["row"] == "Digits1-7: mmc"}
     assert said == {"not run: recipe 'mmc' comes with the plugin clusterkit-sdp, which is not installed"}

@@ -8,7 +8,7 @@ import signal
 import attrs
 import pytest
 from clusterkit_papers import reproduce
-from clusterkit_papers.jobs import Cell, Findings, Job, NotRun
+from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
@@ -106,7 +106,7 @@ def job(row, run, units=1):
 
 def found(step):
     step("one")
-    return Findings([{"error": 3.0, "seconds": 0.5}, {"error": 4.0, "seconds": 1.5}])
+    return Measurements([{"error": 3.0, "seconds": 0.5}, {"error": 4.0, "seconds": 1.5}])
 
 
 def interrupted(step):

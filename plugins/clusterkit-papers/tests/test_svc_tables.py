@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from clusterkit_papers import reproduce, scalings
 from clusterkit_papers.impossible import class_sizes
-from clusterkit_papers.jobs import Findings, Plan
+from clusterkit_papers.jobs import Measurements, Plan
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.svc import figures as svc_figures
 from clusterkit_papers.svc import tables as svc_tables
-from clusterkit_papers.svc.bench import METHODS, Bench, Trial, fitted, trials
-from clusterkit_papers.svc.sets import GRID, SETTINGS, Setting, taken
+from clusterkit_papers.svc.data_sets import DATA_SETS, GRID, SvcDataSet, taken
+from clusterkit_papers.svc.fits import METHODS, GridPoint, SvcFits, fitted, grid_points
 
 from clusterkit import recipe
 from clusterkit.core.errors import ClusterkitWarning
@@ -40,7 +40,7 @@ def no_data_folder(monkeypatch):
 @pytest.fixture(scope="module")
 def iris():
     return attrs.evolve(
-        next(setting for setting in SETTINGS if setting.name == "Iris"),
+        next(data_set for data_set in DATA_SETS if data_set.name == "Iris"),
         scalings=("zscore",),
         gammas=(0.5, 2.0),
         sphere_C=(1.0,),
@@ -63,21 +63,21 @@ def step(text):
 
 
 def test_settings_are_the_printed_sets():
-    assert {setting.name for setting in SETTINGS} == set(class_sizes("svc"))
-    assert len({setting.dataset for setting in SETTINGS}) == 15
-    assert {setting.name for setting in taken(Plan(quick=True))} < {setting.name for setting in taken(Plan())}
+    assert {data_set.name for data_set in DATA_SETS} == set(class_sizes("svc"))
+    assert len({data_set.dataset for data_set in DATA_SETS}) == 15
+    assert {data_set.name for data_set in taken(Plan(quick=True))} < {data_set.name for data_set in taken(Plan())}
 
 
 def test_the_grid_is_the_paper_s():
     assert GRID == (1 / 32, 1 / 8, 1 / 2, 2, 8, 32)
-    flame = next(setting for setting in SETTINGS if setting.name == "Flame")
+    flame = next(data_set for data_set in DATA_SETS if data_set.name == "Flame")
     pairs = {
-        (trial.scaling, parameters["featuremap__gamma"], parameters["solver__C"])
-        for trial in trials(flame, SGD)
-        if (parameters := dict(trial.parameters))
+        (point.scaling, parameters["featuremap__gamma"], parameters["solver__C"])
+        for point in grid_points(flame, SGD)
+        if (parameters := dict(point.parameters))
     }
     assert pairs == {(scaling, gamma, C) for scaling in ("raw", "zscore") for gamma in GRID for C in GRID}
-    assert len(list(trials(flame, SVC))) == 2 * 6 * 4  # a C of 2 and more is a C of 1
+    assert len(list(grid_points(flame, SVC))) == 2 * 6 * 4  # a C of 2 and more is a C of 1
 
 
 @pytest.mark.parametrize("name", list(PARAMETERS))
@@ -108,15 +108,15 @@ def test_missing_values_become_medians(monkeypatch):
         target = np.array([0, 0, 1, 1])
 
     monkeypatch.setattr("clusterkit.datasets.load", lambda name: Found)
-    X, y = Setting("any", "any", rows=3).load()
+    X, y = SvcDataSet("any", "any", rows=3).load()
     np.testing.assert_array_equal(X, [[1, 5], [2, 4], [3, 6]])
     np.testing.assert_array_equal(y, [0, 0, 1])
 
 
 def test_the_best_of_the_grid_is_the_best(iris):
-    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), SGD)
-    [each], [both] = grid.each_index(step).runs, grid.best_sum(Bench.external, step).runs
-    X, y = Bench(iris).X("zscore"), Bench(iris).y
+    grid = svc_tables._Grid(Plan(quick=True), SvcFits(iris), SGD)
+    [each], [both] = grid.each_index(step).runs, grid.best_sum(SvcFits.external, step).runs
+    X, y = SvcFits(iris).X("zscore"), SvcFits(iris).y
     labels = []
     for gamma in (0.5, 2.0):
         for C in (0.5, 2.0):
@@ -138,7 +138,7 @@ class _nothing:
 
 
 def test_a_fit_is_made_once(iris, monkeypatch):
-    from clusterkit_papers.svc import bench as svc_bench
+    from clusterkit_papers.svc import fits as svc_fits
 
     made = []
 
@@ -146,11 +146,11 @@ def test_a_fit_is_made_once(iris, monkeypatch):
         made.append(1)
         return fitted(*arguments, **parameters)
 
-    monkeypatch.setattr(svc_bench, "fitted", counted)
-    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), FSVC)
+    monkeypatch.setattr(svc_fits, "fitted", counted)
+    grid = svc_tables._Grid(Plan(quick=True), SvcFits(iris), FSVC)
     grid.each_index(step)
-    grid.best_sum(Bench.internal, step)
-    assert len(made) == len(grid.trials)
+    grid.best_sum(SvcFits.internal, step)
+    assert len(made) == len(grid.grid_points)
 
 
 def test_one_cluster_has_no_separation(iris):
@@ -158,12 +158,12 @@ def test_one_cluster_has_no_separation(iris):
     from clusterkit_papers.jobs import Cell, Job
     from clusterkit_papers.reproduction import run_jobs
 
-    trial = Trial.of("zscore", "wide", {"featuremap__gamma": 1e-3, "tuner": None})
-    values = Bench(iris).internal(SVC, trial, 0)
+    point = GridPoint.of("zscore", "wide", {"featuremap__gamma": 1e-3, "tuner": None})
+    values = SvcFits(iris).internal(SVC, point, 0)
     assert values["clusters"] == 1
     assert np.isnan(values["davies_bouldin"])
     cells = (Cell("SVC compactness", "compactness"), Cell("SVC DB", "davies_bouldin"))
-    rows = run_jobs("svc-table3", [Job("Iris", "Iris: svc", cells, lambda step: Findings([values]), 1)])
+    rows = run_jobs("svc-table3", [Job("Iris", "Iris: svc", cells, lambda step: Measurements([values]), 1)])
     said = {row["column"]: row for row in rows if row["row"] == "Iris: svc"}
     assert said["SVC DB"]["ours"] is None
     assert said["SVC DB"]["verdict"] == "not defined for the labels found"
@@ -196,8 +196,8 @@ def test_no_impossible_value_is_called_missed(quick):
 
 
 def test_without_labels_is_the_recipe_as_it_stands(iris, quick):
-    found = recipe("svc", random_state=0).fit(Bench(iris).X("zscore")).labels_
-    y = Bench(iris).y
+    found = recipe("svc", random_state=0).fit(SvcFits(iris).X("zscore")).labels_
+    y = SvcFits(iris).y
     ours = {row["column"]: row["ours"] for row in quick if row["row"] == "Iris: svc"}
     assert ours["SVC Rand"] == rand_index(y, found)
     assert ours["SVC NMI"] == nmi(y, found, average="arithmetic")
@@ -226,11 +226,11 @@ def test_an_interrupt_inside_a_fit_stops_the_table():
         if report.stage == "lmsvc":
             signal.raise_signal(signal.SIGINT)
 
-    trial = {"featuremap__gamma": 1.0, "solver__t_min": 5000}
+    point = {"featuremap__gamma": 1.0, "solver__t_min": 5000}
     X = np.random.default_rng(0).normal(size=(60, 2))
-    fitted(X, "sgd-lmsvc", 0, **trial)
+    fitted(X, "sgd-lmsvc", 0, **point)
     with listening(press), pytest.raises(KeyboardInterrupt):
-        fitted(X, "sgd-lmsvc", 0, **trial)
+        fitted(X, "sgd-lmsvc", 0, **point)
 
 
 @pytest.mark.parametrize("shape", svc_figures.SHAPES, ids=lambda shape: shape.name)
