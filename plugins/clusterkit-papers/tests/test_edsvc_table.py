@@ -45,7 +45,7 @@ def rows():
 
 
 def ours(rows, row):
-    return {each["column"]: each["ours"] for each in rows if each["row"] == f"Wine: {row}"}
+    return {entry["column"]: entry["ours"] for entry in rows if entry["row"] == f"Wine: {row}"}
 
 
 def test_as_printed():
@@ -61,9 +61,9 @@ def test_as_printed():
 def test_every_printed_value_has_jobs_in_two_scalings():
     jobs = edsvc_table.table2(Plan())
     for where in printed("edsvc-table2"):
-        said = [job.row for job in jobs if (job.printed_row, job.cells[0].column) == where]
-        assert any("attributes in [0, 1]" in row for row in said)
-        assert any("z-scores" in row for row in said)
+        rows = [job.row for job in jobs if (job.printed_row, job.cells[0].column) == where]
+        assert any("attributes in [0, 1]" in row for row in rows)
+        assert any("z-scores" in row for row in rows)
     quick = {(job.printed_row, job.row) for job in edsvc_table.table2(Plan(quick=True))}
     assert quick < {(job.printed_row, job.row) for job in jobs}
     assert not any(job.uses_labels for job in jobs)
@@ -75,8 +75,8 @@ def test_quick_rows(rows):
     assert all(row["ours"] is not None and row["runs"] == 1 for row in wine)
     assert {row["verdict"] for row in rows if row["row"] == "Semeion"} == {"not run: quick leaves it out"}
     assert all(row["verdict"].startswith("data set not found") for row in rows if row["row"].startswith("Ionosphere:"))
-    own = [row for row in wine if row["column"] in ("COMUSACL", "COMUSACL-DEW")]
-    assert all(row["verdict"].startswith("a variant of our own under that name; ") for row in own)
+    variants = [row for row in wine if row["column"] in ("COMUSACL", "COMUSACL-DEW")]
+    assert all(row["verdict"].startswith("a variant of our own under that name; ") for row in variants)
     for row in wine:
         if "edsvc" in row["row"]:
             assert "gamma = " in row["note"]
@@ -90,27 +90,27 @@ def test_a_search_is_the_recipe_s(rows, kind, changes):
     ensembles = EdsvcEnsembles(WINE)
     X = ensembles.X("minmax")
     labels = recipe("edsvc", random_state=0, **changes).fit(X).labels_
-    found = ours(rows, f"{kind}, attributes in [0, 1]")
-    assert found == {"EDSVC": ensembles.judged(labels)["nmi"], "EDSVC clusters": labels.max() + 1}
+    values = ours(rows, f"{kind}, attributes in [0, 1]")
+    assert values == {"EDSVC": ensembles.judged(labels)["nmi"], "EDSVC clusters": labels.max() + 1}
 
 
 def test_consensus_functions_see_the_ensemble_of_the_search(rows):
     ensembles = EdsvcEnsembles(WINE)
     X, members = ensembles.X("zscore"), ensembles.members("zscore", 0)
-    told = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=2).fit(X).resolved_["tuner"]
-    assert told["members"] == tuple(len(set(member.tolist())) for member in members)
+    choice = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=2).fit(X).resolved_["tuner"]
+    assert choice["members"] == tuple(len(set(member.tolist())) for member in members)
     answer = consensus.diclens(members)
     assert ours(rows, "diclens, z-scores")["DICLENS"] == ensembles.judged(answer)["nmi"]
-    given = ours(rows, "cspa, number of classes given, z-scores")
-    assert given["CSPA clusters"] == 3
+    cspa = ours(rows, "cspa, number of classes given, z-scores")
+    assert cspa["CSPA clusters"] == 3
     mean = np.mean([ensembles.judged(member)["nmi"] for member in members])
     assert ours(rows, "mean member, z-scores")["member"] == pytest.approx(mean, abs=1e-12)
 
 
 def test_every_row_alone_is_the_ratio_of_entropies(rows):
     sizes = np.array([59, 71, 48]) / 178
-    wanted = math.sqrt(-(sizes * np.log(sizes)).sum() / math.log(178))
-    assert ours(rows, "every row alone") == {"EDSVC": pytest.approx(wanted, abs=1e-12), "EDSVC clusters": 178}
+    nmi_of_entropies = math.sqrt(-(sizes * np.log(sizes)).sum() / math.log(178))
+    assert ours(rows, "every row alone") == {"EDSVC": pytest.approx(nmi_of_entropies, abs=1e-12), "EDSVC clusters": 178}
 
 
 def test_scalings():
@@ -121,8 +121,8 @@ def test_scalings():
     assert components.shape == (178, 2)
     variances = np.linalg.eigvalsh(np.cov(scores.T, bias=True))[::-1]
     np.testing.assert_allclose(components.var(axis=0), variances[:2], rtol=1e-9)
-    assert DATA_SETS[0].said("2 components") == "2 principal components of the z-scores"
-    assert DATA_SETS[-1].said("5 components") == "5 principal components of the attributes"
+    assert DATA_SETS[0].describe("2 components") == "2 principal components of the z-scores"
+    assert DATA_SETS[-1].describe("5 components") == "5 principal components of the attributes"
 
 
 def test_the_index_is_that_of_the_paper():
@@ -142,7 +142,7 @@ def test_an_interrupted_search_stops_the_table(monkeypatch):
         if report.stage == "edsvc" and report.turn == 3:
             raise KeyboardInterrupt
 
-    edsvc_table._warm()
+    edsvc_table._warm_up()
     X = np.random.default_rng(0).normal(size=(40, 2))
     with listening(press), pytest.raises(KeyboardInterrupt):
-        edsvc_table._fitted(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_C=4)
+        edsvc_table._timed_search(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_C=4)

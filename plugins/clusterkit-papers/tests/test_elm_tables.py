@@ -55,8 +55,8 @@ def tiny(monkeypatch):
     y = np.repeat([7, 3, 5], 12)
 
     def load(self, k):
-        kept = elm_data_sets._first(y, k)
-        return Samples(X[kept], X[kept], y[kept])
+        rows = elm_data_sets._first(y, k)
+        return Samples(X[rows], X[rows], y[rows])
 
     monkeypatch.setattr(ElmDataSet, "load", load)
     return TINY
@@ -84,8 +84,8 @@ def test_every_printed_cell_is_planned(number):
 
 
 def test_parameters_are_the_printed_ones():
-    found = {s.name: (s.nodes, s.nodes, s.kmeans_sigma, s.nmf_sigma) for s in DATA_SETS.values()}
-    assert found == {
+    parameters = {s.name: (s.nodes, s.nodes, s.kmeans_sigma, s.nmf_sigma) for s in DATA_SETS.values()}
+    assert parameters == {
         "Synthetic Control": (1000, 1000, 0.5, 1),
         "Libras Movement": (1000, 1000, 8, 0.25),
         "TDT2": (2000, 2000, 4, 1),
@@ -102,12 +102,12 @@ def test_the_sweeps_are_the_printed_ones():
 
 def test_first_categories_of_the_file_at_most_100_samples_each():
     y = np.repeat([9, 2, 4], [150, 30, 10])
-    kept = elm_data_sets._first(y, 2)
-    assert np.unique(y[kept], return_counts=True)[1].tolist() == [30, 100]
-    assert set(y[kept]) == {9, 2}
-    assert (np.diff(kept) > 0).all()
-    np.testing.assert_array_equal(kept, elm_data_sets._first(y, 2))
-    assert len(np.setdiff1d(kept[kept < 150], np.arange(100))) > 0  # random, not the first
+    rows = elm_data_sets._first(y, 2)
+    assert np.unique(y[rows], return_counts=True)[1].tolist() == [30, 100]
+    assert set(y[rows]) == {9, 2}
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(rows, elm_data_sets._first(y, 2))
+    assert len(np.setdiff1d(rows[rows < 150], np.arange(100))) > 0  # random, not the first
 
 
 def test_ridge_nodes():
@@ -134,9 +134,9 @@ def test_ridge_nodes():
 )
 def test_runs_are_those_of_the_recipe(tiny, method):
     """Also where the kernel matrix of the run before is used again."""
-    found = ElmRuns(tiny).runs(method, 3, (4, 5))
+    runs = ElmRuns(tiny).runs(method, 3, (4, 5))
     samples = tiny.load(3)
-    for seed, values in zip((4, 5), found, strict=True):
+    for seed, values in zip((4, 5), runs, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)
             model = recipe(method.recipe, n_clusters=3, random_state=seed, **method.parameters(tiny))

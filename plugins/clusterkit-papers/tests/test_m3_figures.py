@@ -24,7 +24,7 @@ from clusterkit.core.errors import UnknownName
 BY_NAME = {problem.name: problem for problem in PROBLEMS}
 
 
-class Found:
+class Rings:
     """Two rings in two columns of very different units, as banana has its classes."""
 
     def __init__(self, n):
@@ -37,7 +37,7 @@ class Found:
 
 @pytest.fixture
 def rings(monkeypatch):
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Found(700))
+    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Rings(700))
     return attrs.evolve(BY_NAME["Banana"], n_train=500, ks=(1, 2, 4), quick=(1, 3), runs=2, partitioned=(2, 4))
 
 
@@ -53,7 +53,7 @@ def test_parameters_are_the_printed_ones():
 
 
 def test_a_permuted_split_uses_every_row_once(rings):
-    whole = Found(700)
+    whole = Rings(700)
     rows = attrs.evolve(rings, scaled=False).load()
     assert (len(rows.X), len(rows.X_test)) == (500, 200)
     both = np.concatenate((rows.X, rows.X_test))
@@ -86,9 +86,9 @@ def test_first_rows_train_on_letter(monkeypatch):
 def test_realisations_are_100_times_400():
     train, test = m3_problems._split(5300, "realisations", 0)
     assert (len(train), len(test)) == (40_000, 49_000)
-    for each in range(10):  # what a draw leaves is its own test part
-        own = np.concatenate((train[400 * each : 400 * (each + 1)], test[4900 * each : 4900 * (each + 1)]))
-        assert len(np.unique(own)) == 5300
+    for i in range(10):  # what a draw leaves is its own test part
+        rows = np.concatenate((train[400 * i : 400 * (i + 1)], test[4900 * i : 4900 * (i + 1)]))
+        assert len(np.unique(rows)) == 5300
     assert np.isin(test, train).all()
 
 

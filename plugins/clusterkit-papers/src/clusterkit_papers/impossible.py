@@ -163,9 +163,9 @@ def least_rand(sizes: Sizes) -> float:
 
     Notes
     -----
-    The number of pairs that disagree is ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b, cluster
-    sizes a and contingency table n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two classes the bound is
-    ``(b_1 b_2 - N/2) / C(N, 2)``.
+    The number of pairs that disagree is ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b,
+    cluster sizes a and contingency table n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two
+    classes the bound is ``(b_1 b_2 - N/2) / C(N, 2)``.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def least_rand(sizes: Sizes) -> float:
 
 
 def least_nmi(sizes: Sizes, rand: float) -> float:
-    """A lower bound on the NMI (arithmetic mean) of clusterings with a Rand index of at least `rand`; 0 if none follows.
+    """A lower bound on the NMI (arithmetic mean) if the Rand index is at least `rand`; 0 if none follows.
 
     Notes
     -----
@@ -209,7 +209,7 @@ def least_nmi(sizes: Sizes, rand: float) -> float:
 
 
 def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
-    """A lower bound on the Rand index of clusterings with an NMI (arithmetic mean) of at least `nmi`; 0 if none follows.
+    """A lower bound on the Rand index if the NMI (arithmetic mean) is at least `nmi`; 0 if none follows.
 
     Notes
     -----
@@ -225,7 +225,7 @@ def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
 
 
 def least_purity_for_nmi(sizes: Sizes, nmi: float) -> float:
-    """A lower bound on the purity of clusterings with an NMI (arithmetic mean) of at least `nmi`.
+    """A lower bound on the purity if the NMI (arithmetic mean) is at least `nmi`.
 
     Notes
     -----

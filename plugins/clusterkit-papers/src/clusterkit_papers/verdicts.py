@@ -65,8 +65,8 @@ MEASURES: Mapping[str, Measure] = {
     "attributes": Measure(0, count=True),
     "classes": Measure(0, count=True),
 }
-"""How each measure compares. Accuracy, error, purity_percent and agreement are percentages, rand is the Rand index; cpu,
-training, labelling and partition are seconds."""
+"""How each measure compares. Accuracy, error, purity_percent and agreement are percentages; rand is the Rand index;
+cpu, training, labelling and partition are seconds."""
 
 
 def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:

@@ -100,7 +100,7 @@ def _first(y: np.ndarray, k: int, most: int = 100) -> Array:
 
 
 def _documents(counts: Any) -> tuple[Array, Any]:
-    """200 principal components of the log-tf-idf terms, scaled to unit length again; and the terms themselves, sparse."""
+    """200 principal components of the log-tf-idf terms, of unit length again; and the terms themselves, sparse."""
     from clusterkit.featuremaps.log_tfidf import LogTfIdf
     from clusterkit.featuremaps.pca import Pca
     from clusterkit.numerics.sparse_rows import SparseRows

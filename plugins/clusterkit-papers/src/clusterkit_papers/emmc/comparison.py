@@ -22,7 +22,8 @@ GRID_LARGE = (12.0, 50.0, 150.0)
 """Degrees of freedom that known classes may choose from on USPS, whose fits take long."""
 
 KNOWN_SIZES = 0.40
-"""Slack l / n of SatelliteC1-C2 that its class sizes (1533 and 703) fit into; the printed 0.15 caps accuracy at 88.9 %."""
+"""Slack l / n that the classes of SatelliteC1-C2 satisfy (1533 and 703 rows); with the printed 0.15 the highest
+accuracy is 88.9 %."""
 
 CAP_OF_PRINT = 0.30
 """Slack l / n with which the highest accuracy on SatelliteC1-C2 is what the paper prints for IterSVR."""

@@ -89,8 +89,7 @@ SCALINGS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 """Scaling of an array (n, d), by name; grey levels of the digits run from 0 to 16."""
 
-# The paper does not say how it scales. In ringnorm and svmguide1 the units carry the scale of the clusters, so these two
-# are not scaled.
+# The paper does not say how it scales. The units of ringnorm and svmguide1 carry the scale of the clusters: they stay.
 TWO = (
     EmmcDataSet("Ionosphere", "ionosphere", "minmax", 0.15, None, runs=10),
     EmmcDataSet("Digits1-7", "digits-1-7", "sixteenths", 0.03, None),

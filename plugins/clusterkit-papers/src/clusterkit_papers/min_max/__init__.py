@@ -8,6 +8,6 @@ problems  The two problems, their splits and parameters.
 figures   Accuracy, support vectors and times against K, the claims of the paper, and the picture.
 ========  =============================================================================================================
 
-The machine is clusterkit/estimators/min_max_svc.py, the partitions are clusterkit/partitioners/equal.py and geoclust.py.
+The machine is clusterkit/estimators/min_max_svc.py, the partitions are in clusterkit/partitioners/.
 The page docs/min-max-svm.md describes it, docs/how-to/reproduce-tables.md what the paper leaves open.
 """

@@ -165,7 +165,7 @@ class SvcFits:
         }
 
     def unlabelled(self, method: SvcMethod, seed: int) -> GridPoint:
-        """Parameters chosen without labels: width, share outside and least cluster size as the tuner of `svc` decides."""
+        """Parameters chosen without labels: width, share outside and least cluster size by the tuner of `svc`."""
         if not self._tuned:
             self._tuned.update(_svc_auto(self.X(self.data_set.unlabelled), seed))
         gamma, nu, least = (self._tuned[name] for name in ("gamma", "nu", "least"))
