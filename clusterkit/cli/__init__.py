@@ -37,11 +37,11 @@ app = App(
     help="""Cluster tables of numbers with published algorithms, composed of stages.
 
     \b
-    clusterkit demo                          see it work, with a picture
+    clusterkit demo                          a first example, with a picture
     clusterkit fit data.csv -k 3 -o out.csv  cluster your own rows
-    clusterkit recipes                       what else there is
+    clusterkit recipes                       list the algorithms
 
-    Exit codes: 0 fine, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.
+    Exit codes: 0 success, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.
     """,
 )
 

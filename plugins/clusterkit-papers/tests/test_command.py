@@ -56,9 +56,10 @@ def test_the_tables_are_listed(run):
 
 
 def test_a_table(run, calls):
-    shown = run("reproduce", "t1", "--quick", "--runs", 3, "--seed", 5).stdout
+    answer = run("reproduce", "t1", "--quick", "--runs", 3, "--seed", 5)
+    assert answer.exit_code == 0, answer.output
     assert calls == [("t1", {"quick": True, "runs": 3, "seed": 5})]
-    title, head, first, second, note = shown.splitlines()
+    title, head, first, second, note = answer.stdout.splitlines()
     assert title == "t1: A table"
     assert head.split() == ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"]
     assert "70.20  71.26 ± 0.50" in first
