@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from clusterkit_papers.emmc.settings import FEW, TWO
+from clusterkit_papers.emmc.data_sets import FEW, TWO
 from machine import describe, peak, reset_peak
 from sklearn.cluster import SpectralClustering
 from sklearn.mixture import GaussianMixture

@@ -98,7 +98,9 @@ def test_with_all_samples_as_supports_it_is_the_complete_graph(contour):
     assert label(SupportGraph(), region, X).labels.tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("stage", [SupportGraph(attach=False), SupportGraph(outliers="nearest", n_segment_points=3)], ids=repr)
+@pytest.mark.parametrize(
+    "stage", [SupportGraph(attach=False), SupportGraph(outliers="nearest", n_segment_points=3)], ids=repr
+)
 def test_settings_keep_the_laws(stage):
     for name, check in laws_of(stage):
         if name not in {law.name for law in CONTRACT}:

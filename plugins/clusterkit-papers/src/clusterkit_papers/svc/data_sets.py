@@ -1,4 +1,4 @@
-"""The data sets of the support vector clustering paper, and the part of the parameter grid that each one gets."""
+"""The data sets of the support vector clustering paper, and the part of the parameter grid that is run on each."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import numpy as np
 
 from clusterkit_papers.jobs import Plan
 
-__all__ = ["GRID", "SETTINGS", "Scaling", "Setting", "taken"]
+__all__ = ["DATA_SETS", "GRID", "Scaling", "SvcDataSet", "taken"]
 
 Scaling = Literal["raw", "zscore", "minmax"]
+"""A key of `clusterkit_papers.scalings.SCALINGS`."""
 
 GRID = tuple(2.0**power for power in (-5, -3, -1, 1, 3, 5))
-"""What the paper searches, for gamma and for C."""
+"""The values that the paper tries, for gamma and for C."""
+
 NARROW_C = (2.0**-5, 2.0**-3, 2.0**-1, 1.0)
-"""The same C for a sphere, whose weights sum to 1: all C from 1 on are one problem."""
+"""The same values of C for the sphere, whose weights sum to 1: all C from 1 on give the same problem."""
+
 FRACTIONS, RADII = (0.2, 0.5, 1.0), (0.5,)
+"""p and ε of fsvc: a part of the paper's 0.1, ..., 1."""
 
 
 @attrs.frozen
-class Setting:
+class SvcDataSet:
     """A data set as the tables use it.
 
     Parameters
@@ -29,25 +33,28 @@ class Setting:
     name : str
         As printed.
     dataset : str
-        As `clusterkit.datasets.load` knows it.
+        Its name for `clusterkit.datasets.load`.
     rows : int or None
-        Only so many of the first rows.
+        Use only so many of the first rows.
     scalings : tuple of {"raw", "zscore", "minmax"}
-        What the grid tries; times are taken with the last.
+        The scalings in the grid; times are measured with the last one.
     unlabelled : {"raw", "zscore", "minmax"}
-        What fits without labels take: "raw" for points of a plane, whose coordinates have one unit.
+        The scaling of the fits that see no labels: "raw" for points of a plane, whose coordinates have one unit.
     gammas : tuple of float
+        Widths in the grid.
     sphere_gammas : tuple of float or None
-        Of `svdd` with the complete graph, where fewer: it is slow where nearly all samples are clusters.
+        Widths for `svdd` with the complete graph, where they are fewer: the graph is slow where nearly every sample is
+        a cluster.
     sphere_C, plane_C : tuple of float
-        Of `svdd`, and of `lmsvc`.
+        Values of C for `svdd`, and for `lmsvc`.
     fractions, radii : tuple of float
         p and ε of `fsvc`.
     timed : float
         The gamma of the table of times.
     runs : int
-        Seeds of the methods that draw at random.
+        Number of seeds of the methods that draw at random.
     remark : str
+        A note for all its rows.
     """
 
     name: str
@@ -66,36 +73,37 @@ class Setting:
     remark: str = ""
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """Samples as they are, missing values replaced by the median of their attribute; and their classes."""
+        """Unscaled samples (n, d), missing values replaced by the median of their attribute, and their classes (n,)."""
         from clusterkit.datasets import load
 
-        found = load(self.dataset)
-        X, y = found.data[: self.rows], found.target[: self.rows]
+        dataset = load(self.dataset)
+        X, y = dataset.data[: self.rows], dataset.target[: self.rows]
         if np.isnan(X).any():
             X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
         return np.ascontiguousarray(X), y
 
 
 FEW_C: dict[str, Any] = {"sphere_C": (2.0**-5, 1.0), "plane_C": (2.0, 8.0)}
+"""The part of the values of C that is tried on large sets, whose fits take long."""
 
-SETTINGS = (
-    Setting("Aggregation", "aggregation"),
-    Setting(
+DATA_SETS = (
+    SvcDataSet("Aggregation", "aggregation"),
+    SvcDataSet(
         "Breast cancer",
         "breast-cancer-699",
         unlabelled="zscore",
         remark="missing values: median of the attribute",
     ),
-    Setting("Compound", "compound"),
-    Setting("Flame", "flame"),
-    Setting("Glass", "glass", unlabelled="zscore"),
-    Setting("Iris", "iris", unlabelled="zscore"),
-    Setting("Jain", "jain"),
-    Setting("Pathbased", "pathbased"),
-    Setting("R15", "r15"),
-    Setting("Spiral", "spiral"),
-    Setting("D31", "d31", sphere_C=FEW_C["sphere_C"], runs=1),
-    Setting(
+    SvcDataSet("Compound", "compound"),
+    SvcDataSet("Flame", "flame"),
+    SvcDataSet("Glass", "glass", unlabelled="zscore"),
+    SvcDataSet("Iris", "iris", unlabelled="zscore"),
+    SvcDataSet("Jain", "jain"),
+    SvcDataSet("Pathbased", "pathbased"),
+    SvcDataSet("R15", "r15"),
+    SvcDataSet("Spiral", "spiral"),
+    SvcDataSet("D31", "d31", sphere_C=FEW_C["sphere_C"], runs=1),
+    SvcDataSet(
         "Abalone",
         "abalone",
         scalings=("zscore",),
@@ -106,7 +114,7 @@ SETTINGS = (
         runs=1,
         **FEW_C,
     ),
-    Setting(
+    SvcDataSet(
         "Car",
         "car",
         scalings=("zscore",),
@@ -117,10 +125,10 @@ SETTINGS = (
         runs=1,
         remark="attributes as the ordinal codes of the file",
     ),
-    Setting(
+    SvcDataSet(
         "Musk",
         "musk2",
-        # z-scores of 166 attributes are all far from each other at every gamma of the grid
+        # with z-scores of 166 attributes all samples are far from each other at every gamma of the grid
         scalings=("minmax",),
         unlabelled="minmax",
         gammas=GRID[:4],
@@ -130,7 +138,7 @@ SETTINGS = (
         runs=1,
         **FEW_C,
     ),
-    Setting(
+    SvcDataSet(
         "Shuttle",
         "shuttle",
         rows=43_500,
@@ -144,14 +152,17 @@ SETTINGS = (
         **FEW_C,
     ),
 )
+"""The data sets of table 1, the large ones with a part of the grid."""
 
 SMALL = ("Flame", "Iris")
-"""What quick runs, with a part of the grid."""
+"""The data sets of a quick run."""
+
 QUICK: dict[str, Any] = {"scalings": ("zscore",), "gammas": GRID[2:], "fractions": (0.5,), **FEW_C}
+"""The part of the grid of a quick run."""
 
 
-def taken(plan: Plan) -> tuple[Setting, ...]:
-    """The data sets of a run."""
+def taken(plan: Plan) -> tuple[SvcDataSet, ...]:
+    """The data sets of a run: all, or the small ones with a part of the grid if it is quick."""
     if not plan.quick:
-        return SETTINGS
-    return tuple(attrs.evolve(setting, **QUICK) for setting in SETTINGS if setting.name in SMALL)
+        return DATA_SETS
+    return tuple(attrs.evolve(data_set, **QUICK) for data_set in DATA_SETS if data_set.name in SMALL)

@@ -1,4 +1,4 @@
-"""The data sets of the paper on clustering in ELM feature space, prepared as it says, and its parameters."""
+"""The data sets of the paper on clustering in ELM feature space, prepared as it says, and its parameters (table 1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clusterkit._typing import Array
 from clusterkit.core.stages import Task
 from clusterkit_papers.scalings import to_range
 
-__all__ = ["SETTINGS", "Samples", "Setting"]
+__all__ = ["DATA_SETS", "ElmDataSet", "Samples"]
 
 DRAW = 0
-"""Seed of the documents drawn from the large categories: one draw for all runs, as there is one data set in print."""
+"""Seed of the documents drawn from the large categories: one draw for all runs, since the paper has one data set."""
 
 
 @attrs.frozen(eq=False)
@@ -24,10 +24,11 @@ class Samples:
     Parameters
     ----------
     dense : ndarray of shape (n, d)
-        What k-means, kernel and ELM methods see.
+        The samples for k-means and for kernel and ELM methods.
     additive : ndarray or SparseRows of shape (n, p)
-        What plain NMF sees, nonnegative.
+        The samples for plain NMF, nonnegative.
     y : ndarray of shape (n,)
+        Known classes.
     """
 
     dense: Array
@@ -36,7 +37,7 @@ class Samples:
 
 
 @attrs.frozen
-class Setting:
+class ElmDataSet:
     """A data set as the tables use it.
 
     Parameters
@@ -44,19 +45,21 @@ class Setting:
     name : str
         As printed.
     dataset : str
-        As `clusterkit.datasets.load` knows it.
+        Its name for `clusterkit.datasets.load`.
     ks : tuple of int
-        Numbers of categories.
+        Numbers of categories, a row of the table for each.
     swept : int
-        The number of categories of the parameter study.
+        Number of categories in the parameter study of figure 2.
     nodes : int
-        Of both ELM methods.
+        Number of nodes of both ELM methods.
     kmeans_sigma, nmf_sigma : float
-        Widths of the kernel methods.
+        Width of the kernel for kernel k-means, and for kernel NMF.
     scale : {"minmax", None}
-        What the ELM map does first: attributes to [-1, 1], or nothing.
-    runs : int
-        The paper has 20 throughout.
+        Scaling inside the ELM map: attributes to [-1, 1], or none.
+    runs : int, default 20
+        Number of runs per cell, as in the paper.
+    remark : str
+        A note for all its rows.
     """
 
     name: str
@@ -71,12 +74,12 @@ class Setting:
     remark: str = ""
 
     def load(self, k: int) -> Samples:
-        """The first k categories; everything is fitted on these samples alone."""
+        """The first k categories. Scaling, idf and principal components are fitted on these samples alone."""
         from clusterkit.datasets import load
 
-        found = load(self.dataset)
-        kept = _first(found.target, k)
-        X, y = found.data[kept], found.target[kept]
+        dataset = load(self.dataset)
+        rows = _first(dataset.target, k)
+        X, y = dataset.data[rows], dataset.target[rows]
         if self.dataset == "tdt2":
             dense, weighted = _documents(X)
             return Samples(dense, weighted, y)
@@ -86,18 +89,18 @@ class Setting:
 
 
 def _first(y: np.ndarray, k: int, most: int = 100) -> Array:
-    """Indices of the first k categories in the order of the file, at most 100 random samples of each."""
+    """Row numbers of the first k categories in the order of the file, at most `most` random samples of each."""
     names, where = np.unique(y, return_index=True)
     rng = np.random.default_rng(DRAW)
-    kept = []
+    samples = []
     for name in names[np.argsort(where)][:k]:
         rows = np.flatnonzero(y == name)
-        kept.append(rows if len(rows) <= most else rng.choice(rows, most, replace=False))
-    return np.sort(np.concatenate(kept))
+        samples.append(rows if len(rows) <= most else rng.choice(rows, most, replace=False))
+    return np.sort(np.concatenate(samples))
 
 
 def _documents(counts: Any) -> tuple[Array, Any]:
-    """200 principal components of the weighted terms, of unit length again; and the weighted terms, sparse."""
+    """200 principal components of the log-tf-idf terms, of unit length again; and the terms themselves, sparse."""
     from clusterkit.featuremaps.log_tfidf import LogTfIdf
     from clusterkit.featuremaps.pca import Pca
     from clusterkit.numerics.sparse_rows import SparseRows
@@ -110,15 +113,15 @@ def _documents(counts: Any) -> tuple[Array, Any]:
     return Z / np.where(lengths > 0, lengths, 1.0), weighted
 
 
-SETTINGS = {
-    "control": Setting(
+DATA_SETS = {
+    "control": ElmDataSet(
         "Synthetic Control", "synthetic-control", (2, 3, 4, 5, 6), 6, 1000, 0.5, 1.0, "minmax",
         remark="attributes in [0, 1], in [-1, 1] before ELM",
     ),
-    "libras": Setting(
+    "libras": ElmDataSet(
         "Libras Movement", "libras", (3, 5, 7, 9, 11, 13, 15), 15, 1000, 8.0, 0.25, remark="data as provided"
     ),
-    "tdt2": Setting(
+    "tdt2": ElmDataSet(
         "TDT2", "tdt2", (10, 15, 20, 22, 24, 26, 28, 30), 10, 2000, 4.0, 1.0,
         remark="at most 100 documents of a category; log-tf-idf, 200 principal components of unit length (plain NMF: "
         "log-tf-idf)",

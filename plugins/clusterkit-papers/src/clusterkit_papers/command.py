@@ -1,4 +1,4 @@
-"""``clusterkit reproduce``: tables of papers, printed beside ours."""
+"""``clusterkit reproduce``: a table of a paper, the printed values beside ours."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from clusterkit.cli.failures import INTERRUPTED
 __all__ = ["reproduce"]
 
 
-@click.command(short_help="Run a table of a paper, printed values beside ours.")
+@click.command(short_help="Run a table of a paper and print its values beside ours.")
 @click.argument("table", required=False)
-@click.option("--quick", is_flag=True, help="A subset that takes a minute at most.")
-@click.option("--runs", type=click.IntRange(min=1), help="Seeds a cell.  [default: the table's own]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first run.")
+@click.option("--quick", is_flag=True, help="Run a part of the table that takes a minute at most.")
+@click.option("--runs", type=click.IntRange(min=1), help="Number of runs per cell.  [default: depends on the table]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the first run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_json: bool) -> None:
-    """Run a TABLE of a paper and print its values beside ours; without TABLE list what there is."""
+    """Run a TABLE of a paper and print its values beside ours. Without TABLE, list the tables."""
     import clusterkit_papers as papers
-
     from clusterkit.core.errors import UnknownName, nearest_names
 
-    known: Mapping[str, str] = papers.tables()
+    titles: Mapping[str, str] = papers.tables()
     if table is None:
         if as_json:
-            console.as_json([{"table": name, "title": title} for name, title in known.items()])
+            console.as_json([{"table": name, "title": title} for name, title in titles.items()])
         else:
-            console.table(["table", "title"], [[name, title] for name, title in known.items()])
+            console.table(["table", "title"], [[name, title] for name, title in titles.items()])
         return
-    if table not in known:
-        raise UnknownName(f"no table named {table!r}. {nearest_names(table, known)}")
+    if table not in titles:
+        raise UnknownName(f"no table named {table!r}. {nearest_names(table, titles)}")
     from clusterkit.cli.interrupt import watching
     from clusterkit.estimators.bars import shown
 
-    with watching() as interrupt, shown(True):  # the runs report where they are
+    with watching() as interrupt, shown(True):  # a progress bar for the runs
         rows = papers.reproduce(table, quick=quick, runs=runs, seed=seed)
     if as_json:
         console.as_json(rows)
     else:
-        _show(rows, f"{table}: {known[table]}")
-    if interrupt.yes:
+        _show(rows, f"{table}: {titles[table]}")
+    if interrupt.pressed:
         raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    """Print the rows; notes are numbered and follow below, since many rows share one."""
     notes = list(dict.fromkeys(row["note"] for row in rows if row.get("note")))
     console.heading(title)
     console.table(
@@ -72,7 +72,7 @@ def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
 
 
 def _value(value: Any) -> str:
-    """Three digits of indices, two of percents and seconds, counts as they are."""
+    """Three decimals for indices, two for percentages and seconds; counts as they are."""
     if value is None or value != value:
         return "–"
     if not isinstance(value, float):
