@@ -95,8 +95,10 @@ def test_the_name_with_the_distribution_reaches_a_command(run, commands, monkeyp
     """Where two plugins have one name, the second is reached by the longer one, as for stages."""
     from clusterkit.core.registry import Entry, _Scan
 
-    entries = [Entry("command", "report", "a_command_module:report", name) for name in ("first-dist", "second-dist")]
-    monkeypatch.setattr(registry, "_scanned", _Scan(entries={("command", "report"): entries}))
+    entries = tuple(
+        Entry("command", "report", "a_command_module:report", name) for name in ("first-dist", "second-dist")
+    )
+    monkeypatch.setattr(registry, "_scanned", _Scan((), {("command", "report"): entries}))
     assert run("second-dist:report").stdout == "report \n"
 
 
