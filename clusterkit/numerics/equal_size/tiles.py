@@ -81,8 +81,13 @@ class TiledLoop:
             np.empty(m),
             np.empty(m, dtype=dtype),
         )
+        centres, previous, begin, path, spare = np.zeros((5, D, m))
         self.room = border_list_jit.SweepRoom(
-            *np.zeros((5, D, m)),
+            centres=centres,
+            previous=previous,
+            begin=begin,
+            path=path,
+            spare=spare,
             weights=np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype),
             offsets=np.empty((3, 2 * pairs), dtype=dtype),
             rest=np.empty((d, m)),
