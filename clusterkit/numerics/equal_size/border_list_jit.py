@@ -228,22 +228,22 @@ def _set_margins(path, scale, margins):
 @njit
 def _progress(centres, begin, path):
     """The share of the path, from 0 to 1, at which it comes nearest to the centres."""
-    made, square = 0.0, 0.0
+    along, square = 0.0, 0.0
     for f in range(centres.shape[0]):
         for j in range(centres.shape[1]):
-            made += (centres[f, j] - begin[f, j]) * path[f, j]
+            along += (centres[f, j] - begin[f, j]) * path[f, j]
             square += path[f, j] * path[f, j]
-    return min(1.0, max(0.0, made / square)) if square > 0.0 else 1.0
+    return min(1.0, max(0.0, along / square)) if square > 0.0 else 1.0
 
 
 @njit
-def _extrapolate(room: SweepRoom, turns):
-    """Continue the last move of the centres for some iterations; the place reached is left in ``room.spare``."""
+def _extrapolate(room: SweepRoom, iterations):
+    """Continue the last move of the centres for a number of iterations; the place reached is left in ``room.spare``."""
     centres, previous, begin, path, end = room.centres, room.previous, room.begin, room.path, room.spare
     for f in range(centres.shape[0]):
         for j in range(centres.shape[1]):
             begin[f, j] = centres[f, j]
-            path[f, j] = turns * (centres[f, j] - previous[f, j])
+            path[f, j] = iterations * (centres[f, j] - previous[f, j])
             end[f, j] = centres[f, j] + path[f, j]
 
 

@@ -27,8 +27,8 @@ TREE_ATTRIBUTES = 3
 RUNAWAY_FACTOR = 1e12
 """Centres farther out than this many times the extent of the seeds do not return; their squares stay finite."""
 COLLAPSE_SHARE = 0.05
-"""A start is given up, if another may follow, once two centres are nearer than this share of the smallest distance
-between two seeds: such a pair hardly ever moves on (see `Equal`, "restarts")."""
+"""A start ends, if another may follow, once two centres are nearer than this share of the smallest distance between two
+seeds: such centres hardly move any more, because all moves are proportional to distances between centres."""
 ITERATIONS_PER_CALL = 100
 """Iterations of one call of a compiled loop: in between Ctrl-C is handled and progress is reported."""
 
@@ -198,10 +198,9 @@ class _DriftLoop:
     Parameters
     ----------
     iterate : callable
-        Runs the iterations from the first to before the last one given; returns how many are finished, and why it
-        ended.
+        ``iterate(first, last)`` runs the iterations first..last - 1; returns how many are finished, and why it ended.
     place : callable
-        Converts centres from the coordinates of the loop to rows of (m, d).
+        Converts centres from the coordinates of the loop, as columns, to rows (m, d).
     tree : BoxTree or None
         The tree over the rows, if the loop uses one: the next start needs the same one.
     record : DriftRecord

@@ -83,11 +83,11 @@ class TiledLoop:
         )
         centres, previous, begin, path, spare = np.zeros((5, D, m))
         self.room = border_list_jit.SweepRoom(
-            centres,
-            previous,
-            begin,
-            path,
-            spare,
+            centres=centres,
+            previous=previous,
+            begin=begin,
+            path=path,
+            spare=spare,
             weights=np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype),
             offsets=np.empty((3, 2 * pairs), dtype=dtype),
             rest=np.empty((d, m)),

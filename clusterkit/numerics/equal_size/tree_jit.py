@@ -71,7 +71,7 @@ def tree_room(m: int) -> TreeRoom:
 
 @njit
 def build(X):
-    """The `BoxTree` over rows X (n, d): halves along the widest attribute; O(n log n) for each level."""
+    """The `BoxTree` over rows X (n, d): nodes are halved along the widest attribute; O(n log n) for each level."""
     n, d = X.shape
     order = np.arange(n)
     most = 2

@@ -4,6 +4,7 @@ It solves ``min_y Σ_i c_{i y_i}`` subject to ``low_j <= |{i : y_i = j}| <= high
 
 - `solve`: the problem as a whole (`solve_transport`): prices from a sample of the rows, then moves with all rows;
 - `paths_jit`: the moves, along successive cheapest paths in a graph of k + 1 nodes (`move_along_paths`);
+- `heaps_jit`: the heaps of rows that may move, one for each ordered pair of clusters;
 - `prices_jit`: dual variables: labels from prices, prices from labels, and the proof of optimality.
 
 Sources: Ahuja, Magnanti, Orlin (1993), Network Flows, section 9.7; Tokuyama, Nakano (1995), Efficient algorithms for

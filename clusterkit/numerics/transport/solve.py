@@ -18,6 +18,7 @@ from clusterkit.numerics.transport.prices_jit import audit, cheapest, moves, wid
 __all__ = ["TransportSolution", "solve_transport"]
 
 Array = NDArray[Any]
+"""Costs, prices, labels and sizes."""
 
 SAMPLE_LEAST = 2000
 """Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
