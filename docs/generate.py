@@ -52,13 +52,12 @@ def command_line() -> str:
 
     parts = [f"{NOTE}# The command line\n", *_help(app.help)]
     parts.append("| command | what it does |\n|---|---|")
-    names = app.list_commands(None)  # type: ignore[arg-type]
-    commands: dict[str, Any] = {name: app.get_command(None, name) for name in names}  # type: ignore[arg-type]
+    commands: dict[str, Any] = {name: app.get_command(None, name) for name in app.builtin}  # type: ignore[arg-type]
     for name, command in commands.items():
         first = " ".join((command.help or "").split("\n\n")[0].split())
         parts[-1] += f"\n| [`{name}`](#clusterkit-{name}) | {_cell(first)} |"
     parts[-1] += "\n"
-    parts += ["Options of `clusterkit` itself:\n", _options(app.params)]
+    parts += [*_commands_of_plugins(), "Options of `clusterkit` itself:\n", _options(app.params)]
     for name, command in commands.items():
         words = [_metavar(p) for p in command.params if p.param_type_name == "argument"]
         usage = " ".join([f"clusterkit {name}", "[OPTIONS]", *words])
@@ -66,6 +65,16 @@ def command_line() -> str:
         parts.append(_options(command.params))
         parts += _help(command.epilog)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _commands_of_plugins() -> Iterator[str]:
+    """A sentence for each command that a plugin of the checkout brings; whether it is installed does not matter."""
+    from clusterkit.first_party import PLUGINS
+
+    for plugin in PLUGINS:
+        for name in plugin.provides.get("command", ()):
+            page = f"../../{plugin.folder}/README.md"
+            yield f"The plugin [{plugin.distribution}]({page}) adds the command `{name}`.\n"
 
 
 def _metavar(argument: Any) -> str:

@@ -119,8 +119,8 @@ def search(
     """
     from clusterkit.estimators.search import search as run
 
-    for file in (path, scores, resume):
-        output.check(file)
+    for destination in (path, scores, resume):
+        output.check(destination)
     if output.STDOUT in (path, scores) and (path == scores or resume == output.STDOUT):
         raise BadInput("standard output (-) takes either the labels or the table")
     if resume == output.STDOUT:

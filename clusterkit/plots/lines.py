@@ -91,8 +91,8 @@ def connectivity(
     Notes
     -----
     The lines are tested at as many points as the model's labeler does, at 20 if it has no `n_segment_points`. The
-    search for components costs what ``complete_graph`` costs. Where a component hangs together by a few long lines only, one
-    may stay undrawn.
+    search for components costs what ``complete_graph`` costs. Where a component hangs together by a few long lines
+    only, one may stay undrawn.
     """
     check_axes(ax, "connectivity")
     if not isinstance(max_edges, int | np.integer) or isinstance(max_edges, bool) or max_edges < 1:

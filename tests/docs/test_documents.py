@@ -66,7 +66,7 @@ def few_examples():
 def test_code_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "papers")  # pages show its command `reproduce`
     before = set(sys.modules)
     page = types.ModuleType("a_page")
     sys.modules["a_page"] = page

@@ -21,6 +21,7 @@ ROW = {"table": "t1", "row": "kmeans", "column": "wine", "printed": 70.2, "ours"
 def run(monkeypatch):
     """The command line with this plugin alone, installed or not."""
     monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    registry.forget()  # earlier tests may have scanned the installed plugins
     registry.register(plugin)
 
     def invoke(*args):
