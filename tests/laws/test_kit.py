@@ -177,7 +177,9 @@ def test_a_refusal_must_name_the_stage():
 
 
 def test_the_message_names_stage_law_and_example():
-    message = r"(?s)partitioner 'outside' breaks the law labels_are_numbers_in_range: Each sample gets one integer .*Case\("
+    message = (
+        r"(?s)partitioner 'outside' breaks the law labels_are_numbers_in_range: Each sample gets one integer .*Case\("
+    )
     with pytest.raises(AssertionError, match=message):
         dict(laws_of(attrs.frozen(Outside)()))["labels_are_numbers_in_range"]()
 
