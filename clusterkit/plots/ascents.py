@@ -137,18 +137,14 @@ class Paths:
 
 def paths_of(domain: KernelDomain, points: Array, starts: Array) -> Paths:
     """The ways from rows `starts` of `points` (n, d), and the equilibria of these and others."""
-    from clusterkit.labelers._outliers_and_prediction import DistinctRows
-    from clusterkit.level_sets.equilibria import Ascent, Balls, find_basins
+    from clusterkit.level_sets.distinct import DistinctRows
+    from clusterkit.level_sets.equilibria import Ascent, find_basins
 
     ascent = Ascent.of(domain, "equilibrium", tol=TOLERANCE, merge=MERGE, max_iter=MAX_STEPS)
     others = np.linspace(0, len(points) - 1, min(len(points), CLIMBERS)).astype(np.intp)
     climbers = DistinctRows.of(points[np.union1d(others, starts)]).rows
     basins = find_basins(ascent, ascent.scaled(climbers), "trajectories")
-    first = ascent.scaled(np.asarray(points[starts], dtype=np.float64))
-    none = Balls.none(points.shape[1])
-    _, steps, _, _ = ascent.climb(first, none)
-    ends, steps, _, trace = ascent.climb(first, none, min(int(steps.max(initial=0)), RECORDED))
-    paths = [np.concatenate([trace[i, : steps[i]], ends[i][None]]) for i in range(len(first))]
+    paths = ascent.trajectories(ascent.scaled(np.asarray(points[starts], dtype=np.float64)), RECORDED)
     equilibria = ascent.unscaled(basins.points)
     return Paths([ascent.unscaled(path) for path in paths], equilibria, domain.value(equilibria) >= domain.level)
 

@@ -38,7 +38,8 @@ WIDER = (16, 128, 1024)
 COMPONENTS = 40
 """Largest components whose shortest lines to the others are looked for."""
 SHORTEST = 3
-DEFAULT_M = 20
+DEFAULT_SEGMENT_POINTS = 20
+"""Points tested on a line where the labeler has no `n_segment_points`: the default of all labelers."""
 
 
 def connectivity(
@@ -89,7 +90,7 @@ def connectivity(
 
     Notes
     -----
-    The lines are tested at as many points as the model's labeler does, at 20 where it has no `m`. The search for
+    The lines are tested at as many points as the model's labeler does, at 20 where it has no `n_segment_points`. The search for
     components costs what ``complete_graph`` costs. Where a component hangs together by a few long lines only, one
     may stay undrawn.
     """
@@ -98,7 +99,7 @@ def connectivity(
         raise InvalidParameter(f"connectivity: max_edges must be an integer >= 1, got {max_edges!r}")
     fitted = FittedDomain.of(model, X, names, "connectivity")
     plane = plane_of(fitted, dims, "connectivity")
-    graph = graph_of(fitted.domain, fitted.points, _samples(model))
+    graph = graph_of(fitted.domain, fitted.points, _segment_points(model))
     places, labels = plane(fitted.points), fitted.labels
     own, ax = ax is None, axes_for(ax)
     marks = draw_domain(ax, fitted.domain, plane, places, fill=False)
@@ -110,9 +111,9 @@ def connectivity(
     return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
 
 
-def _samples(model: Any) -> int:
-    m = model.get_params().get("labeler__m", DEFAULT_M)
-    return int(m)
+def _segment_points(model: Any) -> int:
+    """Points that the labeler of a model tests on a line."""
+    return int(model.get_params().get("labeler__n_segment_points", DEFAULT_SEGMENT_POINTS))
 
 
 @final
@@ -138,8 +139,8 @@ class Graph:
     inside: int
 
 
-def graph_of(domain: Domain, points: Array, m: int) -> Graph:
-    """Lines between the rows of `points` (n, d), tested at m points each; indices are of these rows."""
+def graph_of(domain: Domain, points: Array, n_segment_points: int) -> Graph:
+    """Lines between the rows of `points` (n, d), tested at `n_segment_points` points; indices are of these rows."""
     from scipy.sparse.csgraph import connected_components
 
     from clusterkit.level_sets.neighbours import nearest_edges
@@ -148,7 +149,7 @@ def graph_of(domain: Domain, points: Array, m: int) -> Graph:
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     first, inverse = distinct_rows(points)
-    test = segment_test(domain, m)
+    test = segment_test(domain, n_segment_points)
     is_inside = test.inside(points[first])
     index = first[is_inside]
     rows = np.ascontiguousarray(points[index])

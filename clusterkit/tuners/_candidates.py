@@ -118,8 +118,9 @@ class Runs:
     @classmethod
     def of(cls, space: Space, solver: Solver, labeler: Labeler, workers: int, warm: bool, seed: int) -> Runs:
         """Bound to the samples, with whatever can be computed once for all candidates."""
-        bound = getattr(labeler, "bound", None)
-        return cls(space, solver, labeler, workers, warm, seed, None if bound is None else bound(space))
+        labels_of_domains = getattr(labeler, "labels_of_domains", None)
+        labels_of = None if labels_of_domains is None else labels_of_domains(space)
+        return cls(space, solver, labeler, workers, warm, seed, labels_of)
 
     def over(self, cells: Sequence[tuple[float | None, Sequence[float]]], stage: str) -> Iterator[list[Candidate]]:
         """The candidates of each cell, a width (None: that of the space) with some bounds, in the order of the cells.

@@ -78,7 +78,7 @@ def lapgmm(turns: int) -> None:
     for title, changes in (
         ("lapgmm", {}),
         ("lapgmm, fixed point", {"solver__smoothing": "fixed_point"}),
-        ("lapgmm, lam = 0", {"solver__lam": 0.0}),
+        ("lapgmm, smoothness = 0", {"solver__smoothness": 0.0}),
     ):
         model = recipe("lapgmm", **ours, **changes)
         measure(title, lambda model=model: model.fit(X).labels_, y)

@@ -76,8 +76,10 @@ def small(repeats, n=5000, k=10):
     ratios = []
     for _ in range(repeats):
         assignment, ours = timed(balance, costs)
-        gap = assignment.facts["gap"]
-        print(f"  transport: {1e3 * ours:.1f} ms, cost {total(costs, assignment.labels):.6f}, gap {gap:.1e}")
+        print(
+            f"  transport: {1e3 * ours:.1f} ms, cost {total(costs, assignment.labels):.6f}, "
+            f"gap {assignment.facts['gap']:.1e}"
+        )
         theirs = flow(X, centres, costs, n // k, n // k)
         if theirs is not None:
             labels, step, solver = theirs

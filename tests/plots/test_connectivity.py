@@ -15,8 +15,8 @@ from clusterkit.plots import lines
 from clusterkit.plots.lines import graph_of
 
 
-def stays_inside(domain, a, b, m=20) -> bool:
-    steps = (np.arange(1, m + 1) / (m + 1))[:, None]
+def stays_inside(domain, a, b, n_segment_points=20) -> bool:
+    steps = (np.arange(1, n_segment_points + 1) / (n_segment_points + 1))[:, None]
     return bool(np.all(domain.value((1 - steps) * a + steps * b) >= domain.level))
 
 

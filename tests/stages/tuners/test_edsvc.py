@@ -363,9 +363,9 @@ def test_labels_of_many_domains_are_those_of_one(seed, n, d, width, share, outli
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 3.0 * rng.integers(0, 2, size=(n, 1))
     X[rng.integers(0, n, n // 4)] = X[0]
-    labeler = CompleteGraph(m=m, outliers=outliers, min_cluster_size=least)
+    labeler = CompleteGraph(n_segment_points=m, outliers=outliers, min_cluster_size=least)
     space = KernelSpace(X, Gaussian(1.0))
-    labels_of = labeler.bound(space)
+    labels_of = labeler.labels_of_domains(space)
     for gamma in (10.0**width / d, 3.0 * 10.0**width / d):
         wide = space.rescaled(gamma)
         C = min(1.0, 1.0 / (max(share, 1e-3) * n))
@@ -377,7 +377,7 @@ def test_labels_of_many_domains_are_those_of_one(seed, n, d, width, share, outli
 def test_domains_of_another_kind_are_labelled_one_by_one():
     X, _ = blobs(30)
     space = KernelSpace(X, Gaussian(0.5))
-    labels_of = LABELER.bound(space)
+    labels_of = LABELER.labels_of_domains(space)
     centres = np.array([[0.0, 0.0], [8.0, 0.0]])  # none of the samples
     domain = KernelDomain(centres, np.array([0.5, 0.5]), Gaussian(0.5), level=0.2)
     rng = np.random.default_rng(0)
@@ -386,7 +386,7 @@ def test_domains_of_another_kind_are_labelled_one_by_one():
     many = KernelSpace(wide, Gaussian(0.5))
     outcome = Svdd(C=0.01).prepare(many, Task(400, None), rng).solve(None, None, rng)
     plain = LABELER.label(outcome, many, Task(400, None), rng).labels
-    np.testing.assert_array_equal(LABELER.bound(many)(outcome), plain)
+    np.testing.assert_array_equal(LABELER.labels_of_domains(many)(outcome), plain)
 
 
 # --- on data, without labels --------------------------------------------------------------------------------------

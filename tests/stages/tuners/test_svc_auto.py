@@ -287,9 +287,9 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
     """A solver that keeps what it has at Ctrl-C must not hide it from the search."""
     import attrs
 
-    from clusterkit.solvers.one_class.svdd import _Prepared
+    from clusterkit.solvers.one_class.svdd import PreparedSvdd
 
-    plain, calls = _Prepared.solve, []
+    plain, calls = PreparedSvdd.solve, []
 
     def solve(self, targets, previous, rng):
         outcome = plain(self, targets, previous, rng)
@@ -298,7 +298,7 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
             return attrs.evolve(outcome, status=attrs.evolve(outcome.status, interrupted=True))
         return outcome
 
-    monkeypatch.setattr(_Prepared, "solve", solve)
+    monkeypatch.setattr(PreparedSvdd, "solve", solve)
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 8])
     with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):

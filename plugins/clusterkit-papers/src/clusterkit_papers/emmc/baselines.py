@@ -99,7 +99,7 @@ def graphs(plan: Plan, setting: Setting) -> list[Job]:
         else Method("LapGMM", "lapgmm", "lapgmm"),
     ]
     if not once:
-        methods.append(Method("LapGMM", "lapgmm", "lapgmm, lambda by labels", grid={"solver__lam": LAMBDAS}))
+        methods.append(Method("LapGMM", "lapgmm", "lapgmm, lambda by labels", grid={"solver__smoothness": LAMBDAS}))
     return [job(plan, setting, method) for method in methods if not (plan.quick and method.grid)]
 
 
@@ -244,4 +244,4 @@ def _tried(grid: Grid) -> str:
     return " and ".join("{" + ", ".join(f"{value:g}" for value in values) + "}" for values in grid.values())
 
 
-NAMES = {WIDTH: "width", "solver__C": "C", "solver__lam": "lambda"}
+NAMES = {WIDTH: "width", "solver__C": "C", "solver__smoothness": "lambda"}

@@ -176,8 +176,8 @@ class Bench:
                 more: dict[str, Any] = {"solver__nu": nu, "tuner": None}
             case "SGD-LMSVC":
                 steps = min(STEPS_A_ROW * len(self.y), MOST_STEPS)
-                more = {"solver__offset": "quantile", "solver__kappa": nu, "solver__t_min": steps}
-                words += f", C = 8, offset quantile, {steps} steps at least"
+                more = {"solver__level": "quantile", "solver__outlier_fraction": nu, "solver__t_min": steps}
+                words += f", C = 8, level quantile, {steps} steps at least"
             case _:
                 more = {"solver__solver__nu": nu}
                 words += ", p = 0.5, ε = 0.5"

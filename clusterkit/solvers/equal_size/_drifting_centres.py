@@ -1,4 +1,4 @@
-"""What `equal` and `geoclust` share as solvers: a rule bound to features, and minus distances to the centres found."""
+"""The solvers `equal` and `geoclust` bound to features: scores are minus squared distances to the final centres."""
 
 from __future__ import annotations
 
@@ -16,39 +16,49 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
-from clusterkit.numerics.equal_size.drift import Parts, Rule, find_parts, minus_distances
+from clusterkit.numerics.equal_size.drift import DriftRule, Parts, find_parts, minus_distances
 from clusterkit.numerics.equal_size.repair import even_out
 
-__all__ = ["Nearness", "PreparedParts"]
+__all__ = ["Nearness", "PreparedDrift"]
 
 
 @final
 @attrs.frozen(eq=False)
-class PreparedParts(Prepared):
-    """A rule of drifting centres bound to a space."""
+class PreparedDrift(Prepared):
+    """A rule for moving centres, bound to a feature space.
+
+    Parameters
+    ----------
+    name : str
+        Of the solver.
+    rule : DriftRule
+    space : FeatureSpace
+    m : int
+        Number of clusters.
+    """
 
     name: str
-    rule: Rule
+    rule: DriftRule
     space: FeatureSpace
     m: int
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        return {"alpha": self.rule.step(self.m), "eps": self.rule.threshold(self.space.n, self.m)}
+        return {"step": self.rule.step_for(self.m), "size_tol": self.rule.tolerance_for(self.space.n, self.m)}
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Largest difference of a size from n // k, of the labels."""
+        """Imbalance of the labels: the largest difference of a cluster size from ``n // k``."""
         assert outcome.status is not None
         return np.array([outcome.status.objective])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, m = self.space.n, self.m
         if m == 1:
-            return self._alone()
+            return self._single_cluster()
         memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
 
-        def report(turns: int, height: float) -> None:
-            tell(Report(self.name, turns, self.rule.max_iter, height))
+        def report(iterations: int, imbalance: float) -> None:
+            tell(Report(self.name, iterations, self.rule.max_iter, imbalance))
 
         parts = find_parts(self.space.rows(), m, self.rule, rng, report)
         extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
@@ -63,29 +73,29 @@ class PreparedParts(Prepared):
             facts = {"repaired": True, "moved": moved, "tied": tied}
         return Scores(rows, extend, status=_status(parts, rows, facts, exact=tied == 0))
 
-    def _alone(self) -> Scores:
+    def _single_cluster(self) -> Scores:
         centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
         extend = Nearness(self.space.transform, centre, np.zeros(1))
-        facts = {"sizes": (self.space.n,), "height": 0, "best_iteration": 0, "starts": 0}
-        status = Status(0, True, "one cluster: nothing to find", (), facts, objective=0.0)
+        facts = {"sizes": (self.space.n,), "imbalance": 0, "best_iteration": 0, "starts": 0}
+        status = Status(0, True, "one cluster: there is nothing to divide", (), facts, objective=0.0)
         return Scores(extend.of_features(self.space.rows()), extend, status=status)
 
 
 def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
-    """How it went; sizes are counted anew from the labels, with which those of the loop agree up to ties."""
+    """The status of a fit. Sizes are counted from the labels; the sizes in the loop agree with them up to ties."""
     n, m = rows.shape
     sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
     facts: dict[str, Any] = {
         "sizes": tuple(sizes.tolist()),
-        "height": int(np.abs(sizes - n // m).max()),
-        "best_iteration": parts.turn,
+        "imbalance": int(np.abs(sizes - n // m).max()),
+        "best_iteration": parts.iteration,
         "starts": parts.starts,
         **repair,
     }
     warning = None
     if parts.distinct < m:
-        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: cells cannot be of equal size"
-    history = tuple(parts.heights.astype(float).tolist())
+        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
+    history = tuple(parts.imbalances.astype(float).tolist())
     return Status(
         len(history),
         parts.converged,
@@ -95,22 +105,22 @@ def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -
         parts.interrupted,
         warning=warning,
         predicts_labels=exact,
-        objective=float(facts["height"]),
+        objective=float(facts["imbalance"]),
     )
 
 
 @final
 @attrs.frozen(eq=False)
 class Nearness:
-    """Minus squared distances of new samples to the centres, plus the offsets of a repair.
+    """Scores of new samples: minus squared distances to the centres, plus the offsets of a repair.
 
     Parameters
     ----------
     transform : Transform
-        Raw rows to features.
+        Maps raw rows to features.
     centres : ndarray of shape (k, L)
     offsets : ndarray of shape (k,)
-        0 without a repair.
+        Zeros unless the sizes were repaired.
     """
 
     transform: Transform
@@ -125,9 +135,9 @@ class Nearness:
         return rows
 
     def of_features(self, H: Array) -> Array:
-        """Scores of rows of features."""
+        """Scores of features, (m, L) to (m, k)."""
         return minus_distances(H, self.centres, self.offsets)
 
     def columns(self, index: slice) -> Nearness:
-        """Some of the centres."""
+        """The same for some of the centres."""
         return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])
