@@ -46,7 +46,7 @@ def speed(names, jobs):
     """Seconds of both, and the largest difference of the scores."""
     for name in names:
         X, _ = load(name, "minmax")
-        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=3).fit(X)  # compiles
+        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_bounds=3).fit(X)  # compiles
         recipe("svc", tuner=None, featuremap__gamma=1.0, solver__C=1.0).fit(X)
         begin, spent = time.perf_counter(), time.process_time()
         model = recipe("edsvc", random_state=0, tuner__n_jobs=jobs).fit(X)

@@ -1,4 +1,4 @@
-"""One thread against all, by the size of the feature matrix: where `clusterkit.estimators.threads.THIN` comes from."""
+"""One thread against all, by the size of the feature matrix: where `clusterkit.numerics.thread_limit.THIN` comes from."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_search_is_the_recipe_s(rows, kind, changes):
 def test_consensus_functions_see_the_ensemble_of_the_search(rows):
     bench = Bench(WINE)
     X, members = bench.X("zscore"), bench.members("zscore", 0)
-    told = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=2).fit(X).resolved_["tuner"]
+    told = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_bounds=2).fit(X).resolved_["tuner"]
     assert told["members"] == tuple(len(set(member.tolist())) for member in members)
     answer = consensus.diclens(members)
     assert ours(rows, "diclens, z-scores")["DICLENS"] == bench.judged(answer)["nmi"]
@@ -145,4 +145,4 @@ def test_an_interrupted_search_stops_the_table(monkeypatch):
     edsvc_table._warm()
     X = np.random.default_rng(0).normal(size=(40, 2))
     with listening(press), pytest.raises(KeyboardInterrupt):
-        edsvc_table._fitted(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_C=4)
+        edsvc_table._fitted(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_bounds=4)

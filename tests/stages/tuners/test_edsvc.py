@@ -43,7 +43,7 @@ STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": LABELER}
 
 
 def tune(X, stages=STAGES, seed=0, **parameters):
-    return EdSvc(**{"n_gamma": 12, "n_C": 10, "n_jobs": 1, **parameters}).tune(stages, X, np.random.default_rng(seed))
+    return EdSvc(**{"n_gamma": 12, "n_bounds": 10, "n_jobs": 1, **parameters}).tune(stages, X, np.random.default_rng(seed))
 
 
 def blobs(n=60, seed=0):
@@ -99,7 +99,7 @@ def test_the_number_of_threads_changes_nothing(search):
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
 def test_warm_and_cold_solutions_give_the_same_partitions(search):
     X, _ = make_moons(80, noise=0.1, random_state=3)
-    warm, cold = (tune(X, search=search, warm=flag) for flag in (True, False))
+    warm, cold = (tune(X, search=search, warm_start=flag) for flag in (True, False))
     same_curves(warm.facts["curves"], cold.facts["curves"])
     assert dict(warm.stages) == dict(cold.stages)
 
@@ -115,7 +115,7 @@ def test_bounds_that_no_weight_reaches_are_not_solved(monkeypatch):
         return resolve(self, spec, previous)
 
     monkeypatch.setattr(kept, "resolve", counted)
-    curves = tune(X, n_C=40).facts["curves"]
+    curves = tune(X, n_bounds=40).facts["curves"]
     free = Svdd(C=1.0).prepare(KernelSpace(X, Gaussian(float(curves.gamma[-1]))), task, rng).solve(None, None, rng)
     bounds = curves.C[curves.step == 1]
     assert solved == bounds[bounds < free.weights.max()].tolist()
@@ -142,7 +142,7 @@ def test_members_of_the_plane_have_every_number_of_clusters_as_often():
     X, _ = blobs(90)  # 2 to 4 clusters
     counts = np.bincount(tune(X, search="plane").facts["members"])
     assert counts.tolist() == [0, 0, 20, 20, 20]
-    wide = tune(X, search="plane", k_rule="sqrt").facts["members"]  # 2 to 9: the least multiple of 8 from 60 on
+    wide = tune(X, search="plane", member_sizes="sqrt").facts["members"]  # 2 to 9: the least multiple of 8 from 60 on
     assert np.bincount(wide)[2:].tolist() == [8] * 8
     few = np.bincount(tune(X, search="plane", n_members=4).facts["members"], minlength=5)
     assert few.sum() == 4
@@ -179,7 +179,7 @@ def test_any_number_of_clusters_may_win_in_the_plane_if_asked_for():
 
 def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
     X = np.array([[0.0], [1.0], [2.1]])
-    tuned = tune(X, clusters="sqrt", n_gamma=1, n_C=1)
+    tuned = tune(X, clusters="sqrt", n_gamma=1, n_bounds=1)
     assert tuned.facts["curves"].chosen == -1
     assert tuned.facts["rule"].startswith("no candidate")
     assert tuned.stages["featuremap"].gamma == pytest.approx(1.0 / 2.1**2)
@@ -289,7 +289,7 @@ def test_the_scale_of_the_data_does_not_matter():
     ids=["one row", "equal", "two", "a pair", "three", "two places"],
 )
 def test_few_or_equal_rows_have_an_answer(X, search):
-    model = recipe("edsvc", random_state=0, tuner__search=search, tuner__n_gamma=5, tuner__n_C=4).fit(X)
+    model = recipe("edsvc", random_state=0, tuner__search=search, tuner__n_gamma=5, tuner__n_bounds=4).fit(X)
     assert model.labels_.shape == (len(X),)
     if len(np.unique(X, axis=0)) == 1:
         assert model.labels_.tolist() == [0] * len(X)

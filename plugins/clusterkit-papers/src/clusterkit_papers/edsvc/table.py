@@ -273,7 +273,7 @@ def _fitted(X: np.ndarray, name: str, seed: int, **parameters: Any) -> tuple[Any
         warnings.simplefilter("ignore", ClusterkitWarning)  # shattered partitions: the row shows them
         model.fit(X)
     seconds = time.perf_counter() - begin
-    if model.interrupted_ or model.resolved_["tuner"].get("ended") == "interrupted":
+    if model.interrupted_ or model.resolved_["tuner"]["interrupted"]:
         raise KeyboardInterrupt
     return model, seconds
 
@@ -284,5 +284,5 @@ def _warm() -> None:
     from clusterkit import recipe
 
     X = np.random.default_rng(0).normal(size=(60, 2))
-    recipe("edsvc", tuner__n_gamma=3, tuner__n_C=3, random_state=0).fit(X)
+    recipe("edsvc", tuner__n_gamma=3, tuner__n_bounds=3, random_state=0).fit(X)
     recipe("psvc", tuner="edsvc", tuner__n_gamma=3, random_state=0).fit(X)
