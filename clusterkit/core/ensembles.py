@@ -22,7 +22,7 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.registry import registry
 from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
-from clusterkit.numerics.threads import suited
+from clusterkit.numerics.thread_limit import suited
 
 __all__ = ["Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
 
@@ -128,9 +128,7 @@ def draw_members(
         if member.interrupted:
             break
     if len(members) < n_members:
-        warnings.warn(
-            f"interrupted: {len(members)} of {n_members} members are made", ClusterkitWarning, stacklevel=3
-        )
+        warnings.warn(f"interrupted: {len(members)} of {n_members} members are made", ClusterkitWarning, stacklevel=3)
     return checked(members, [f"member {m}" for m in range(len(members))])
 
 

@@ -120,13 +120,13 @@ def plane(entry, low, high):
     from clusterkit.core.spaces import KernelSpace
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
     from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.tuners._candidates import Runs
-    from clusterkit.tuners.edsvc import SHARES
+    from clusterkit.tuners._candidates import CandidateRuns
+    from clusterkit.tuners._edsvc_search import FRACTIONS
 
     X, y = load(*entry.split(":"))
-    shares, gammas = SHARES, np.geomspace(low, high, 24)
+    shares, gammas = FRACTIONS, np.geomspace(low, high, 24)
     bounds = [min(1.0, 1.0 / (p * len(X))) if p > 0 else 1.0 for p in shares]
-    runs = Runs.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
+    runs = CandidateRuns.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
     cells = list(runs.over([(float(gamma), bounds) for gamma in gammas], "plane"))
     clusters = np.array([[each.n_clusters for each in cell] for cell in cells])
     found = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])

@@ -67,9 +67,9 @@ def test_same_seed_and_thread_count_is_bit_equal(name):
 
 
 def test_thin_problems_run_on_one_thread(monkeypatch):
-    from clusterkit.estimators import threads
+    from clusterkit.numerics import thread_limit
 
-    monkeypatch.setattr(threads, "THIN", 10**9)
+    monkeypatch.setattr(thread_limit, "THIN", 10**9)
     seen = []
 
     def listener(report):
