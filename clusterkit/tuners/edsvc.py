@@ -130,7 +130,7 @@ class EdSvc(Tuner):
         rows = sample_rows(len(X), self.max_rows, rng)
         space = search_space(cast(FeatureMap, stages["featuremap"]), X, rows, open_gamma, rng)
         choice = EdSvcSearch(self, stages, space, open_gamma, open_C, rng).run()
-        C = choice.C * len(rows) / len(X) if choice.C < 1.0 else choice.C  # the same fraction of outliers
+        C = choice.C * (len(rows) / len(X)) if choice.C < 1.0 else choice.C  # the same fraction of outliers
         tuned = dict(stages)
         if open_gamma:
             tuned["featuremap"] = with_parameters(stages["featuremap"], {"gamma": choice.gamma})
