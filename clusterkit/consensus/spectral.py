@@ -35,8 +35,8 @@ class Cspa(Consensus):
     Notes
     -----
     The graph is a product of indicators, so its eigenvectors follow from a matrix of base clusters and the n x n graph
-    is never formed; equal samples are stored once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory for
-    u distinct label columns and E base clusters. Source: Strehl, Ghosh 2002; the cut: Ng, Jordan, Weiss 2002.
+    is never formed; equal samples are stored once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory
+    for u distinct label columns and E base clusters. Source: Strehl, Ghosh 2002; the cut: Ng, Jordan, Weiss 2002.
     """
 
     name: ClassVar[str] = "cspa"

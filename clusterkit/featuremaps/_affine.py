@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -15,13 +15,16 @@ __all__ = ["Affine"]
 @final
 @attrs.frozen(eq=False)
 class Affine:
-    """Row map that moves and stretches each attribute.
+    """Row map that shifts and scales each attribute.
 
     Parameters
     ----------
     shift, factor : ndarray of shape (d,)
     offset : ndarray of shape (d,)
     """
+
+    columnwise: ClassVar[bool] = True
+    """every column of the result depends on the same column of the input alone, so it can have its name"""
 
     shift: Array
     factor: Array

@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs, make_moons
 from clusterkit import Pipeline, plots, recipe
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots import lines
-from clusterkit.plots.lines import graph_of
+from clusterkit.plots._connectivity import graph_of
 
 
 def stays_inside(domain, a, b, m=20) -> bool:

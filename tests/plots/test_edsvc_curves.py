@@ -21,8 +21,8 @@ def fits():
 def test_widths_and_bounds_side_by_side(fits):
     model = fits["coordinate"]
     curves = model.resolved_["tuner"]["curves"]
-    for given in (model, model.resolved_["tuner"], curves):
-        grid = plots.edsvc_curves(given)
+    for source in (model, model.resolved_["tuner"], curves):
+        grid = plots.edsvc_curves(source)
         assert grid.shape == (2, 2)
     for column, (step, x) in enumerate(((0, curves.gamma), (1, curves.C))):
         of = curves.step == step
