@@ -109,7 +109,11 @@ def trajectories(
     inside = int(ascents.inside.sum())
     where = f", {inside} inside" if inside < len(ascents.inside) else ""
     equilibria = "1 equilibrium" if len(ascents.inside) == 1 else f"{len(ascents.inside):,} equilibria"
-    title = [of_clusters(fitted.labels), f"{equilibria}{where}; {len(chosen):,} of {len(places):,} trajectories drawn", projection.note]
+    title = [
+        of_clusters(fitted.labels),
+        f"{equilibria}{where}; {len(chosen):,} of {len(places):,} trajectories drawn",
+        projection.note,
+    ]
     frame(ax, "\n".join(line for line in title if line), projection.names)
     return finish(ax, [*points, *marks] if legend else [], None if projection.height else places, new_figure=new_figure)
 
