@@ -141,8 +141,8 @@ def _unusable(name: str, error: Exception) -> click.Command:
 
 def _advice(name: str, known: Sequence[str]) -> str:
     """What to do about a name that no command has."""
-    from clusterkit.core.registry import VARIABLE, registry
     from clusterkit.core.first_party import where
+    from clusterkit.core.registry import VARIABLE, registry
 
     place = where("command", name, VARIABLE)
     if place:

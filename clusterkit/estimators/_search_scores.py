@@ -24,7 +24,7 @@ OF_MEMBERS = ("anmi", "ami")
 OF_POINTS = ("silhouette", "dbcv")
 SHARE = 0.8
 """Of the samples, in a subsample of the score "stability"."""
-ENSEMBLE = {"M": 10, "k_rule": "sqrt"}
+ENSEMBLE = {"n_members": 10, "k_rule": "sqrt"}
 
 
 @final
@@ -152,7 +152,7 @@ def _members(X: Any, given: Any, seeds: Seeds) -> Array:
         members = ensemble(X, **arguments)
     except TypeError as error:
         raise InvalidParameter(f"search: ensemble={given!r}: {error}") from None
-    if len(members) < arguments["M"]:  # Ctrl-C; scores by part of an ensemble are not comparable with others
+    if len(members) < arguments["n_members"]:  # Ctrl-C; scores by part of an ensemble are not comparable with others
         raise KeyboardInterrupt
     return members
 

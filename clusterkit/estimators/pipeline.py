@@ -177,7 +177,7 @@ class Pipeline(ClusterMixin, BaseEstimator):
         tuned = tuner.tune(before, X, seeds.stream("tuner"))
         after: dict[str, Any] = {slot: tuned.stages[slot] for slot in before}
         decided = {slot: slots.changes(stage, after[slot]) for slot, stage in before.items()}
-        decided["tuner"] = {"name": tuner.name, **tuned.facts}
+        decided["tuner"] = {"name": tuner.name, **tuned.facts, "interrupted": tuned.interrupted}
         return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
 
     def why_not_inductive(self) -> str | None:

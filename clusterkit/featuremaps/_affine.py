@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -21,6 +21,9 @@ class Affine:
     ----------
     shift, factor, offset : ndarray of shape (d,)
     """
+
+    columnwise: ClassVar[bool] = True
+    """every column of the result depends on the same column of the input alone, so it can have its name"""
 
     shift: Array
     factor: Array

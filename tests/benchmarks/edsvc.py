@@ -46,7 +46,7 @@ def speed(names, jobs):
     """Seconds of both, and the largest difference of the scores."""
     for name in names:
         X, _ = load(name, "minmax")
-        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=3).fit(X)  # compiles
+        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_bounds=3).fit(X)  # compiles
         recipe("svc", tuner=None, featuremap__gamma=1.0, solver__C=1.0).fit(X)
         begin, spent = time.perf_counter(), time.process_time()
         model = recipe("edsvc", random_state=0, tuner__n_jobs=jobs).fit(X)
@@ -120,13 +120,13 @@ def plane(entry, low, high):
     from clusterkit.core.spaces import KernelSpace
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
     from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.tuners._candidates import Runs
-    from clusterkit.tuners.edsvc import SHARES
+    from clusterkit.tuners._candidates import CandidateRuns
+    from clusterkit.tuners._edsvc_search import FRACTIONS
 
     X, y = load(*entry.split(":"))
-    shares, gammas = SHARES, np.geomspace(low, high, 24)
+    shares, gammas = FRACTIONS, np.geomspace(low, high, 24)
     bounds = [min(1.0, 1.0 / (p * len(X))) if p > 0 else 1.0 for p in shares]
-    runs = Runs.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
+    runs = CandidateRuns.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
     cells = list(runs.over([(float(gamma), bounds) for gamma in gammas], "plane"))
     clusters = np.array([[each.n_clusters for each in cell] for cell in cells])
     agreement = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])

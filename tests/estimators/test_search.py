@@ -319,7 +319,9 @@ def test_ensembles(blobs):
     grid = {"labels": [THIRDS]}
     default = search(Given(), grid, blobs, "ami", random_state=0)
     assert search(Given(), grid, blobs, "ami", random_state=0).best_score == default.best_score
-    other = search(Given(), grid, blobs, "ami", random_state=0, ensemble={"M": 3, "k_rule": 3, "base": "kmeans"})
+    other = search(
+        Given(), grid, blobs, "ami", random_state=0, ensemble={"n_members": 3, "k_rule": 3, "base": "kmeans"}
+    )
     assert other.best_score == 1.0 > default.best_score
     with pytest.raises(InvalidData, match="the ensemble is of 3 samples, X has 150"):
         search(Given(), grid, blobs, ensemble=[[0, 1, 1]])

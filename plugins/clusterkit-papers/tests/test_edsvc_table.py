@@ -97,7 +97,7 @@ def test_a_search_is_the_recipe_s(rows, kind, changes):
 def test_consensus_functions_see_the_ensemble_of_the_search(rows):
     ensembles = EdsvcEnsembles(WINE)
     X, members = ensembles.X("zscore"), ensembles.members("zscore", 0)
-    choice = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=2).fit(X).resolved_["tuner"]
+    choice = recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_bounds=2).fit(X).resolved_["tuner"]
     assert choice["members"] == tuple(len(set(member.tolist())) for member in members)
     answer = consensus.diclens(members)
     assert ours(rows, "diclens, z-scores")["DICLENS"] == ensembles.judged(answer)["nmi"]
@@ -145,4 +145,4 @@ def test_an_interrupted_search_stops_the_table(monkeypatch):
     edsvc_table._warm_up()
     X = np.random.default_rng(0).normal(size=(40, 2))
     with listening(press), pytest.raises(KeyboardInterrupt):
-        edsvc_table._timed_search(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_C=4)
+        edsvc_table._timed_search(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_bounds=4)

@@ -178,5 +178,5 @@ def _interrupted(fitted: Any) -> bool:
         getattr(fitted, "interrupted_", False)
         or getattr(fitted, "interrupted", False)
         or getattr(status, "interrupted", False)
-        or resolved.get("tuner", {}).get("ended") == "interrupted"
+        or resolved.get("tuner", {}).get("interrupted", False)
     )

@@ -299,5 +299,5 @@ def _timed_search(X: np.ndarray, name: str, seed: int, **parameters: Any) -> Tim
 
 def _warm_up() -> None:
     """Import and compile what the searches need."""
-    warm_up("edsvc", tuner__n_gamma=3, tuner__n_C=3)
+    warm_up("edsvc", tuner__n_gamma=3, tuner__n_bounds=3)
     warm_up("psvc", tuner="edsvc", tuner__n_gamma=3)

@@ -1,4 +1,4 @@
-"""What is found at every width of the kernel: clusters, support vectors, noise."""
+"""`width_path`: clusters, support vectors and noise at every bandwidth of the kernel."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matp
 __all__ = ["plateaus", "width_path"]
 
 LOGARITHMIC_FROM = 12
-"""Most clusters shown on a linear axis."""
+"""With more clusters than this their axis is logarithmic."""
 SHORTEST_PLATEAU = 3
-"""Steps of the path that a plateau lasts at least."""
+"""Fewest steps of the path that count as a plateau."""
 MOST_NAMED = 6
+"""Most plateaus whose number of clusters is written, the longest ones: more would overlap."""
 
 
 def width_path(path: Any, axes: Any = None, *, chosen: Any = None, legend: bool = True) -> Any:
-    """Draw the number of clusters, and of support vectors and noise, against gamma.
+    """Draw the numbers of clusters, support vectors and noise samples against gamma.
 
-    Plateaus, where the number of clusters does not change for three steps or more, are shaded and carry the number:
-    a number that lasts is one to believe.
+    Plateaus, where the number of clusters does not change for three steps or more, are shaded and labelled with the
+    number: a number of clusters that lasts is more credible.
 
     Parameters
     ----------
     path : WidthPath
-        What `clusterkit.width_path` returns.
+        The result of `clusterkit.width_path`.
     axes : pair of Axes, optional
-        For the clusters, and for the samples; default: a new figure of pyplot.
+        Axes for the clusters and for the samples; default: a new pyplot figure.
     chosen : float or fitted estimator, optional
-        The gamma to mark, or the model that has it.
+        The gamma to mark, or a model with this gamma.
     legend : bool, default True
         Whether to put a legend beside the axes.
 
@@ -92,15 +93,15 @@ def width_path(path: Any, axes: Any = None, *, chosen: Any = None, legend: bool 
 
 
 def plateaus(path: WidthPath) -> list[tuple[int, int]]:
-    """First and last step of every plateau, the longest first: more than one cluster, no change for three steps."""
+    """First and last step of every plateau, the longest first: at least three steps with the same k > 1."""
     change = np.flatnonzero(np.diff(path.n_clusters)) + 1
     firsts, ends = np.concatenate([[0], change]), np.concatenate([change, [len(path)]])
-    found = [
+    stretches = [
         (int(first), int(end) - 1)
         for first, end in zip(firsts, ends, strict=True)
         if end - first >= SHORTEST_PLATEAU and path.n_clusters[first] > 1
     ]
-    return sorted(found, key=lambda stretch: stretch[0] - stretch[1])
+    return sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
 
 
 def _checked(axes: Any) -> Array | None:
@@ -135,7 +136,7 @@ def _gamma(chosen: Any) -> float | None:
 
 
 def _edges(gamma: Array) -> Array:
-    """Where steps begin and end: midway between the widths, (steps + 1,)."""
+    """Borders of the steps, midway between the bandwidths, (steps + 1,)."""
     if len(gamma) == 1:
         return gamma[0] * np.array([0.8, 1.25])
     logs = np.log(gamma)
@@ -152,7 +153,7 @@ def _draw_clusters(ax: Any, path: WidthPath) -> None:
     ax.plot(path.gamma, path.n_clusters, color=COLORS[0], marker="o", linestyle="", markersize=4, label="clusters")
     few, many = int(path.n_clusters.min()), int(path.n_clusters.max())
     if many > LOGARITHMIC_FROM:
-        # in steps of doublings, but with a place for none
+        # logarithmic to base 2, but with a place for 0
         ax.set_yscale("symlog", base=2, linthresh=1.0, linscale=0.7)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.set_ylim(-0.4 if few == 0 else 0.6, 1.8 * many)
@@ -176,6 +177,6 @@ def _draw_samples(ax: Any, path: WidthPath) -> None:
         ("noise", path.n_noise, FAINT, "x--"),
     )
     for name, values, color, style in series:
-        if np.all(values >= 0):  # -1 where the solver does not tell
+        if np.all(values >= 0):  # -1 where the solver does not report the number
             ax.plot(path.gamma, values, style, color=color, markersize=4, linewidth=1.2, label=name)
     ax.set_ylim(bottom=0)

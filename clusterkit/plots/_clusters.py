@@ -1,4 +1,4 @@
-"""Clusters as coloured points, whatever found them."""
+"""`clusters`: samples as points in the colours of their clusters, for the labels of any method."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.plots._figure import axes_for, check_axes, draw_points, finish, frame, of_clusters
-from clusterkit.plots._fitted import labels_of, names_of, rows_of
-from clusterkit.plots._plane import Plane
+from clusterkit.plots._fitted_model import labels_of, names_of, rows_of
+from clusterkit.plots._projection import Projection
 
 __all__ = ["clusters"]
 
@@ -26,25 +26,25 @@ def clusters(
 ) -> Any:
     """Draw samples in the colours of their clusters, and noise as grey crosses.
 
-    Two attributes are drawn as they are; of more the first two principal components, or `dims`. Attributes whose
-    standard deviations differ more than tenfold are divided by them first, or one alone would be the picture; the
-    title says so. One attribute is drawn in rows, one for each cluster.
+    Two attributes are drawn as they are, more as their first two principal components, or as the two of `dims`.
+    Attributes whose standard deviations differ more than tenfold are standardised first, since otherwise one attribute
+    would dominate; the title says so. A single attribute is drawn in rows, one row for each cluster.
 
-    There are six colours, told apart with any colour vision; further clusters repeat them with another marker. With
-    more clusters than the legend holds the picture has their numbers, up to 40 of them.
+    There are six colours, distinguishable with any colour vision; further clusters repeat them with another marker.
+    With more clusters than the legend holds, their numbers are written into the plot, up to 40 of them.
 
     Parameters
     ----------
     model_or_labels : fitted estimator or array of shape (n,)
-        Any estimator with ``labels_``, or integer labels; below 0 is noise.
+        Any estimator with ``labels_``, or integer labels; labels below 0 are noise.
     X : array of shape (n, d)
-        A data frame names the axes.
+        The column names of a data frame become the names of the axes.
     ax : Axes, optional
-        Where to draw; default: a new figure of pyplot.
+        Axes to draw on; default: a new pyplot figure.
     dims : pair of int, optional
         Attributes to draw instead of principal components.
     names : sequence of str, optional
-        Of the attributes.
+        Names of the attributes.
     legend : bool, default True
         Whether to put a legend beside the axes.
 
@@ -71,19 +71,19 @@ def clusters(
     rows = rows_of(X)
     labels = labels_of(model_or_labels, len(rows), "clusters")
     titles = names_of(names, X, model_or_labels, rows.shape[1], "clusters")
-    plane = Plane.of(rows, titles, dims, "clusters", height=(_Rows(labels), "cluster"), scaling=True)
-    places = plane(rows)
-    own, ax = ax is None, axes_for(ax)
+    projection = Projection.of(rows, titles, dims, "clusters", height=(_ClusterRanks(labels), "cluster"), scaling=True)
+    places = projection(rows)
+    new_figure, ax = ax is None, axes_for(ax)
     handles = draw_points(ax, places, labels)
-    title = [of_clusters(labels), plane.note]
-    frame(ax, "\n".join(line for line in title if line), plane.names)
-    if plane.height:
+    title = [of_clusters(labels), projection.note]
+    frame(ax, "\n".join(line for line in title if line), projection.names)
+    if projection.height:
         _name_rows(ax, labels)
-    return finish(ax, handles if legend else [], None if plane.height else places, own=own)
+    return finish(ax, handles if legend else [], None if projection.height else places, new_figure=new_figure)
 
 
-class _Rows:
-    """The height of samples of one attribute: the rank of their cluster, noise lowest."""
+class _ClusterRanks:
+    """Height of samples with one attribute: the rank of their cluster, noise lowest."""
 
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
@@ -93,7 +93,7 @@ class _Rows:
 
 
 def _name_rows(ax: Any, labels: Labels) -> None:
-    found = np.unique(labels)
-    step = -(-len(found) // 20)
-    ax.set_yticks(range(0, len(found), step), ["noise" if label < 0 else str(label) for label in found[::step]])
-    ax.set_ylim(-0.6, len(found) - 0.4)
+    names = np.unique(labels)
+    step = -(-len(names) // 20)
+    ax.set_yticks(range(0, len(names), step), ["noise" if label < 0 else str(label) for label in names[::step]])
+    ax.set_ylim(-0.6, len(names) - 0.4)

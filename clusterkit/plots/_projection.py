@@ -1,4 +1,4 @@
-"""Coordinates of any number to places in the picture."""
+"""Projection of points with any number of coordinates to two coordinates of a plot."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["Plane"]
+__all__ = ["Projection"]
 
 ALIKE = 10.0
-"""Ratio of standard deviations up to which attributes are taken to have one unit."""
+"""Ratio of standard deviations up to which attributes are taken to have the same unit."""
 
 
 @final
 @attrs.frozen(eq=False)
-class Plane:
-    """Where points are drawn.
+class Projection:
+    """A map of points (n, d) to places (n, 2) in a plot.
 
-    Two coordinates are the plane. One coordinate gets a height. Of more the first two principal components are
-    drawn, or two coordinates that are asked for; the picture is then a projection.
+    For d = 2 it is the identity. A single coordinate gets a height as its second one. For d > 2 it takes the first two
+    principal components, or two selected coordinates.
 
     Parameters
     ----------
     origin : ndarray of shape (d,)
     basis : ndarray of shape (d, 2) or (d, 1)
     height : callable or None
-        (m, 1) to (m,), of one coordinate.
+        Second coordinate for d = 1, a function of (m, 1) to (m,).
     names : tuple of str
-        Of the two axes.
+        Names of the two axes.
     note : str
-        What a title says about it: "" for two coordinates.
+        Text for a title; "" for d = 2.
     """
 
     origin: Array
@@ -49,18 +49,18 @@ class Plane:
         points: Array,
         names: Sequence[str],
         dims: Any,
-        who: str,
+        caller: str,
         *,
         height: tuple[Callable[[Array], Array], str],
         scaling: bool = False,
-    ) -> Plane:
-        """The plane for points (n, d); `height` and its name serve d = 1; O(n d min(n, d)) for d > 2.
+    ) -> Projection:
+        """The projection for points (n, d); `height` and its name are used for d = 1. O(n d min(n, d)) for d > 2.
 
-        With `scaling`, attributes of very different spread are divided by it before the components are taken.
+        With `scaling`, attributes of very different spread are divided by it before the components are computed.
         """
         d = points.shape[1]
         if dims is not None:
-            i, j = _checked(dims, d, who)
+            i, j = _checked(dims, d, caller)
             basis = np.zeros((d, 2))
             basis[i, 0] = basis[j, 1] = 1.0
             note = "" if d == 2 else f"Two of {d} attributes"
@@ -76,8 +76,8 @@ class Plane:
         return cls(origin, basis, None, (titles[0], titles[1]), note)
 
     @property
-    def flat(self) -> bool:
-        """Whether the plane is all there is, so that a contour can be drawn in it."""
+    def keeps_space(self) -> bool:
+        """Whether the plot shows the whole space (d = 2), so that a contour can be drawn in it."""
         return self.height is None and len(self.origin) == 2
 
     def __call__(self, Y: Array) -> Array:
@@ -89,11 +89,11 @@ class Plane:
         return places
 
     def lift(self, places: Array) -> Array:
-        """Coordinates of places (m, 2) of a flat plane, (m, 2)."""
+        """Points (m, 2) of places (m, 2); only for d = 2."""
         return np.ascontiguousarray(places @ self.basis.T + self.origin)
 
 
-def _checked(dims: Any, d: int, who: str) -> tuple[int, int]:
+def _checked(dims: Any, d: int, caller: str) -> tuple[int, int]:
     try:
         i, j = (int(value) for value in dims)
         exact = [i, j] == list(dims)
@@ -101,27 +101,27 @@ def _checked(dims: Any, d: int, who: str) -> tuple[int, int]:
         exact = False
     if not exact or not (0 <= i < d and 0 <= j < d and i != j):
         raise InvalidParameter(
-            f"{who}: dims must be two different coordinates between 0 and {d - 1}, got {dims!r}"
+            f"{caller}: dims must be two different coordinates between 0 and {d - 1}, got {dims!r}"
             + (" (there is one only: leave dims out)" if d == 1 else "")
         )
     return i, j
 
 
 def _spreads(points: Array) -> Array | None:
-    """Standard deviations (d,), 1 for constant attributes; None if they are alike."""
+    """Standard deviations (d,), of constant attributes the largest one; None if they are similar."""
     spreads = points.std(axis=0, dtype=np.float64)
     spreads[spreads == 0.0] = spreads.max() or 1.0
     return spreads if spreads.max() > ALIKE * spreads.min() else None
 
 
 def _principal(points: Array, spreads: Array | None) -> tuple[Array, Array, Array]:
-    """Mean, first two directions (d, 2) and their shares of the variance; zeros where there is none."""
+    """Mean, first two principal directions (d, 2) and their shares of the variance; zeros without variance."""
     from sklearn.decomposition import PCA
 
     d = points.shape[1]
     basis, shares = np.zeros((d, 2)), np.zeros(2)
     count, unit = min(2, len(points)), np.ones(d) if spreads is None else spreads
-    with np.errstate(divide="ignore", invalid="ignore"):  # equal points have no variance; one has none to divide
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal points, or a single one, have no variance
         pca = PCA(count, random_state=0).fit(points if spreads is None else points / spreads)
     basis[:, :count] = pca.components_.T / unit[:, None]
     shares[:count] = np.nan_to_num(pca.explained_variance_ratio_)

@@ -1,4 +1,4 @@
-"""Ways of samples uphill to the maxima of the kernel sum of a domain."""
+"""`trajectories`: mean-shift trajectories of samples to the maxima of the kernel sum of a domain."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from clusterkit._typing import Array
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.plots._contours import draw_domain, projection_of
 from clusterkit.plots._figure import (
     FAINT,
     INK,
@@ -19,7 +20,6 @@ from clusterkit.plots._figure import (
     STYLES,
     axes_for,
     check_axes,
-    counted,
     draw_points,
     finish,
     frame,
@@ -27,18 +27,18 @@ from clusterkit.plots._figure import (
     raster,
     styles_of,
 )
-from clusterkit.plots._fitted import FittedDomain
-from clusterkit.plots.domains import draw_domain, plane_of
+from clusterkit.plots._fitted_model import FittedDomain
 
-__all__ = ["Paths", "paths_of", "trajectories"]
+__all__ = ["AscentPaths", "paths_of", "trajectories"]
 
 TOLERANCE, MERGE = 1e-7, 1e-3
-"""As labeler 'equilibrium' has them."""
+"""The values of labeler ``equilibrium``: where a trajectory ends, and the distance at which two ends are one."""
 MAX_STEPS = 10_000
+"""Most steps of a trajectory, as in labeler ``equilibrium``."""
 CLIMBERS = 2000
-"""Samples whose equilibria are looked for, besides those of the ways drawn."""
+"""Samples whose equilibria are computed, besides those of the trajectories drawn."""
 RECORDED = 2000
-"""Most steps of a way that are drawn one by one; the rest is a straight line."""
+"""Most steps of a trajectory that are drawn; the rest is a straight line."""
 
 
 def trajectories(
@@ -51,26 +51,26 @@ def trajectories(
     names: Sequence[str] | None = None,
     legend: bool = True,
 ) -> Any:
-    """Draw how samples climb to the maxima of the domain's kernel sum, as labeler ``equilibrium`` lets them.
+    """Draw the mean-shift trajectories of samples to the maxima of the kernel sum of a domain.
 
-    Each step goes to the mean of the centres under the weights that a point sees, which never descends. Stars are
-    the equilibria that samples reach, filled inside the domain, open outside; ways have the colour of their
-    start's cluster. Coordinates are those of `contours`.
+    These are the trajectories of labeler ``equilibrium``. Each step goes to the mean of the centres, weighted by their
+    kernel values at the point, which never descends. Stars are the equilibria that samples reach, filled inside the
+    domain, open outside. A trajectory has the colour of the cluster of its start. Coordinates are those of `contours`.
 
     Parameters
     ----------
     model : fitted estimator
-        Its outcome is a domain with a Gaussian kernel, as for recipes ``svc``, ``fsvc`` and ``sgd-lmsvc``.
+        A model whose outcome is a domain with a Gaussian kernel, as for recipes ``svc``, ``fsvc`` and ``sgd-lmsvc``.
     X : array of shape (n, d)
-        What it was fitted on.
+        The data of the fit.
     ax : Axes, optional
-        Where to draw; default: a new figure of pyplot.
+        Axes to draw on; default: a new pyplot figure.
     starts : int or sequence of int, default 40
-        How many samples, far from each other, have their way drawn; or which, by row.
+        Number of samples, far from each other, whose trajectories are drawn; or their rows.
     dims : pair of int, optional
         Coordinates to draw instead of principal components.
     names : sequence of str, optional
-        Of the attributes.
+        Names of the attributes.
     legend : bool, default True
         Whether to put a legend beside the axes.
 
@@ -81,53 +81,56 @@ def trajectories(
     Raises
     ------
     IncompatibleStages
-        If there is no domain, or one without a Gaussian kernel sum with weights >= 0.
+        If the model has no domain, or its domain is no Gaussian kernel sum with weights >= 0.
     InvalidParameter, InvalidData, NotFittedError
-        If an argument is wrong, X is not what was fitted, or nothing was fitted.
+        If an argument is wrong, X is not the data of the fit, or the model is not fitted.
     ImportError
         If matplotlib is missing.
 
     Notes
     -----
-    All samples climb to find the equilibria, of more than 2,000 as many of them in even steps: O(2,000 I s d) time for
-    I steps and s centres, plus O(starts n d) to choose the starts. Ways longer than 2,000 steps end in a straight
+    The equilibria are those of all samples, or of 2,000 evenly spaced rows if there are more: O(2,000 I s d) time for I
+    steps and s centres, plus O(starts n d) to choose the starts. Trajectories longer than 2,000 steps end in a straight
     line.
     """
     check_axes(ax, "trajectories")
     fitted = FittedDomain.of(model, X, names, "trajectories")
     domain = _gaussian(fitted.domain)
     chosen = _chosen(starts, fitted)
-    plane = plane_of(fitted, dims, "trajectories")
-    found = paths_of(domain, fitted.points, chosen)
-    places = plane(fitted.points)
-    own, ax = ax is None, axes_for(ax)
-    marks = draw_domain(ax, fitted.domain, plane, places, fill=False)
+    projection = projection_of(fitted, dims, "trajectories")
+    ascents = paths_of(domain, fitted.points, chosen)
+    places = projection(fitted.points)
+    new_figure, ax = ax is None, axes_for(ax)
+    marks = draw_domain(ax, fitted.domain, projection, places, fill=False)
     points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks) - 3, alpha=0.45)
     style = styles_of(fitted.labels)[chosen]
-    marks += _draw_paths(ax, [plane(path) for path in found.paths], style)
-    marks += _draw_equilibria(ax, plane(found.equilibria), found.inside)
-    inside = int(found.inside.sum())
-    where = f", {inside} inside" if inside < len(found.inside) else ""
-    equilibria = "1 equilibrium" if len(found.inside) == 1 else f"{len(found.inside):,} equilibria"
-    ways = counted(len(chosen), "way")
-    title = [of_clusters(fitted.labels), f"{equilibria}{where}; {ways} of {len(places):,} drawn", plane.note]
-    frame(ax, "\n".join(line for line in title if line), plane.names)
-    return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
+    marks += _draw_paths(ax, [projection(path) for path in ascents.paths], style)
+    marks += _draw_equilibria(ax, projection(ascents.equilibria), ascents.inside)
+    inside = int(ascents.inside.sum())
+    where = f", {inside} inside" if inside < len(ascents.inside) else ""
+    equilibria = "1 equilibrium" if len(ascents.inside) == 1 else f"{len(ascents.inside):,} equilibria"
+    title = [
+        of_clusters(fitted.labels),
+        f"{equilibria}{where}; {len(chosen):,} of {len(places):,} trajectories drawn",
+        projection.note,
+    ]
+    frame(ax, "\n".join(line for line in title if line), projection.names)
+    return finish(ax, [*points, *marks] if legend else [], None if projection.height else places, new_figure=new_figure)
 
 
 @final
 @attrs.frozen(eq=False)
-class Paths:
-    """Ways uphill.
+class AscentPaths:
+    """Trajectories, and the equilibria of all samples.
 
     Parameters
     ----------
     paths : list of ndarray of shape (steps + 1, d)
-        From the start to its equilibrium.
+        Trajectories from each start to its equilibrium.
     equilibria : ndarray of shape (M, d)
-        What the starts and at most `CLIMBERS` other samples reach.
+        Equilibria of the starts and of at most `CLIMBERS` other samples.
     inside : ndarray of shape (M,)
-        Which of them are inside the domain.
+        Which equilibria are inside the domain.
     """
 
     paths: list[Array]
@@ -135,8 +138,8 @@ class Paths:
     inside: Array
 
 
-def paths_of(domain: KernelDomain, points: Array, starts: Array) -> Paths:
-    """The ways from rows `starts` of `points` (n, d), and the equilibria of these and others."""
+def paths_of(domain: KernelDomain, points: Array, starts: Array) -> AscentPaths:
+    """The trajectories of the rows `starts` of `points` (n, d), and the equilibria of these and other rows."""
     from clusterkit.level_sets.distinct import DistinctRows
     from clusterkit.level_sets.equilibria import Ascent, find_basins
 
@@ -146,11 +149,11 @@ def paths_of(domain: KernelDomain, points: Array, starts: Array) -> Paths:
     basins = find_basins(ascent, ascent.scaled(climbers), "trajectories")
     paths = ascent.trajectories(ascent.scaled(np.asarray(points[starts], dtype=np.float64)), RECORDED)
     equilibria = ascent.unscaled(basins.points)
-    return Paths([ascent.unscaled(path) for path in paths], equilibria, domain.value(equilibria) >= domain.level)
+    return AscentPaths([ascent.unscaled(path) for path in paths], equilibria, domain.value(equilibria) >= domain.level)
 
 
 def _gaussian(domain: Domain) -> KernelDomain:
-    """The domain, if its kernel sum can be climbed."""
+    """The domain, checked to be a Gaussian kernel sum with weights >= 0."""
     if isinstance(domain, KernelDomain) and isinstance(domain.kernel, Gaussian):
         if np.all(domain.weights >= 0) and np.any(domain.weights > 0):
             return domain
@@ -165,7 +168,7 @@ def _gaussian(domain: Domain) -> KernelDomain:
 
 
 def _chosen(starts: Any, fitted: FittedDomain) -> Array:
-    """Rows whose way is drawn."""
+    """Rows whose trajectories are drawn."""
     n = len(fitted.points)
     if isinstance(starts, int | np.integer) and not isinstance(starts, bool) and starts >= 1:
         return _spread(fitted, min(int(starts), n))
@@ -178,7 +181,7 @@ def _chosen(starts: Any, fitted: FittedDomain) -> Array:
 
 
 def _spread(fitted: FittedDomain, count: int) -> Array:
-    """Samples far from each other: the outermost first, then always the one farthest from those chosen."""
+    """Samples far from each other: the outermost first, then always the one farthest from all chosen so far."""
     points = fitted.points.astype(np.float64, copy=False)
     chosen = [int(np.argmin(fitted.domain.value(points)))]
     distance = np.square(points - points[chosen[0]]).sum(axis=1)
@@ -193,13 +196,13 @@ def _draw_paths(ax: Any, paths: list[Array], style: Array) -> list[Any]:
     from matplotlib.lines import Line2D
 
     colors = [STYLES[i][0] if i >= 0 else FAINT for i in style]
-    lines = LineCollection(paths, colors=colors, linewidths=1.1, zorder=4, label="way uphill")
+    lines = LineCollection(paths, colors=colors, linewidths=1.1, zorder=4, label="trajectory")
     ax.add_collection(lines, autolim=False)
     begins = np.array([path[0] for path in paths])
     ax.scatter(*begins.T, s=14, facecolor="white", edgecolor=colors, linewidth=1.0, zorder=4.5, label="start")
     return [
         Line2D([], [], color=INK, linewidth=1.1, marker="o", markerfacecolor="white", markersize=4, markevery=[0],
-               label="start and way"),
+               label="start and trajectory"),
     ]  # fmt: skip
 
 

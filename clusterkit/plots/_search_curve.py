@@ -1,4 +1,4 @@
-"""The scores of a search over one parameter, or over two as a map."""
+"""`search_curve`: the scores of a search against one parameter, or over two parameters as a map."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter, nearest_names
-from clusterkit.estimators._search_grid import digest
-from clusterkit.estimators._search_result import Candidate, SearchResult
+from clusterkit.estimators.search import Candidate, SearchResult
 from clusterkit.plots._figure import COLORS, FAINT, INK, axes_for, check_axes, frame
 
 __all__ = ["search_curve"]
@@ -19,24 +18,25 @@ __all__ = ["search_curve"]
 LOGARITHMIC_FROM = 20.0
 """Ratio of the largest to the smallest value of a positive parameter from which its axis is logarithmic."""
 MOST_WRITTEN = 150
-"""Cells of a map up to which each carries its score."""
+"""With at most this many cells each cell of a map shows its score."""
 LONGEST = 24
+"""Most characters of a parameter value on an axis."""
 
 
 def search_curve(result: Any, ax: Any = None, *, params: Sequence[str] | str | None = None) -> Any:
     """Draw the scores of a search against one parameter, or as a heat map over two.
 
-    Of candidates that differ in other parameters the best is shown. The numbers at the points of a curve are those of
-    clusters; crosses and grey cells are candidates without a score: excluded, failed or not run.
+    Of candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
+    numbers of clusters; crosses and grey cells are candidates without a score: excluded, failed or not run.
 
     Parameters
     ----------
     result : SearchResult
-        What `clusterkit.search` returns.
+        The result of `clusterkit.search`.
     ax : Axes, optional
-        Default: those of a new figure of pyplot.
+        Axes to draw on; default: a new pyplot figure.
     params : str or one or two str, optional
-        Which parameters; default: the first two that vary, by name.
+        The parameters; default: the first two that vary, by name.
 
     Returns
     -------
@@ -55,8 +55,8 @@ def search_curve(result: Any, ax: Any = None, *, params: Sequence[str] | str | N
     >>> from matplotlib.figure import Figure
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(60, random_state=0)
-    >>> found = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
-    >>> plots.search_curve(found, ax=Figure().subplots()).get_xlabel()
+    >>> result = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> plots.search_curve(result, ax=Figure().subplots()).get_xlabel()
     'n_clusters'
     """
     check_axes(ax, "search_curve")
@@ -70,15 +70,15 @@ def search_curve(result: Any, ax: Any = None, *, params: Sequence[str] | str | N
     else:
         _draw_map(ax, result, names, values)
     best = result.candidates[result.best_index]
-    said = ", ".join(f"{name} = {_text(best.params.get(name))}" for name in names)
+    values_of_best = ", ".join(f"{name} = {_text(best.params.get(name))}" for name in names)
     direction = "lowest" if result.lower_is_better else "highest"
-    ax.set_title(f"{direction} {result.score} {best.score:.3g}: {said}, {best.n_clusters} clusters",
+    ax.set_title(f"{direction} {result.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters",
                  fontsize=10.5, loc="left", color=INK)  # fmt: skip
     return ax
 
 
 def _names(result: SearchResult, params: Sequence[str] | str | None) -> list[str]:
-    known = sorted({name for each in result.candidates for name in each.params})
+    known = sorted({name for candidate in result.candidates for name in candidate.params})
     if params is None:
         names = (result.varied or known)[:2]
         if not names:
@@ -95,44 +95,47 @@ def _names(result: SearchResult, params: Sequence[str] | str | None) -> list[str
     return names
 
 
-def _values(result: SearchResult, name: str) -> list[Any]:
-    """The values of a parameter: numbers sorted, others in the order of the grid."""
-    found: dict[str, Any] = {}
-    for each in result.candidates:
-        found.setdefault(digest(each.params.get(name), strict=False), each.params.get(name))
-    values = list(found.values())
-    return sorted(values) if all(map(_is_number, values)) else values
+def _values(result: SearchResult, name: str) -> dict[str, Any]:
+    """The values of a parameter by their keys: numbers sorted, others in the order of the grid."""
+    values: dict[str, Any] = {}
+    for candidate in result.candidates:
+        values.setdefault(candidate.key(name), candidate.params.get(name))
+    if all(map(_is_number, values.values())):
+        return dict(sorted(values.items(), key=lambda item: item[1]))
+    return values
 
 
-def _best(result: SearchResult, names: Sequence[str], values: Sequence[Any]) -> Candidate | None:
+def _best(result: SearchResult, names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
     """The best candidate with these values; None if none of them has a score."""
-    wanted = [digest(value, strict=False) for value in values]
     sign = -1.0 if result.lower_is_better else 1.0
-    found = [
-        each
-        for each in result.candidates
-        if not np.isnan(each.score) and [digest(each.params.get(name), strict=False) for name in names] == wanted
+    matching = [
+        candidate
+        for candidate in result.candidates
+        if not np.isnan(candidate.score) and [candidate.key(name) for name in names] == list(keys)
     ]
-    return max(found, key=lambda each: sign * each.score, default=None)
+    return max(matching, key=lambda candidate: sign * candidate.score, default=None)
 
 
-def _draw_curve(ax: Any, result: SearchResult, name: str, values: list[Any]) -> None:
+def _draw_curve(ax: Any, result: SearchResult, name: str, keyed: dict[str, Any]) -> None:
+    values = list(keyed.values())
     numeric = all(map(_is_number, values))
     places = np.array(values, dtype=float) if numeric else np.arange(len(values), dtype=float)
-    points = [_best(result, [name], [value]) for value in values]
-    scores = np.array([np.nan if each is None else each.score for each in points])
-    here = ~np.isnan(scores)
-    ax.plot(places[here], scores[here], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=result.score)
+    points = [_best(result, [name], [key]) for key in keyed]
+    scores = np.array([np.nan if point is None else point.score for point in points])
+    scored = ~np.isnan(scores)
+    ax.plot(
+        places[scored], scores[scored], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=result.score
+    )
     best = int(np.nanargmin(scores) if result.lower_is_better else np.nanargmax(scores))
     ax.plot(places[best], scores[best], color=COLORS[5], marker="o", markersize=10, markerfacecolor="none",
             linestyle="", markeredgewidth=1.8, label="best")  # fmt: skip
-    for place, score, each in zip(places, scores, points, strict=True):
-        if each is not None and name != "n_clusters":
-            ax.annotate(str(each.n_clusters), (place, score), xytext=(0, 7), textcoords="offset points", ha="center",
+    for place, score, point in zip(places, scores, points, strict=True):
+        if point is not None and name != "n_clusters":
+            ax.annotate(str(point.n_clusters), (place, score), xytext=(0, 7), textcoords="offset points", ha="center",
                         fontsize=8.5, color=INK)  # fmt: skip
-    if not here.all():
-        low = float(scores[here].min()) - 0.08 * max(float(np.ptp(scores[here])), 1e-3)
-        ax.plot(places[~here], np.full(np.sum(~here), low), color=FAINT, marker="x", linestyle="", label="no score")
+    if not scored.all():
+        low = float(scores[scored].min()) - 0.08 * max(float(np.ptp(scores[scored])), 1e-3)
+        ax.plot(places[~scored], np.full(np.sum(~scored), low), color=FAINT, marker="x", linestyle="", label="no score")
     ax.margins(y=0.12)
     frame(ax, "", (name, result.score))
     if numeric and _wide(places):
@@ -143,31 +146,28 @@ def _draw_curve(ax: Any, result: SearchResult, name: str, values: list[Any]) -> 
     ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
-def _draw_map(ax: Any, result: SearchResult, names: Sequence[str], values: Sequence[list[Any]]) -> None:
+def _draw_map(ax: Any, result: SearchResult, names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
     across, up = values
-    found = [[_best(result, names, (x, y)) for x in across] for y in up]
-    scores: Array = np.array([[np.nan if each is None else each.score for each in row] for row in found])
+    table = [[_best(result, names, (x, y)) for x in across] for y in up]
+    scores: Array = np.array([[np.nan if cell is None else cell.score for cell in row] for row in table])
     ax.set_facecolor("#dddddd")
     image = ax.imshow(scores, origin="lower", aspect="auto", cmap="viridis_r" if result.lower_is_better else "viridis")
     ax.figure.colorbar(image, ax=ax, label=result.score)
     frame(ax, "", names)
-    ax.set_xticks(range(len(across)), [_text(x) for x in across], rotation=0 if len(across) <= 10 else 60)
-    ax.set_yticks(range(len(up)), [_text(y) for y in up])
+    ax.set_xticks(range(len(across)), [_text(x) for x in across.values()], rotation=0 if len(across) <= 10 else 60)
+    ax.set_yticks(range(len(up)), [_text(y) for y in up.values()])
     if scores.size <= MOST_WRITTEN:
-        for row, cells in enumerate(found):
-            for column, each in enumerate(cells):
-                if each is None:
+        for row, cells in enumerate(table):
+            for column, cell in enumerate(cells):
+                if cell is None:
                     ax.text(column, row, "–", ha="center", va="center", fontsize=8, color=FAINT)
                     continue
-                level = image.norm(each.score)
+                level = image.norm(cell.score)
                 dark = level > 0.6 if result.lower_is_better else level < 0.6
-                text = f"{each.score:.2g}" + ("" if "n_clusters" in names else f"\n{each.n_clusters} cl.")
+                text = f"{cell.score:.2g}" + ("" if "n_clusters" in names else f"\n{cell.n_clusters} cl.")
                 ax.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
-    best = result.candidates[result.best_index].params
-    column, row = (
-        [digest(value, strict=False) for value in axis].index(digest(best.get(name), strict=False))
-        for name, axis in zip(names, values, strict=True)
-    )
+    best = result.candidates[result.best_index]
+    column, row = (list(axis).index(best.key(name)) for name, axis in zip(names, values, strict=True))
     from matplotlib.patches import Rectangle
 
     ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLORS[5], linewidth=2.5))

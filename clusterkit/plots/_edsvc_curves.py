@@ -1,4 +1,4 @@
-"""The search of the recipe edsvc: scores and numbers of clusters over widths and bounds."""
+"""`edsvc_curves`: scores and numbers of clusters of an ``edsvc`` search over bandwidths and bounds."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
-from clusterkit.tuners._candidates import Curves
+from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 __all__ = ["edsvc_curves"]
 
 NAMES = {"nmi": "mean NMI", "ami": "mean adjusted MI"}
+"""Names of the scores on the axes."""
 STEPS = ("gamma of the Gaussian kernel (narrower to the right)", "C (outliers to the right)")
+"""Names of the horizontal axes of the two steps of the coordinate search."""
 
 
 def edsvc_curves(model: Any, axes: Any = None) -> Any:
-    """Draw what the tuner edsvc saw: the score of every candidate and its number of clusters.
+    """Draw the score and the number of clusters of every candidate of the tuner ``edsvc``.
 
-    For the coordinate search a column for the widths and one for the bounds, scores above and clusters below; for the
-    search of the plane a map of the scores with the candidates that may not win left grey, and one of the clusters.
-    The winner is marked, and the score that all samples alone would have.
+    The coordinate search gets a column for the bandwidths and one for the bounds, with scores above and clusters below.
+    The grid search gets a map of the scores, in which candidates with a disallowed number of clusters are grey, and a
+    map of the clusters. The winner is marked, and the score of the partition in which every sample is alone.
 
     Parameters
     ----------
-    model : fitted estimator, mapping or Curves
-        A fit with the tuner, its ``resolved_["tuner"]``, or the curves in there.
+    model : fitted estimator, mapping or EdSvcCurves
+        A fit with the tuner, its ``resolved_["tuner"]``, or the curves in it.
     axes : array-like of Axes, optional
-        As many as come back; default: a new figure of pyplot.
+        As many axes as are returned; default: a new pyplot figure.
 
     Returns
     -------
     ndarray of Axes
-        (2, s) for s steps of the coordinate search, or (2,) for the plane.
+        Shape (2, s) for s steps of the coordinate search, or (2,) for the grid.
 
     Raises
     ------
     InvalidParameter
-        If there are no curves, or `axes` are of another number.
+        If `model` has no curves, or the number of `axes` is wrong.
     ImportError
         If matplotlib is missing.
 
@@ -49,46 +51,43 @@ def edsvc_curves(model: Any, axes: Any = None) -> Any:
     >>> from matplotlib.figure import Figure
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(60, centers=3, random_state=0)
-    >>> model = recipe("edsvc", random_state=0, tuner__n_gamma=8, tuner__n_C=6).fit(X)
+    >>> model = recipe("edsvc", random_state=0, tuner__n_gamma=8, tuner__n_bounds=6).fit(X)
     >>> plots.edsvc_curves(model, axes=Figure().subplots(2, 2)).shape
     (2, 2)
     """
     matplotlib_or_raise()
     curves = _curves(model)
-    plane = bool((curves.step == 2).all())
-    steps = [2] if plane else np.unique(curves.step).tolist()
-    shape = (2,) if plane else (2, len(steps))
-    grid = _axes(axes, shape, plane)
-    if plane:
-        _draw_plane(grid, curves)
+    is_grid = bool((curves.step == GRID_STEP).all())
+    steps = [GRID_STEP] if is_grid else np.unique(curves.step).tolist()
+    shape = (2,) if is_grid else (2, len(steps))
+    pairs = _axes(axes, shape, is_grid)
+    if is_grid:
+        _draw_grid(pairs, curves)
     else:
         for column, step in enumerate(steps):
-            _draw_step(grid[:, column], curves, step, first=column == 0)
-    return grid
+            _draw_step(pairs[:, column], curves, step, first=column == 0)
+    return pairs
 
 
-def _curves(model: Any) -> Curves:
-    found = model
-    if hasattr(found, "resolved_"):
-        found = found.resolved_.get("tuner", {})
-    if isinstance(found, dict):
-        found = found.get("curves")
-    if not isinstance(found, Curves):
+def _curves(model: Any) -> EdSvcCurves:
+    facts = model.resolved_.get("tuner", {}) if hasattr(model, "resolved_") else model
+    curves = facts.get("curves") if isinstance(facts, dict) else facts
+    if not isinstance(curves, EdSvcCurves):
         raise InvalidParameter(
             f"edsvc_curves: needs a fit with the tuner 'edsvc' that searched, such as recipe('edsvc').fit(X), got "
             f"{type(model).__name__} without curves"
         )
-    return found
+    return curves
 
 
-def _axes(axes: Any, shape: tuple[int, ...], plane: bool) -> Array:
+def _axes(axes: Any, shape: tuple[int, ...], is_grid: bool) -> Array:
     if axes is None:
         from matplotlib import pyplot
 
-        rows, columns = (1, 2) if plane else shape
+        rows, columns = (1, 2) if is_grid else shape
         grid = pyplot.subplots(
-            rows, columns, figsize=(8.6, 3.8) if plane else (4.4 * columns + 0.6, 5.2), layout="constrained",
-            sharex="none" if plane else "col", sharey="none" if plane else "row", squeeze=False,
+            rows, columns, figsize=(8.6, 3.8) if is_grid else (4.4 * columns + 0.6, 5.2), layout="constrained",
+            sharex="none" if is_grid else "col", sharey="none" if is_grid else "row", squeeze=False,
         )[1]  # fmt: skip
         return np.asarray(grid.reshape(shape))
     grid = np.asarray(axes, dtype=object)
@@ -99,10 +98,10 @@ def _axes(axes: Any, shape: tuple[int, ...], plane: bool) -> Array:
     return grid.reshape(shape)
 
 
-def _draw_step(pair: Array, curves: Curves, step: int, first: bool) -> None:
-    """Scores above, clusters below."""
+def _draw_step(pair: Array, curves: EdSvcCurves, step: int, first: bool) -> None:
+    """Draw one step of the coordinate search: scores above, clusters below."""
     of = np.flatnonzero(curves.step == step)
-    x = (curves.gamma if step == 0 else curves.C)[of]
+    x = (curves.gamma if step == WIDTH_STEP else curves.C)[of]
     top, bottom = pair
     top.plot(x, curves.score[of], color=COLORS[0], linewidth=1.3, marker="o", markersize=3)
     top.axhline(curves.singletons, color=FAINT, linestyle=":", linewidth=1.1)
@@ -111,31 +110,31 @@ def _draw_step(pair: Array, curves: Curves, step: int, first: bool) -> None:
     bottom.plot(x, curves.n_clusters[of], color=COLORS[5], linewidth=1.3, marker="o", markersize=3)
     for ax in pair:
         ax.set_xscale("log")
-    if step == 1:
+    if step != WIDTH_STEP:
         top.set_xlim(1.25 * x.max(), x.min() / 1.25)
         bottom.set_xlim(1.25 * x.max(), x.min() / 1.25)
     bottom.set_yscale("log")
-    best = curves.chosen if curves.chosen in of else _like(curves, of)
+    best = curves.chosen if curves.chosen in of else _same_width(curves, of)
     for ax, values in ((top, curves.score), (bottom, curves.n_clusters)):
         if best is not None:
-            at = curves.gamma[best] if step == 0 else curves.C[best]
+            at = curves.gamma[best] if step == WIDTH_STEP else curves.C[best]
             ax.axvline(at, color=INK, linewidth=1.0, linestyle="--")
             ax.plot([at], [values[best]], marker="o", markersize=8, markerfacecolor="none", color=INK)
     k = "" if best is None else f": {curves.score[best]:.3f}, {curves.n_clusters[best]:,} clusters"
-    title = ("widths" if step == 0 else "bounds") + k
+    title = ("widths" if step == WIDTH_STEP else "bounds") + k
     frame(top, title, ("", NAMES[curves.measure] if first else ""))
     frame(bottom, "", (STEPS[step], "clusters" if first else ""))
 
 
-def _like(curves: Curves, of: Array) -> int | None:
-    """The width that the bounds were searched at."""
+def _same_width(curves: EdSvcCurves, of: Array) -> int | None:
+    """Candidate with the bandwidth at which the bounds were searched; None if no candidate qualified."""
     if curves.chosen < 0:
         return None
     return int(of[np.argmin(np.abs(np.log(curves.gamma[of] / curves.gamma[curves.chosen])))])
 
 
-def _draw_plane(pair: Array, curves: Curves) -> None:
-    """Maps over widths and bounds; the bounds are equally spaced as they were tried."""
+def _draw_grid(pair: Array, curves: EdSvcCurves) -> None:
+    """Draw maps over bandwidths and bounds; the bounds are spaced equally, in the order of the search."""
     from matplotlib.colors import LogNorm
 
     gammas, bounds = np.unique(curves.gamma), np.unique(curves.C)[::-1]
@@ -164,7 +163,7 @@ def _draw_plane(pair: Array, curves: Curves) -> None:
 
 
 def _edges(gamma: Array) -> Array:
-    """Where the columns of the map begin and end."""
+    """Borders of the columns of the map, (columns + 1,)."""
     logs = np.log(gamma)
     if len(logs) == 1:
         return np.exp(logs[0] + np.array([-0.5, 0.5]))

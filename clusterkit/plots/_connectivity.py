@@ -1,4 +1,4 @@
-"""The graph of a domain: which samples straight lines inside connect, and where lines leave it."""
+"""`connectivity`: the graph of a domain, with the segments inside it and the segments that leave it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.outcomes import Domain
+from clusterkit.plots._contours import draw_domain, projection_of
 from clusterkit.plots._figure import (
     FAINT,
     INK,
@@ -26,20 +27,21 @@ from clusterkit.plots._figure import (
     raster,
     styles_of,
 )
-from clusterkit.plots._fitted import FittedDomain
-from clusterkit.plots._plane import Plane
-from clusterkit.plots.domains import draw_domain, plane_of
+from clusterkit.plots._fitted_model import FittedDomain
+from clusterkit.plots._projection import Projection
 
-__all__ = ["Graph", "connectivity", "graph_of"]
+__all__ = ["SegmentGraph", "connectivity", "graph_of"]
 
 NEIGHBOURS = 8
+"""Nearest neighbours of each sample whose segments are tested first: these join most of a component."""
 WIDER = (16, 128, 1024)
-"""Neighbours looked at, one after the other, for a line between pieces that near lines left apart."""
+"""Numbers of neighbours tried in turn for a segment between parts of a component that near segments left apart."""
 COMPONENTS = 40
-"""Largest components whose shortest lines to the others are looked for."""
+"""Shortest segments to other components are searched for this many of the largest components."""
 SHORTEST = 3
+"""Most segments drawn between two components."""
 DEFAULT_SEGMENT_POINTS = 20
-"""Points tested on a line where the labeler has no `n_segment_points`: the default of all labelers."""
+"""Points tested on a segment for a labeler without such a parameter: the default of ``complete_graph``."""
 
 
 def connectivity(
@@ -52,28 +54,29 @@ def connectivity(
     names: Sequence[str] | None = None,
     legend: bool = True,
 ) -> Any:
-    """Draw the lines between samples that stay inside the domain, and near ones that leave it.
+    """Draw segments between samples that stay inside the domain, and short ones that leave it.
 
-    The lines inside are a spanning forest of the complete graph, short ones first: enough of them to see what hangs
-    together. Those between samples of one cluster have its colour, others are dashed: labelers other than
-    ``complete_graph`` may separate what a line joins. Grey dotted lines are the three shortest between any two near
-    components; each leaves the domain somewhere. Coordinates are those of `contours`; lines are tested in all of
-    them. For one coordinate a line follows the value above it.
+    The segments inside are a spanning forest of the complete graph made of short segments, which is enough to show its
+    components. Segments between samples of one cluster have its colour; others are dashed, because labelers other than
+    ``complete_graph`` may separate what a segment joins. Grey dotted lines are the three shortest segments between any
+    two near components; each of them leaves the domain somewhere. Coordinates are those of `contours`; segments are
+    tested in all coordinates. For one coordinate a segment follows the value above it.
 
     Parameters
     ----------
     model : fitted estimator
-        Its outcome is a domain, as for recipe ``svc``.
+        A model whose outcome is a domain, as for recipe ``svc``.
     X : array of shape (n, d)
-        What it was fitted on.
+        The data of the fit.
     ax : Axes, optional
-        Where to draw; default: a new figure of pyplot.
+        Axes to draw on; default: a new pyplot figure.
     max_edges : int, default 3000
-        Most lines inside that are drawn, the longest first, and most that leave it, the shortest first.
+        Most segments inside that are drawn, the longest first, and most segments that leave the domain, the shortest
+        first.
     dims : pair of int, optional
         Coordinates to draw instead of principal components.
     names : sequence of str, optional
-        Of the attributes.
+        Names of the attributes.
     legend : bool, default True
         Whether to put a legend beside the axes.
 
@@ -90,25 +93,25 @@ def connectivity(
 
     Notes
     -----
-    The lines are tested at as many points as the model's labeler does, at 20 if it has no `n_segment_points`. The
-    search for components costs what ``complete_graph`` costs. Where a component hangs together by a few long lines
-    only, one may stay undrawn.
+    The segments are tested at as many points as the model's labeler tests, at 20 if it has no `n_segment_points`. The
+    search for components costs as much as ``complete_graph``. If a component is connected by a few long segments only, one of
+    them may be missing in the plot.
     """
     check_axes(ax, "connectivity")
     if not isinstance(max_edges, int | np.integer) or isinstance(max_edges, bool) or max_edges < 1:
         raise InvalidParameter(f"connectivity: max_edges must be an integer >= 1, got {max_edges!r}")
     fitted = FittedDomain.of(model, X, names, "connectivity")
-    plane = plane_of(fitted, dims, "connectivity")
+    projection = projection_of(fitted, dims, "connectivity")
     graph = graph_of(fitted.domain, fitted.points, _segment_points(model))
-    places, labels = plane(fitted.points), fitted.labels
-    own, ax = ax is None, axes_for(ax)
-    marks = draw_domain(ax, fitted.domain, plane, places, fill=False)
-    marks += _draw_graph(ax, plane, fitted.points, labels, graph, max_edges)
+    places, labels = projection(fitted.points), fitted.labels
+    new_figure, ax = ax is None, axes_for(ax)
+    marks = draw_domain(ax, fitted.domain, projection, places, fill=False)
+    marks += _draw_graph(ax, projection, fitted.points, labels, graph, max_edges)
     points = draw_points(ax, places, labels, LEGEND_ENTRIES - len(marks), scale=0.45)
     inside = f"{counted(graph.inside, 'sample')} inside in {counted(graph.n_components, 'component')}"
-    title = [of_clusters(labels), f"{inside}, {counted(len(graph.edges), 'line')} join them", plane.note]
-    frame(ax, "\n".join(line for line in title if line), plane.names)
-    return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
+    title = [of_clusters(labels), f"{inside}, {counted(len(graph.edges), 'line')} join them", projection.note]
+    frame(ax, "\n".join(line for line in title if line), projection.names)
+    return finish(ax, [*points, *marks] if legend else [], None if projection.height else places, new_figure=new_figure)
 
 
 def _segment_points(model: Any) -> int:
@@ -118,19 +121,19 @@ def _segment_points(model: Any) -> int:
 
 @final
 @attrs.frozen(eq=False)
-class Graph:
-    """Lines between samples.
+class SegmentGraph:
+    """Segments between samples.
 
     Parameters
     ----------
     edges : ndarray of shape (e, 2)
-        A spanning forest of lines inside, the longest first.
+        A spanning forest of segments inside, the longest first.
     rejected : ndarray of shape (r, 2)
-        Short lines between different components, the shortest first.
+        Short segments between different components, the shortest first.
     n_components : int
-        Of the complete graph.
+        Number of components of the complete graph.
     inside : int
-        Samples inside the domain.
+        Number of samples inside the domain.
     """
 
     edges: Array
@@ -139,8 +142,8 @@ class Graph:
     inside: int
 
 
-def graph_of(domain: Domain, points: Array, n_segment_points: int) -> Graph:
-    """Lines between the rows of `points` (n, d), tested at `n_segment_points` points; indices are of these rows."""
+def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGraph:
+    """Segments between the rows of `points` (n, d), each tested at `n_segment_points` points; indices are of rows."""
     from scipy.sparse.csgraph import connected_components
 
     from clusterkit.level_sets.neighbours import nearest_edges
@@ -154,7 +157,7 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> Graph:
     index = first[is_inside]
     rows = np.ascontiguousarray(points[index])
     if not len(rows):
-        return Graph(np.empty((0, 2), dtype=np.intp), np.empty((0, 2), dtype=np.intp), 0, 0)
+        return SegmentGraph(np.empty((0, 2), dtype=np.intp), np.empty((0, 2), dtype=np.intp), 0, 0)
     near = nearest_edges(rows, rows, NEIGHBOURS)
     hit = test.connected(rows[near[:, 0]], rows[near[:, 1]])
     forest = _forest(rows, near[hit])
@@ -162,12 +165,12 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> Graph:
     search.join(forest)
     search.complete()
     component = np.unique(search.members(), return_inverse=True)[1].reshape(-1)
-    piece = connected_components(_matrix(rows, forest), directed=False)[1]
-    forest = np.concatenate([forest, *_joins(test, rows, piece, component)])
+    part = connected_components(_matrix(rows, forest), directed=False)[1]
+    forest = np.concatenate([forest, *_joins(test, rows, part, component)])
     apart = near[component[near[:, 0]] != component[near[:, 1]]]
     rejected = _few(rows, np.concatenate([apart, *_shortest_between(rows, component)]), component)
     edges = forest[np.argsort(-_lengths(rows, forest), kind="stable")]
-    return Graph(index[edges], index[rejected], int(component.max()) + 1, int(is_inside[inverse].sum()))
+    return SegmentGraph(index[edges], index[rejected], int(component.max()) + 1, int(is_inside[inverse].sum()))
 
 
 def _lengths(rows: Array, edges: Array) -> Array:
@@ -181,44 +184,43 @@ def _matrix(rows: Array, edges: Array) -> Any:
 
 
 def _forest(rows: Array, edges: Array) -> Array:
-    """The shortest edges that join what all of them join."""
+    """A minimum spanning forest of the edges."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     tree = minimum_spanning_tree(_matrix(rows, edges)).tocoo()
     return np.column_stack([tree.row, tree.col]).astype(np.int64)
 
 
-def _joins(test: Any, rows: Array, piece: Labels, component: Labels) -> list[Array]:
-    """A line from each piece of a component but the last to the rest, if near ones have one; small pieces first."""
+def _joins(test: Any, rows: Array, part: Labels, component: Labels) -> list[Array]:
+    """Segments that join the parts of each component, the smallest parts first, where near rows have such a segment."""
     joins = []
     for number in np.unique(component):
-        own = np.flatnonzero(component == number)
-        pieces = piece[own]  # changed below: what is joined is one piece
-        found, counts = np.unique(pieces, return_counts=True)
-        for small in found[np.argsort(counts, kind="stable")][:-1]:
-            mine = pieces == pieces[np.argmax(piece[own] == small)]
-            if mine.all():
+        members = np.flatnonzero(component == number)
+        parts = part[members]  # changed below: joined parts become one
+        names, counts = np.unique(parts, return_counts=True)
+        for small in names[np.argsort(counts, kind="stable")][:-1]:
+            inside = parts == parts[np.argmax(part[members] == small)]
+            if inside.all():
                 break
-            line = _line_between(test, rows, own[mine], own[~mine])
+            line = _line_between(test, rows, members[inside], members[~inside])
             if line is not None:
                 joins.append(line[None])
-                other = pieces[np.argmax(own == line[1])]
-                pieces[mine] = other
+                parts[inside] = parts[np.argmax(members == line[1])]
     return joins
 
 
-def _line_between(test: Any, rows: Array, mine: Array, others: Array) -> Array | None:
-    """The shortest line inside from one set of rows to another among some neighbours; None if there is none."""
+def _line_between(test: Any, rows: Array, ones: Array, others: Array) -> Array | None:
+    """The shortest segment inside from one set of rows to another among near neighbours; None if there is none."""
     from sklearn.neighbors import NearestNeighbors
 
     finder = NearestNeighbors().fit(rows[others])
     seen = 0
-    for wanted in WIDER:
-        k = min(wanted, len(others))
+    for n_neighbours in WIDER:
+        k = min(n_neighbours, len(others))
         if k == seen:
             return None
-        distances, found = finder.kneighbors(rows[mine], n_neighbors=k)
-        pairs = np.column_stack([np.repeat(mine, k - seen), others[found[:, seen:].reshape(-1)]])
+        distances, neighbours = finder.kneighbors(rows[ones], n_neighbors=k)
+        pairs = np.column_stack([np.repeat(ones, k - seen), others[neighbours[:, seen:].reshape(-1)]])
         pairs = pairs[np.argsort(distances[:, seen:].reshape(-1), kind="stable")]
         hit = test.connected(rows[pairs[:, 0]], rows[pairs[:, 1]])
         if hit.any():
@@ -228,20 +230,20 @@ def _line_between(test: Any, rows: Array, mine: Array, others: Array) -> Array |
 
 
 def _shortest_between(rows: Array, component: Labels) -> list[Array]:
-    """The shortest lines from each of the largest components to any other."""
+    """The shortest segments from each of the largest components to any other component."""
     from clusterkit.level_sets.neighbours import nearest_rows
 
-    found, counts = np.unique(component, return_counts=True)
+    numbers, counts = np.unique(component, return_counts=True)
     lines = []
-    for number in found[np.argsort(-counts, kind="stable")][:COMPONENTS] if len(found) > 1 else ():
-        mine, others = np.flatnonzero(component == number), np.flatnonzero(component != number)
-        edges = np.column_stack([mine, others[nearest_rows(rows[mine], rows[others])]])
+    for number in numbers[np.argsort(-counts, kind="stable")][:COMPONENTS] if len(numbers) > 1 else ():
+        members, others = np.flatnonzero(component == number), np.flatnonzero(component != number)
+        edges = np.column_stack([members, others[nearest_rows(rows[members], rows[others])]])
         lines.append(edges[np.argsort(_lengths(rows, edges), kind="stable")][:SHORTEST])
     return lines
 
 
 def _few(rows: Array, edges: Array, component: Labels) -> Array:
-    """The shortest edges between each two components, `SHORTEST` at most, by length."""
+    """At most `SHORTEST` edges between any two components, the shortest, sorted by length."""
     if not len(edges):
         return edges
     edges = np.unique(np.sort(edges, axis=1), axis=0)
@@ -254,16 +256,18 @@ def _few(rows: Array, edges: Array, component: Labels) -> Array:
     return edges[np.sort(order[rank < SHORTEST])]
 
 
-def _draw_graph(ax: Any, plane: Plane, points: Array, labels: Labels, graph: Graph, most: int) -> list[Any]:
+def _draw_graph(
+    ax: Any, projection: Projection, points: Array, labels: Labels, graph: SegmentGraph, most: int
+) -> list[Any]:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
     def segments(edges: Array) -> list[Array]:
-        # the heights above one coordinate are no straight line
-        steps = np.linspace(0.0, 1.0, 2 if plane.height is None else 33)[:, None, None]
+        # above one coordinate the values along a segment are no straight line
+        steps = np.linspace(0.0, 1.0, 2 if projection.height is None else 33)[:, None, None]
         ends = points[edges].astype(np.float64, copy=False)
         line = (1.0 - steps) * ends[:, 0] + steps * ends[:, 1]  # (steps, e, d)
-        return list(plane(line.reshape(-1, points.shape[1])).reshape(len(steps), len(edges), 2).swapaxes(0, 1))
+        return list(projection(line.reshape(-1, points.shape[1])).reshape(len(steps), len(edges), 2).swapaxes(0, 1))
 
     edges, rejected = graph.edges[:most], graph.rejected[:most]
     same = labels[edges[:, 0]] == labels[edges[:, 1]]

@@ -1,4 +1,4 @@
-"""The contour of a domain, with its clusters, its noise and the samples that carry it."""
+"""`contours`: the border of a domain, with its clusters, its noise and its support vectors."""
 
 from __future__ import annotations
 
@@ -25,18 +25,21 @@ from clusterkit.plots._figure import (
     point_size,
     raster,
 )
-from clusterkit.plots._fitted import FittedDomain, Supports
-from clusterkit.plots._plane import Plane
+from clusterkit.plots._fitted_model import FittedDomain, Supports
+from clusterkit.plots._projection import Projection
 
-__all__ = ["contours", "draw_domain", "plane_of"]
+__all__ = ["contours", "draw_domain", "projection_of"]
 
 LEAST_GRID, LARGEST_GRID = 200, 500
+"""Range of grid points on each side: fewer give visible corners, more take seconds."""
 CELLS = 6.0
-"""Cells of the grid for a length of 1 / sqrt(gamma)."""
+"""Grid cells on a length of 1 / sqrt(gamma), the width of a kernel."""
 MARGIN = 0.06
+"""Margin around the data, as a share of their extent."""
 GROWTHS = 5
-"""Doublings of the margin, until the border lies within the picture."""
+"""Most doublings of the margin until the border lies within the plot."""
 HEIGHT = "value of the domain"
+"""Name of the second axis for one coordinate."""
 
 
 def contours(
@@ -51,30 +54,31 @@ def contours(
     supports: bool = True,
     legend: bool = True,
 ) -> Any:
-    """Draw the domain that a model found, its clusters, and its support vectors.
+    """Draw the domain of a model, its clusters, and its support vectors.
 
-    The line is the border, where ``outcome_.value(x) = outcome_.level``; shades of grey are further inside. Clusters
-    have colours, noise is grey crosses, free support vectors have rings and those at their bound squares.
+    The line is the border, where ``outcome_.value(x) = outcome_.level``; darker shades of grey are further inside.
+    Clusters have colours, noise is drawn as grey crosses, free support vectors have rings, and support vectors at their
+    bound squares.
 
-    Everything is drawn in the coordinates in which the domain lives: those of the data, or those behind the maps
-    before the kernel (the names of the axes say so). For one coordinate the value is drawn above it, with the level
-    as a line. For more than two the samples are projected on their first two principal components, or on `dims`, and
-    there is no border: a plane of the picture is not a plane of the domain.
+    Everything is drawn in the coordinates of the domain, which are the input of the kernel: the data, or the data after
+    the maps before the kernel (the names of the axes say so). For one coordinate the value of the domain is drawn above
+    it, with the level as a line. For more than two coordinates the samples are projected on their first two principal
+    components, or on `dims`, and no border is drawn: the border in the full space has no single curve in the plot.
 
     Parameters
     ----------
     model : fitted estimator
-        Its outcome is a domain, as for recipes ``svc``, ``psvc``, ``fsvc`` and ``sgd-lmsvc``.
+        A model whose outcome is a domain, as for recipes ``svc``, ``psvc``, ``fsvc`` and ``sgd-lmsvc``.
     X : array of shape (n, d)
-        What it was fitted on. A data frame names the axes.
+        The data of the fit. The column names of a data frame become the names of the axes.
     ax : Axes, optional
-        Where to draw; default: a new figure of pyplot.
+        Axes to draw on; default: a new pyplot figure.
     dims : pair of int, optional
         Coordinates to draw instead of principal components.
     names : sequence of str, optional
-        Of the attributes.
+        Names of the attributes.
     grid : int, optional
-        Points on each side at which the domain is valued. Default: 200 to 500, more for narrower kernels.
+        Points on each side at which the domain is evaluated. Default: 200 to 500, more for narrower kernels.
     fill : bool, default True
         Whether to shade the inside.
     supports : bool, default True
@@ -89,7 +93,7 @@ def contours(
     Raises
     ------
     IncompatibleStages, InvalidParameter, InvalidData, NotFittedError
-        If there is no domain to draw, an argument is wrong, X is not what was fitted, or nothing was fitted.
+        If the model has no domain, an argument is wrong, X is not the data of the fit, or the model is not fitted.
     ImportError
         If matplotlib is missing.
 
@@ -112,30 +116,30 @@ def contours(
     if grid is not None and (not isinstance(grid, int | np.integer) or isinstance(grid, bool) or grid < 2):
         raise InvalidParameter(f"contours: grid must be an integer >= 2 or None, got {grid!r}")
     fitted = FittedDomain.of(model, X, names, "contours")
-    plane = plane_of(fitted, dims, "contours")
-    places = plane(fitted.points)
-    found = fitted.supports() if supports else None
-    own, ax = ax is None, axes_for(ax)
-    marks = [*draw_domain(ax, fitted.domain, plane, places, fill=fill, grid=grid)]
-    if found is not None:
-        marks += _draw_supports(ax, plane, found, len(places))
+    projection = projection_of(fitted, dims, "contours")
+    places = projection(fitted.points)
+    support_vectors = fitted.supports() if supports else None
+    new_figure, ax = ax is None, axes_for(ax)
+    marks = [*draw_domain(ax, fitted.domain, projection, places, fill=fill, grid=grid)]
+    if support_vectors is not None:
+        marks += _draw_supports(ax, projection, support_vectors, len(places))
     points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks))
-    title = [of_clusters(fitted.labels), fitted.supports_title(), _projected(plane)]
-    frame(ax, "\n".join(line for line in title if line), plane.names)
-    return finish(ax, [*points, *marks] if legend else [], None if plane.height else places, own=own)
+    title = [of_clusters(fitted.labels), fitted.supports_title(), _projected(projection)]
+    frame(ax, "\n".join(line for line in title if line), projection.names)
+    return finish(ax, [*points, *marks] if legend else [], None if projection.height else places, new_figure=new_figure)
 
 
-def plane_of(fitted: FittedDomain, dims: Any, who: str) -> Plane:
-    """The plane in which a fitted domain is drawn."""
-    return Plane.of(fitted.points, fitted.names, dims, who, height=(_Heights(fitted.domain), HEIGHT))
+def projection_of(fitted: FittedDomain, dims: Any, caller: str) -> Projection:
+    """The projection in which a fitted domain is drawn."""
+    return Projection.of(fitted.points, fitted.names, dims, caller, height=(_DomainValues(fitted.domain), HEIGHT))
 
 
-def _projected(plane: Plane) -> str:
-    return f"{plane.note}; no border" if plane.note else ""
+def _projected(projection: Projection) -> str:
+    return f"{projection.note}; no border" if projection.note else ""
 
 
-class _Heights:
-    """Values of a domain, in blocks."""
+class _DomainValues:
+    """Values of a domain at points (m, d), computed in blocks."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
@@ -149,32 +153,34 @@ class _Heights:
 
 
 def draw_domain(
-    ax: Any, domain: Domain, plane: Plane, places: Array, *, fill: bool = True, grid: int | None = None
+    ax: Any, domain: Domain, projection: Projection, places: Array, *, fill: bool = True, grid: int | None = None
 ) -> list[Any]:
-    """The border and the inside behind points at `places` (n, 2); handles for the legend, none for a projection."""
-    if plane.height is not None:
-        return _draw_curve(ax, domain, plane.height, places, fill, grid)
-    if not plane.flat:
+    """Draw border and inside behind points at `places` (n, 2); returns handles for the legend, none for d > 2."""
+    if projection.height is not None:
+        return _draw_curve(ax, domain, projection.height, places, fill, grid)
+    if not projection.keeps_space:
         return []
-    return _draw_border(ax, domain, plane, places, fill, grid)
+    return _draw_border(ax, domain, projection, places, fill, grid)
 
 
-def _draw_border(ax: Any, domain: Domain, plane: Plane, places: Array, fill: bool, grid: int | None) -> list[Any]:
+def _draw_border(
+    ax: Any, domain: Domain, projection: Projection, places: Array, fill: bool, grid: int | None
+) -> list[Any]:
     from matplotlib.lines import Line2D
 
-    heights_of = _Heights(domain)
+    heights_of = _DomainValues(domain)
     margin, spans = MARGIN, _spans(places)
     for _ in range(GROWTHS):
         low, high = places.min(axis=0) - margin * spans, places.max(axis=0) + margin * spans
-        if np.all(heights_of(plane.lift(_edge(low, high))) < domain.level):
+        if np.all(heights_of(projection.lift(_edge(low, high))) < domain.level):
             break
         margin *= 2.0
     count = [_fineness(domain, float(side), grid) for side in high - low]
     xs, ys = (np.linspace(low[i], high[i], count[i]) for i in (0, 1))
     mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    heights = heights_of(plane.lift(mesh)).reshape(len(ys), len(xs))
-    # a sample may be a narrow peak between the points of the grid
-    top = max(float(heights.max()), float(heights_of(plane.lift(places)).max()))
+    heights = heights_of(projection.lift(mesh)).reshape(len(ys), len(xs))
+    # a sample may be a narrow peak between grid points
+    top = max(float(heights.max()), float(heights_of(projection.lift(places)).max()))
     ax.update_datalim([low, high])
     ax.margins(0.0)
     if not heights.min() < domain.level < heights.max():
@@ -191,14 +197,14 @@ def _draw_border(ax: Any, domain: Domain, plane: Plane, places: Array, fill: boo
 
 
 def _spans(places: Array) -> Array:
-    """Extent of the points on both axes; where they are nearly equal on one, that of the other."""
+    """Extent of the points on both axes, at least 5 % of the larger extent."""
     spans = np.ptp(places, axis=0)
     largest = float(spans.max())
     return np.maximum(spans, 0.05 * largest) if largest > 0 else np.ones(2)
 
 
 def _edge(low: Array, high: Array, count: int = 64) -> Array:
-    """Points on the edge of the picture."""
+    """Points on the edge of the plot."""
     xs, ys = (np.linspace(low[i], high[i], count) for i in (0, 1))
     ones = np.ones(count)
     sides = [(xs, low[1] * ones), (xs, high[1] * ones), (low[0] * ones, ys), (high[0] * ones, ys)]
@@ -206,17 +212,17 @@ def _edge(low: Array, high: Array, count: int = 64) -> Array:
 
 
 def _fineness(domain: Domain, side: float, grid: int | None) -> int:
-    """Points on a side of the picture: as many as the width of the kernel asks for."""
+    """Number of grid points on a side of the plot, in proportion to the width of the kernel."""
     if grid is not None:
         return int(grid)
-    wanted = 0.0
+    points = 0.0
     if isinstance(domain, KernelDomain) and isinstance(domain.kernel, Gaussian):
-        wanted = CELLS * side * math.sqrt(domain.kernel.gamma)
-    return int(np.clip(wanted, LEAST_GRID, LARGEST_GRID))
+        points = CELLS * side * math.sqrt(domain.kernel.gamma)
+    return int(np.clip(points, LEAST_GRID, LARGEST_GRID))
 
 
 def _draw_curve(ax: Any, domain: Domain, height: Any, places: Array, fill: bool, grid: int | None) -> list[Any]:
-    """The value above one coordinate, and the level."""
+    """Draw the value of the domain above one coordinate, and the level."""
     from matplotlib.lines import Line2D
 
     low, high = float(places[:, 0].min()), float(places[:, 0].max())
@@ -231,9 +237,9 @@ def _draw_curve(ax: Any, domain: Domain, height: Any, places: Array, fill: bool,
     return [Line2D([], [], color=INK, linewidth=1.3, linestyle="--", label="level of the border")]
 
 
-def _draw_supports(ax: Any, plane: Plane, supports: Supports, n: int) -> list[Any]:
-    """Rings around free support vectors, squares around those at their bound, wider than the points of n samples."""
-    places = plane(supports.centres)
+def _draw_supports(ax: Any, projection: Projection, supports: Supports, n: int) -> list[Any]:
+    """Draw rings around free support vectors and squares around bounded ones, wider than the points of n samples."""
+    places = projection(supports.centres)
     size = float(np.clip(60.0 * np.sqrt(50.0 / len(places)), 1.3 * point_size(n) + 8.0, 60.0)) if len(places) else 0.0
     marks = []
     bounded = supports.bounded
