@@ -63,6 +63,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "kmeans": "clusterkit.partitioners.kmeans:KMeans",
         "kmeans_mapped": "clusterkit.partitioners.kmeans_mapped:KMeansMapped",
         "random": "clusterkit.partitioners.random:Random",
+        "recipe": "clusterkit.estimators.as_partitioner:ByRecipe",
         "seeds": "clusterkit.partitioners.seeds:Seeded",
     },
     "consensus": {
@@ -78,6 +79,11 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     "tuner": {
         "edsvc": "clusterkit.tuners.edsvc:EdSvc",
         "svc_auto": "clusterkit.tuners.svc_auto:SvcAuto",
+    },
+    "driver": {
+        "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooled",
+        "pooled": "clusterkit.drivers.pooled:Pooled",
+        "single": "clusterkit.drivers.single:Single",
     },
     "recipe": {
         "cmeans": "clusterkit.cookbook.centroid:CMEANS",

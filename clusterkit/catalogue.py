@@ -16,7 +16,7 @@ def stages(kind: str | None = None) -> dict[str, Any]:
 
     Parameters
     ----------
-    kind : {"featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner"}, optional
+    kind : {"featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner", "driver"}, optional
 
     Examples
     --------

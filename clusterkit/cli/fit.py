@@ -104,11 +104,9 @@ def _estimator(name: str, clusters: int | None, seed: int, settings: tuple[str, 
 
 
 def _fitted(model: Any, X: Any) -> None:
-    from clusterkit.core.errors import InvalidParameter
+    from clusterkit.core.errors import NeedsClusters
 
     try:
         model.fit(X)
-    except InvalidParameter as error:
-        if str(error).startswith("n_clusters is needed"):
-            raise BadInput(f"{error}. Give it with -k N.") from error
-        raise
+    except NeedsClusters as error:
+        raise BadInput(f"{error}. Give it with -k N.") from error

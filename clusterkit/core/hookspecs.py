@@ -58,6 +58,11 @@ def clusterkit_tuners() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def clusterkit_drivers() -> dict[str, str]:  # type: ignore[empty-body]
+    """Drivers by name."""
+
+
+@hookspec
 def clusterkit_recipes() -> dict[str, dict[str, Any]]:  # type: ignore[empty-body]
     """Recipes by name, each the keyword arguments of `clusterkit.Recipe`."""
 
@@ -75,6 +80,7 @@ HOOKS = {
     "partitioner": "clusterkit_partitioners",
     "consensus": "clusterkit_consensus",
     "tuner": "clusterkit_tuners",
+    "driver": "clusterkit_drivers",
     "recipe": "clusterkit_recipes",
 }
 """The hook that answers for each kind."""

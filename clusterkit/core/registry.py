@@ -36,6 +36,7 @@ ABSTRACT: Mapping[str, type] = {
     "partitioner": stages.Partitioner,
     "consensus": stages.Consensus,
     "tuner": stages.Tuner,
+    "driver": stages.Driver,
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData, InvalidParameter, nearest_names
+from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
@@ -158,8 +159,7 @@ def _members(X: Any, given: Any, seeds: Seeds) -> Array:
 
 
 def _refits(n: int, noise: str, repeats: int, how: str, seeds: Seeds) -> Judge:
-    if not isinstance(repeats, int | np.integer) or isinstance(repeats, bool) or repeats < 2:
-        raise InvalidParameter(f"search: repeats must be an integer >= 2, got {repeats!r}")
+    check_count("search: repeats", repeats, at_least=2)
     if how not in ("subsample", "seeds"):
         raise InvalidParameter(f"search: stability must be 'subsample' or 'seeds', got {how!r}")
     size = n if how == "seeds" else math.ceil(SHARE * n)

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_array
 from clusterkit._typing import Array
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import checked, cluster_limit
+from clusterkit.core.params import check_count, is_count
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
-from clusterkit.estimators.pipeline import Pipeline, _count
-from clusterkit.estimators.pooled import Pooled
+from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.driven import Driven
 
 __all__ = ["cluster_range", "ensemble"]
 
@@ -66,7 +67,7 @@ def ensemble(X: Any, M: int = 10, *, k_rule: Any = "cbrt", base: Any = "cmeans",
     (4, 30)
     """
     X = check_array(X, dtype=[np.float64, np.float32], order="C")
-    M = _count("M", M)
+    M = check_count("M", M)
     low, high = cluster_range(k_rule, len(X))
     makers = _makers(base)
     seeds = Seeds.of(random_state)
@@ -102,9 +103,9 @@ def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:
     """Fewest and most clusters of a member, for n samples."""
     if isinstance(k_rule, str) and k_rule in RULES:
         low, high = 2, cluster_limit(n, k_rule)
-    elif _is_count(k_rule):
+    elif is_count(k_rule):
         low = high = int(k_rule)
-    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(_is_count, k_rule)):
+    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(is_count, k_rule)):
         low, high = map(int, k_rule)
     else:
         low, high = 1, 0
@@ -113,10 +114,6 @@ def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:
             f"k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, got {k_rule!r}"
         )
     return min(low, n), min(high, n)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _makers(base: Any) -> list[Callable[[int, int], Any]]:
@@ -147,9 +144,9 @@ def _maker(part: Any) -> Callable[[int, int], Any]:
 
 def _most_clusters(model: Any) -> int | None:
     """The most clusters one can ask for; None for any number, 0 where the method finds it."""
-    from clusterkit.estimators.slots import resolve, resolve_labeler
+    from clusterkit.drivers.compose import resolve, resolve_labeler
 
-    if isinstance(model, Pooled):
+    if isinstance(model, Driven):
         model = model.base if model.base is not None else Pipeline()
     if not isinstance(model, Pipeline):
         return None

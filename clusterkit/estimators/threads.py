@@ -1,28 +1,28 @@
-"""One thread where matrices are thin: a second one costs more than it gives, and on a busy machine far more."""
+"""One thread where matrices are thin: there a second thread costs more time than it saves, above all on a busy machine."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import numpy as np
-
+from clusterkit.core.params import is_count
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap
 
 __all__ = ["THIN", "elements", "is_jobs", "suited"]
 
 THIN = 6_000_000
-"""Elements of the feature or kernel matrix below which one thread is faster; tests/benchmarks/threads.py, two cores."""
+"""Elements of the feature or kernel matrix below which one thread is faster, measured on two cores by
+tests/benchmarks/threads.py."""
 
 
 def is_jobs(value: Any) -> bool:
-    """Whether joblib takes it as a number of workers."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return value is None or (whole and value != 0)
+    """Whether joblib takes a value as a number of workers: None, or an integer other than 0 (-1 means all cores)."""
+    return value is None or (is_count(value, -sys.maxsize) and value != 0)
 
 
 @cache
@@ -33,7 +33,7 @@ def _controller() -> Any:
 
 
 def elements(n: int, featuremap: FeatureMap) -> int:
-    """Size of the matrix a fit works on: features are at most some thousand, a kernel matrix is n x n."""
+    """Elements of the matrix of a fit of n rows: n times at most 1000 features (their default), or n² kernel values."""
     return n * (min(n, 1000) if issubclass(featuremap.gives, FeatureSpace) else n)
 
 
@@ -44,10 +44,10 @@ _limit: Any = None
 
 @contextmanager
 def suited(elements: int) -> Iterator[None]:
-    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth.
+    """Limit BLAS and OpenMP to one thread inside the context if matrices have fewer than `THIN` elements.
 
-    The limit is one of the whole process: of fits in several threads the first sets it and the last takes it back,
-    or they would restore each other's.
+    The limit belongs to the whole process. Of several fits in parallel threads the first sets it and the last removes
+    it; otherwise one fit would restore the limit that another one has set.
     """
     global _inside, _limit
     if elements >= THIN:

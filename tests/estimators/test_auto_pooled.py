@@ -15,8 +15,8 @@ from clusterkit.core.progress import listening
 from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
 from clusterkit.datasets import DatasetNotFound
-from clusterkit.estimators._gap import Gaps, excess, reference
-from clusterkit.estimators.auto_pooled import _halvings
+from clusterkit.drivers.gap import Gaps, reference, scale_free
+from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.metrics import clustering_accuracy
 
 QUICK = {
@@ -89,13 +89,13 @@ def test_the_compared_value_is_the_share_that_a_ridge_fit_leaves():
         H, C = bound.space.rows(), bound.prepared.resolved["C"]
         np.testing.assert_allclose(oracle.degrees(H, C), 9.0, rtol=1e-6)
         np.testing.assert_allclose(
-            excess(bound, bound.objective(labels)), oracle.unexplained(H, labels, k, C) / 2.0, rtol=1e-6
+            scale_free(bound, bound.objective(labels)), oracle.unexplained(H, labels, k, C) / 2.0, rtol=1e-6
         )
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 64])
 def test_halves_are_complements(d):
-    parts = _halvings(np.arange(d), 3, np.random.default_rng(0))
+    parts = halvings(np.arange(d), 3, np.random.default_rng(0))
     assert len(parts) == (6 if d > 1 else 0)
     for one, other in zip(parts[::2], parts[1::2], strict=True):
         assert sorted([*one, *other]) == list(range(d))

@@ -1,4 +1,5 @@
-"""The abstract stages: what a feature map, solver, labeler, balancer, partitioner, consensus and tuner must offer.
+"""The abstract stages: what a feature map, solver, labeler, balancer, partitioner, consensus, tuner and driver
+must offer.
 
 Every concrete stage is a frozen attrs class whose fields are hyper-parameters; arrays live in what it returns.
 Nothing concrete is overridden: a method here is either abstract or final.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from clusterkit.core.stages.balancer import Assignment, Balancer
 from clusterkit.core.stages.consensus import Consensus
+from clusterkit.core.stages.driver import Driver, DriverResult
 from clusterkit.core.stages.featuremap import FeatureMap
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
 from clusterkit.core.stages.partitioner import Partitioner
@@ -21,6 +23,8 @@ __all__ = [
     "Codec",
     "Consensus",
     "Decoder",
+    "Driver",
+    "DriverResult",
     "FeatureMap",
     "Labeler",
     "Labeling",

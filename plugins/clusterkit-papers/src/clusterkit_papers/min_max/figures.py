@@ -87,9 +87,9 @@ class Bench:
             return self._fits[partitioner, K, seed]["partition"]
         key = (partitioner, K, seed)
         if key not in self._partitions:
-            from clusterkit.estimators import slots
+            from clusterkit.drivers import compose
 
-            stage: Any = slots.resolve("init", partitioner)
+            stage: Any = compose.resolve("init", partitioner)
             rows = self.problem
             classes = [rows.X[rows.y == each] for each in (0, 1)]
             begin = time.perf_counter()
