@@ -134,7 +134,7 @@ class AutoPooled(Driver):
     n_trials: int = params.integer(15, at_least=1)
     n_halvings: int = params.integer(4, at_least=1)
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
-    start: str | Partitioner = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)
+    start: Any = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d).
@@ -159,8 +159,8 @@ class AutoPooled(Driver):
             return DriverResult(safe, findings.report())
         answer = safe
         try:
-            for findings in self._search(c, start, safe, X, seeds):
-                pass
+            for latest in self._search(c, start, safe, X, seeds):
+                findings = latest
         except KeyboardInterrupt:
             findings = attrs.evolve(findings, chosen="safe")
             reason = f"interrupted: the labels from init '{start.name}' are kept"

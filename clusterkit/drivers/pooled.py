@@ -152,9 +152,7 @@ def require_judgeable(c: Composition, driver: str) -> None:
     IncompatibleStages
     """
     if not c.solver.has_objective:
-        raise IncompatibleStages(
-            f"driver '{driver}' compares maps by objective, but solver '{c.solver.name}' has none"
-        )
+        raise IncompatibleStages(f"driver '{driver}' compares maps by objective, but solver '{c.solver.name}' has none")
     if c.solver.targets == "never":
         raise IncompatibleStages(
             f"driver '{driver}' judges labels under other maps, but solver '{c.solver.name}' learns from no labels"

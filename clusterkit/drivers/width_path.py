@@ -83,7 +83,9 @@ class WidthPath:
         return pandas.DataFrame({name: getattr(self, name) for name in COLUMNS})
 
 
-def path_over_widths(composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds) -> WidthPath:
+def path_over_widths(
+    composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds
+) -> WidthPath:
     """The clusters of X, shape (n, d), at every width; each solution starts from the solution before.
 
     Parameters

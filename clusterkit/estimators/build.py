@@ -28,8 +28,8 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Driven:
     Returns
     -------
     Pipeline or Driven
-        Not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit, `Pooled`, `AutoPooled`,
-        or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
+        Not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit, `Pooled` or
+        `AutoPooled`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
 
     Raises
     ------

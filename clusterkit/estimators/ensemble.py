@@ -16,8 +16,8 @@ from clusterkit.core.labelings import checked, cluster_limit
 from clusterkit.core.params import check_count, is_count
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
-from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["cluster_range", "ensemble"]
 

@@ -213,9 +213,9 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         Returns
         -------
         ndarray
-            For two classes of shape (m,), positive for ``classes_[1]``. For more classes of shape (m, c), the votes plus
-            a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2), positive
-            for the first class of a pair; both as in `sklearn.svm.SVC`.
+            For two classes of shape (m,), positive for ``classes_[1]``. For more classes of shape (m, c), the votes
+            plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
+            positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
         X = self._samples(X)
         modules = self._modules

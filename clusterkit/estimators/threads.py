@@ -1,4 +1,4 @@
-"""One thread where matrices are thin: there a second thread costs more time than it saves, above all on a busy machine."""
+"""One thread where matrices are thin: there a second thread costs more time than it saves."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.outcomes import Domain
+from clusterkit.core.params import check_count
 from clusterkit.plots._figure import (
     FAINT,
     INK,
@@ -94,8 +94,7 @@ def connectivity(
     may stay undrawn.
     """
     check_axes(ax, "connectivity")
-    if not isinstance(max_edges, int | np.integer) or isinstance(max_edges, bool) or max_edges < 1:
-        raise InvalidParameter(f"connectivity: max_edges must be an integer >= 1, got {max_edges!r}")
+    check_count("connectivity: max_edges", max_edges)
     fitted = FittedDomain.of(model, X, names, "connectivity")
     plane = plane_of(fitted, dims, "connectivity")
     graph = graph_of(fitted.domain, fitted.points, _samples(model))

@@ -15,8 +15,8 @@ from clusterkit.core.progress import listening
 from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
 from clusterkit.datasets import DatasetNotFound
-from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.drivers.auto_pooled import halvings
+from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
 
 QUICK = {

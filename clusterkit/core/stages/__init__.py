@@ -1,5 +1,4 @@
-"""The abstract stages: what a feature map, solver, labeler, balancer, partitioner, consensus, tuner and driver
-must offer.
+"""The abstract stages: the methods of feature map, solver, labeler, balancer, partitioner, consensus, tuner, driver.
 
 Every concrete stage is a frozen attrs class whose fields are hyper-parameters; arrays live in what it returns.
 Nothing concrete is overridden: a method here is either abstract or final.
