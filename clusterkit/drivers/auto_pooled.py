@@ -134,7 +134,7 @@ class AutoPooled(Driver):
     n_trials: int = params.integer(15, at_least=1)
     n_halvings: int = params.integer(4, at_least=1)
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
-    start: Any = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)
+    start: Any = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d).
