@@ -94,8 +94,8 @@ def _estimator(name: str, clusters: int | None, seed: int, settings: tuple[str, 
 
     recipe(name)  # an unknown recipe is told before what is wrong with --set
     changes = parsed(settings)
-    for key, given, option in (("n_clusters", clusters, "-k"), ("random_state", None, "--seed")):
-        if key in changes and (given is not None or key == "random_state"):
+    for key, value, option in (("n_clusters", clusters, "-k"), ("random_state", None, "--seed")):
+        if key in changes and (value is not None or key == "random_state"):
             raise BadInput(f"--set {key}: give it with {option}")
     try:
         return recipe(name, **{"n_clusters": clusters, "random_state": seed, **changes})

@@ -128,8 +128,8 @@ def search(
     >>> from clusterkit import search
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs([30, 30, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> result = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
-    >>> result.best_params
+    >>> comparison = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> comparison.best_params
     {'n_clusters': 3}
     """
     base = _estimator(pipeline)

@@ -46,7 +46,7 @@ class Repeated(Driver):
     def run(self, compositions, X, seeds):
         c = self.single(compositions)
         fits = [fit(c, X, seeds.child("time", i)) for i in range(self.times)]
-        return DriverResult(fits[-1], {"objectives": np.array([each.objective for each in fits])})
+        return DriverResult(fits[-1], {"objectives": np.array([result.objective for result in fits])})
 
 
 @pytest.fixture
