@@ -19,6 +19,7 @@ KINDS = {
     "partitioner": "Partitioners (the slot `init`) give the labels that the loop starts from.",
     "consensus": "Consensus functions make one labeling of several (`clusterkit.consensus`).",
     "tuner": "Tuners replace parameters left at `None` by values found without labels.",
+    "driver": "Drivers decide which fits of a composition are made, and which of them is the answer.",
 }
 CELLS = ("maps", "balancers", "starts", "clusters", "predicts")
 SPACES = {"FeatureSpace": "features", "KernelSpace": "a kernel"}
