@@ -35,7 +35,33 @@ _HOME = {
 }
 _MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
 
-__all__ = [*sorted(_HOME), *_MODULES]
+# written out, because type checkers read it
+__all__ = [
+    "API_VERSION",
+    "AutoPooled",
+    "ClusterkitWarning",
+    "ConsensusClustering",
+    "MinMaxModularSVC",
+    "Pipeline",
+    "Pooled",
+    "Recipe",
+    "compositions",
+    "consensus",
+    "core",
+    "datasets",
+    "ensemble",
+    "hookimpl",
+    "metrics",
+    "plots",
+    "plugins",
+    "recipe",
+    "recipes",
+    "register",
+    "search",
+    "stages",
+    "testing",
+    "width_path",
+]
 
 if TYPE_CHECKING:
     from clusterkit import consensus, core, datasets, metrics, plots, testing

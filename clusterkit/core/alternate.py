@@ -1,7 +1,7 @@
 """The one loop: solve for the current labels, read new labels, balance them, until they repeat.
 
-EMMC, k-means and IterSVR are fixed points of it; a solver that learns from no targets is at its fixed point after one
-turn. R starts run together as more columns where the solver can.
+EMMC, k-means and IterSVR are fixed points of the loop; a solver that learns from no labels is at its fixed point after
+one iteration. R starts run together as more columns if the solver can solve them so.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, P
 
 __all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
 
-# Columns solved together: their scores take at most this many bytes, so the chunk depends on sizes alone.
 CHUNK_BYTES = 256 * 1024**2
+"""Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 
 
 @attrs.frozen(eq=False)
@@ -70,9 +70,10 @@ class StartResult:
     converged : bool
     reason : str
     objective : float
-        Of the labels returned, or of the labels before them if only one turn was allowed; nan without one.
+        Objective of the labels returned, or of the labels before them if only one iteration was allowed; nan if the
+        solver has no objective.
     history : tuple of float
-        Objective of the labels entering each turn.
+        Objective of the labels before each iteration.
     index : int
         Which start.
     """
@@ -212,20 +213,20 @@ def alternate(
     Parameters
     ----------
     draw : callable
-        Index of a start to its labels (n,); asked when the start begins.
+        Gives the first labels (n,) of a start from its index; called when the start begins.
     starts : int
         R.
     max_iter : int
-        Most turns of each start.
+        Most iterations of each start.
     together : bool
-        Whether the solver takes several starts as more columns.
+        Whether the solver solves several starts together, as more columns.
 
     Returns
     -------
     results : list of StartResult
-        One a start; after Ctrl-C those that have something to return.
+        One for each start; after Ctrl-C one for each start that has labels to return.
     interrupted : bool
-        Whether Ctrl-C cut it short.
+        Whether Ctrl-C ended the loop early.
     """
     width = codec.codebook(task.k).shape[1]
     chunk = max(1, CHUNK_BYTES // (8 * task.n * width)) if together else 1

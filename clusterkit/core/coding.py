@@ -16,11 +16,11 @@ class Coding(Enum):
     """The target of a label."""
 
     SIGNED = "signed"
-    """label 0 is -1, label 1 is +1: one column"""
+    """Label 0 is -1, label 1 is +1: one column."""
     ORDINAL = "ordinal"
-    """label j is a point on the line, j + 1: one column"""
+    """Label j is the point j + 1 on a line: one column."""
     ONEHOT = "onehot"
-    """label j is the j-th unit vector: k columns"""
+    """Label j is the j-th unit vector: k columns."""
 
 
 @attrs.frozen(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -39,7 +39,7 @@ class Composition:
     n_clusters : int or None
     n_init, max_iter : int
     limits : Balancer or None
-        Whose sizes a solver that keeps them itself (`own_balance`) is told, where no balancer assigns.
+        Size bounds passed to a solver that enforces them itself (`own_balance`); used only if `balancer` is None.
     """
 
     featuremap: FeatureMap
@@ -78,72 +78,128 @@ class Problem:
     reason: str
 
 
-def problems(c: Composition) -> list[Problem]:
-    """All reasons why a composition cannot run."""
-    return list(_problems(c))
+def _chain_of_features(c: Composition) -> Iterator[Problem]:
+    """In a chain of maps only the last one may give a kernel."""
+    for part in c.featuremap.maps[:-1] if isinstance(c.featuremap, Chain) else ():
+        if not issubclass(part.gives, FeatureSpace):
+            yield Problem("featuremap", f"'{part.name}' gives a kernel, so it must be the last of the chain")
 
 
-def _problems(c: Composition) -> Iterator[Problem]:
-    if isinstance(c.featuremap, Chain):
-        for inner in c.featuremap.maps[:-1]:
-            if not issubclass(inner.gives, FeatureSpace):
-                yield Problem("featuremap", f"'{inner.name}' gives a kernel, so it must be the last of the chain")
-    path = c.path
-    codec = c.labeler if isinstance(c.labeler, Codec) else None
-    if path is None:
-        works = " or ".join(sorted(space.__name__ for space in c.solver.paths))
+def _solver_works_on_space(c: Composition) -> Iterator[Problem]:
+    """The solver has a path for the space that the map gives."""
+    if c.path is None:
+        spaces = " or ".join(sorted(space.__name__ for space in c.solver.paths))
         yield Problem(
-            "solver", f"'{c.solver.name}' works on {works}, but the feature map gives a {c.featuremap.gives.__name__}"
+            "solver", f"'{c.solver.name}' works on {spaces}, but the feature map gives a {c.featuremap.gives.__name__}"
         )
-    elif not issubclass(path.gives, c.labeler.consumes):
+
+
+def _labeler_reads_outcome(c: Composition) -> Iterator[Problem]:
+    """The labeler reads the type of outcome that the solver gives on this space."""
+    if c.path is not None and not issubclass(c.path.gives, c.labeler.consumes):
         yield Problem(
             "labeler",
             f"'{c.labeler.name}' reads {c.labeler.consumes.__name__}, but solver '{c.solver.name}' gives "
-            f"{path.gives.__name__} here",
+            f"{c.path.gives.__name__} here",
         )
-    if codec is not None and codec.coding not in c.solver.codings:
-        known = ", ".join(sorted(coding.value for coding in c.solver.codings)) or "no coding at all"
-        yield Problem(
-            "labeler", f"'{codec.name}' codes labels as {codec.coding.value}, solver '{c.solver.name}' takes {known}"
-        )
-    if codec is None and c.solver.targets != "never":
+
+
+def _solver_takes_coding(c: Composition) -> Iterator[Problem]:
+    """The coding of a codec is one that the solver takes."""
+    if isinstance(c.labeler, Codec) and c.labeler.coding not in c.solver.codings:
+        codings = ", ".join(sorted(coding.value for coding in c.solver.codings)) or "no coding at all"
         yield Problem(
             "labeler",
-            f"solver '{c.solver.name}' learns from coded labels, but '{c.labeler.name}' codes none",
+            f"'{c.labeler.name}' codes labels as {c.labeler.coding.value}, solver '{c.solver.name}' takes {codings}",
         )
+
+
+def _targets_need_a_codec(c: Composition) -> Iterator[Problem]:
+    """A solver that learns from labels needs a codec, which codes them."""
+    if c.solver.targets != "never" and not isinstance(c.labeler, Codec):
+        yield Problem(
+            "labeler", f"solver '{c.solver.name}' learns from coded labels, but '{c.labeler.name}' codes none"
+        )
+
+
+def _features_have_the_sign(c: Composition) -> Iterator[Problem]:
+    """A solver of nonnegative features gets no negative ones."""
     if c.solver.nonnegative and c.featuremap.nonnegative is False:
         yield Problem(
             "featuremap", f"'{c.featuremap.name}' gives negative features, solver '{c.solver.name}' takes none"
         )
-    if c.balancer is not None and codec is None:
+
+
+def _balancer_reads_costs(c: Composition) -> Iterator[Problem]:
+    """A balancer needs the costs of a codec, in a coding that it can balance."""
+    if c.balancer is None:
+        return
+    if not isinstance(c.labeler, Codec):
         yield Problem(
             "balancer", f"'{c.balancer.name}' needs the costs of a codec, but labeler '{c.labeler.name}' has none"
         )
-    elif c.balancer is not None and codec is not None and codec.coding not in c.balancer.codings:
-        yield Problem("balancer", f"'{c.balancer.name}' cannot balance {codec.coding.value} codings")
+    elif c.labeler.coding not in c.balancer.codings:
+        yield Problem("balancer", f"'{c.balancer.name}' cannot balance {c.labeler.coding.value} codings")
+
+
+def _init_works_on_space(c: Composition) -> Iterator[Problem]:
+    """A partitioner that draws the first labels works on the space of the map."""
     if c.solver.targets != "never" and c.init is not None and not issubclass(c.featuremap.gives, c.init.spaces):
-        works = " or ".join(space.__name__ for space in c.init.spaces)
-        yield Problem("init", f"'{c.init.name}' works on {works}, not on a {c.featuremap.gives.__name__}")
+        spaces = " or ".join(space.__name__ for space in c.init.spaces)
+        yield Problem("init", f"'{c.init.name}' works on {spaces}, not on a {c.featuremap.gives.__name__}")
+
+
+def _starts_are_comparable(c: Composition) -> Iterator[Problem]:
+    """Several starts are compared by an objective, which the solver must have."""
     if c.n_init > 1 and not c.solver.has_objective:
         yield Problem(
             "n_init", f"n_init = {c.n_init} compares starts by objective, but solver '{c.solver.name}' has none"
         )
+
+
+def _number_is_asked_for(c: Composition) -> Iterator[Problem]:
+    """No number of clusters is given to a labeler that finds it."""
     if c.labeler.finds_k and not c.labeler.takes_k and c.n_clusters is not None:
         yield Problem(
             "n_clusters",
             f"labeler '{c.labeler.name}' finds the number of clusters itself; leave n_clusters={c.n_clusters} out",
         )
-    most = c.labeler.max_clusters
-    if c.n_clusters is not None and most is not None and c.n_clusters > most:
-        yield Problem("n_clusters", f"labeler '{c.labeler.name}' gives at most {most} clusters, not {c.n_clusters}")
-    most = c.solver.max_clusters
-    if c.n_clusters is not None and most is not None and c.n_clusters > most:
-        yield Problem("n_clusters", f"solver '{c.solver.name}' finds at most {most} clusters, not {c.n_clusters}")
+
+
+def _number_is_possible(c: Composition) -> Iterator[Problem]:
+    """Labeler and solver can tell that many clusters apart."""
+    for stage, verb in ((c.labeler, "gives"), (c.solver, "finds")):
+        most = stage.max_clusters
+        if c.n_clusters is not None and most is not None and c.n_clusters > most:
+            yield Problem(
+                "n_clusters", f"{stage.kind} '{stage.name}' {verb} at most {most} clusters, not {c.n_clusters}"
+            )
+
+
+RULES: tuple[Callable[[Composition], Iterator[Problem]], ...] = (
+    _chain_of_features,
+    _solver_works_on_space,
+    _labeler_reads_outcome,
+    _solver_takes_coding,
+    _targets_need_a_codec,
+    _features_have_the_sign,
+    _balancer_reads_costs,
+    _init_works_on_space,
+    _starts_are_comparable,
+    _number_is_asked_for,
+    _number_is_possible,
+)
+"""All rules, in the order in which an error names what breaks them. None of them looks at data."""
+
+
+def problems(c: Composition) -> list[Problem]:
+    """All reasons why a composition cannot run."""
+    return [problem for rule in RULES for problem in rule(c)]
 
 
 def alternatives(c: Composition) -> dict[str, list[str]]:
     """What makes the composition legal alone: numbers of clusters and starts, and for every slot registered stages."""
-    found = _numbers(c)
+    fits = _numbers(c)
     for slot, kind in SLOTS.items():
         if getattr(c, slot) is None:
             continue
@@ -151,8 +207,8 @@ def alternatives(c: Composition) -> dict[str, list[str]]:
         for name, stage in registry.specimens(kind).items():
             if not problems(attrs.evolve(c, **{slot: stage})):
                 names.append(name)
-        found[slot] = names
-    return found
+        fits[slot] = names
+    return fits
 
 
 def _numbers(c: Composition) -> dict[str, list[str]]:
@@ -168,10 +224,10 @@ def _numbers(c: Composition) -> dict[str, list[str]]:
 
 def check(c: Composition) -> None:
     """Raise `IncompatibleStages` with every reason and the legal names of every slot."""
-    found = problems(c)
-    if not found:
+    broken = problems(c)
+    if not broken:
         return
-    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in found)
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
     fits = [f"{slot}: {', '.join(names)}" for slot, names in alternatives(c).items() if names]
     advice = (
         f" With one change, these fit: {'; '.join(fits)}."

@@ -1,7 +1,8 @@
-"""Turns of the loop that need no table of scores: a solver makes them itself, and the loop takes over at the end.
+"""Iterations of the loop without a table of scores, made by the solver itself.
 
-Without a balancer the loop only wants to know which score is largest, and a solver such as k-means knows that of most
-samples without their scores. The labels that a fit returns are always read from a complete outcome.
+Without a balancer the loop only needs the column of the largest score of each sample, and a solver such as k-means
+finds it for most samples from bounds on distances, without the scores. The last iterations are made in full, so that
+the labels that a fit returns are always read from a complete outcome.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ __all__ = ["Descending", "descend"]
 
 @runtime_checkable
 class Descending(Protocol):
-    """A prepared solver that can make several turns at once, where labels are the columns of the largest scores.
+    """A prepared solver that can make several iterations at once, for labels that are columns of the largest scores.
 
     Not part of `Prepared`: few solvers can, and the loop asks ``isinstance(prepared, Descending)``. Only for monotone
     solvers: labels cannot come back while the objective falls, so nobody looks out for cycles.
     """
 
     def turns(self, targets: Coded) -> Iterator[tuple[float, Labels]]:
-        """Turn by turn from the labels of one start: their objective, and new labels (n,), a fresh array each time.
+        """Yield the objective of the labels of one start and the next labels (n,), a fresh array each time.
 
-        Up to rounding what `solve`, `objective` and argmax give. It ends before a turn that would change no label,
-        would not lower the objective, or is better made in full.
+        The values are those of `solve`, `objective` and argmax up to rounding. The iterator ends before an iteration
+        that would change no label, would not lower the objective, or is better made in full.
         """
 
 
 def descend(
     prepared: Descending, targets: Coded, most: int, report: Callable[[int, float], None]
 ) -> tuple[Labels, list[float], bool]:
-    """Make up to `most` such turns.
+    """Make up to `most` such iterations.
 
     Parameters
     ----------
@@ -43,15 +44,15 @@ def descend(
         Labels of one start.
     most : int
     report : callable
-        Called after each turn with their number so far and the objective of the labels it began with.
+        Called after each iteration with the number of iterations so far and the objective of the labels before it.
 
     Returns
     -------
     labels : ndarray of shape (n,)
     history : list of float
-        Objective of the labels entering each turn made.
+        Objective of the labels before each iteration.
     interrupted : bool
-        Whether Ctrl-C came in between; what was reached by then is returned.
+        Whether Ctrl-C ended the loop early; the labels reached by then are returned.
     """
     labels: Labels = targets.labels[0]
     history: list[float] = []

@@ -1,22 +1,38 @@
-"""The whole plugin interface on one screen: what a third-party distribution may answer.
+"""The whole plugin interface on one screen: the hooks that a distribution may implement.
 
 A distribution names a light module in the entry-point group ``clusterkit``. The module sets ``API_VERSION`` and
-implements any of these hooks with `clusterkit.hookimpl`. A hook of a stage kind answers
-``{name: "module:Class"}``; the class is imported when somebody asks for the name.
+implements any of these hooks with `clusterkit.hookimpl`. Most hooks answer ``{name: "module:Class"}``; the class is
+imported when somebody asks for the name. The built-in stages are registered through the same hooks, by
+`clusterkit.core.builtin_plugin`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pluggy
 
-__all__ = ["API_VERSION", "GROUP", "HOOKS", "hookimpl", "hookspec"]
+from clusterkit.core.progress import Report
 
-API_VERSION = 1
+__all__ = ["API_VERSION", "CHANGES", "GROUP", "HOOKS", "hookimpl", "hookspec"]
+
+API_VERSION = 2
 """Raised when the protocol of `clusterkit.core.stages` changes so that old plugins would break."""
 
+CHANGES: Mapping[int, tuple[str, ...]] = {
+    2: (
+        "FeatureMap.fit(X, rng) is now fit(X, task, rng)",
+        "Partitioner.partition(samples, k, rng) is now partition(samples, task, rng); the number of clusters is task.k",
+        'Status.facts["warning"], ["empty"] and ["exact_on_training"] are the fields warning, empty_clusters and '
+        "predicts_labels of Status",
+        "Recipe.driver names a registered driver instead of an estimator class: 'pooled', not 'Pooled'",
+    ),
+}
+"""What a plugin has to change to reach a version of the interface, by version."""
+
 GROUP = "clusterkit"
+"""The entry-point group of plugins, and the name of the project in pluggy."""
 
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)
@@ -59,20 +75,40 @@ def clusterkit_tuners() -> dict[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def clusterkit_drivers() -> dict[str, str]:  # type: ignore[empty-body]
-    """Drivers by name."""
+    """Drivers by name: how the fits of one or several compositions become one result."""
 
 
 @hookspec
-def clusterkit_recipes() -> dict[str, dict[str, Any]]:  # type: ignore[empty-body]
-    """Recipes by name, each the keyword arguments of `clusterkit.Recipe`."""
+def clusterkit_recipes() -> dict[str, str | dict[str, Any]]:  # type: ignore[empty-body]
+    """Recipes by name: the keyword arguments of `clusterkit.Recipe`, or the place of a `Recipe`."""
 
 
 @hookspec
-def clusterkit_iteration(report: Any) -> None:
-    """Called after each turn of the loop with a `clusterkit.core.progress.Report`."""
+def clusterkit_commands() -> dict[str, str]:  # type: ignore[empty-body]
+    """Commands of the command line by name: the place of a click command."""
 
 
-HOOKS = {
+@hookspec
+def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
+    """Readers of data files by ending, ``".arrow"``: the place of a function from a path to a table of columns."""
+
+
+@hookspec
+def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
+    """Engines by name: what runs the sums of a solver over blocks of rows."""
+
+
+@hookspec
+def clusterkit_savables() -> dict[str, str]:  # type: ignore[empty-body]
+    """Frozen classes that may stand in a saved model, by the name that the file gives them."""
+
+
+@hookspec
+def clusterkit_iteration(report: Report) -> None:
+    """Called after each iteration of the loop with a `clusterkit.core.progress.Report`."""
+
+
+HOOKS: Mapping[str, str] = {
     "featuremap": "clusterkit_featuremaps",
     "solver": "clusterkit_solvers",
     "labeler": "clusterkit_labelers",
@@ -82,5 +118,9 @@ HOOKS = {
     "tuner": "clusterkit_tuners",
     "driver": "clusterkit_drivers",
     "recipe": "clusterkit_recipes",
+    "command": "clusterkit_commands",
+    "reader": "clusterkit_readers",
+    "engine": "clusterkit_engines",
+    "savable": "clusterkit_savables",
 }
-"""The hook that answers for each kind."""
+"""The hook that answers for each kind of thing with a name."""

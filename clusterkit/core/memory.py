@@ -1,4 +1,4 @@
-"""The memory cap: how many bytes one array may take, asked before it is allocated."""
+"""The memory cap: how many bytes one array may take, checked before the array is allocated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from clusterkit.core.errors import InvalidParameter, NeedsMemory
 __all__ = ["cap", "human", "require"]
 
 VARIABLE = "CLUSTERKIT_MEMORY_CAP"
+"""Environment variable with the cap, for example ``2G``."""
+
 FALLBACK = 4 * 1024**3
+"""The cap in bytes where the system does not tell its memory."""
+
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 
 

@@ -20,13 +20,13 @@ class Report:
     stage : str
         What is running: "loop", or the name of a stage or driver with an inner loop.
     turn : int
-        Turns done.
+        Iterations done.
     max_turns : int or None
-        The most there can be; None where nobody knows.
+        The most iterations there can be; None if that is not known.
     objective : float or None
-        Best objective of this turn.
+        Best objective of this iteration.
     active : int
-        Starts that go on.
+        Starts that have not ended.
     """
 
     stage: str

@@ -1,34 +1,35 @@
 """Names to stages: built-ins first and without a scan, then what was registered, then installed plugins.
 
-pluggy carries the hook specifications; the loader around it is ours, because pluggy's own stops at the first broken
-plugin and silently skips a second one of the same name.
+Every name comes from a hook, the built-in names from `clusterkit.core.builtin_plugin`. What is registered in a running
+session needs no hook.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import types
 import warnings
-from collections.abc import Mapping
-from importlib import metadata
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
-import pluggy
 
-from clusterkit.core import hookspecs, stages
+from clusterkit.core import stages
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
+from clusterkit.core.first_party import where
+from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, installed
+from clusterkit.core.progress import Listener, Report
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["Entry", "Plugin", "Registry", "registry"]
+__all__ = ["ABSTRACT", "BUILTIN", "VARIABLE", "Entry", "Plugin", "Registry", "StageKind", "registry"]
 
-VARIABLE = "CLUSTERKIT_PLUGINS"
 BUILTIN = "clusterkit-toolkit"
+"""Distribution of the built-in stages."""
 SESSION = "this session"
+"""Stands for the distribution of what was registered in the running session."""
 
-ABSTRACT: Mapping[str, type] = {
+ABSTRACT: Mapping[str, type[stages.Stage]] = {
     "featuremap": stages.FeatureMap,
     "solver": stages.Solver,
     "labeler": stages.Labeler,
@@ -38,54 +39,22 @@ ABSTRACT: Mapping[str, type] = {
     "tuner": stages.Tuner,
     "driver": stages.Driver,
 }
+"""The abstract class of each kind of stage."""
+
+StageKind: TypeAlias = Literal[
+    "featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner", "driver"
+]
+"""The kinds of stages."""
+
+T = TypeVar("T", bound="type[stages.Stage] | Recipe | types.ModuleType")
 
 
 @attrs.frozen
-class Entry:
-    """A name that can be loaded.
-
-    Parameters
-    ----------
-    kind, name : str
-    target : str, type, Recipe or mapping
-        ``"module:attribute"``, or the thing itself.
-    distribution : str
-        Who provides it.
-    """
-
-    kind: str
-    name: str
-    target: Any
-    distribution: str
-
-
-@attrs.frozen
-class Plugin:
-    """An installed plugin and what became of it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the entry point.
-    distribution, version : str
-    problem : str or None
-        Why it is not used.
-    provides : tuple of (kind, name)
-    """
-
-    name: str
-    distribution: str
-    version: str
-    problem: str | None = None
-    provides: tuple[tuple[str, str], ...] = ()
-
-
-@attrs.define
 class _Scan:
-    """What one look at the installed entry points found."""
+    """What one look at the installed entry points gave."""
 
-    plugins: list[Plugin] = attrs.field(factory=list)
-    entries: dict[tuple[str, str], list[Entry]] = attrs.field(factory=dict)
+    plugins: tuple[Plugin, ...]
+    entries: Mapping[tuple[str, str], tuple[Entry, ...]]
 
 
 @attrs.define(eq=False)
@@ -93,9 +62,31 @@ class Registry:
     """All stages and recipes by kind and name."""
 
     _session: dict[tuple[str, str], Entry] = attrs.field(factory=dict)
+    _builtins: dict[tuple[str, str], Entry] | None = None
     _scanned: _Scan | None = None
-    _hooks: pluggy.PluginManager | None = None
+    _hooks: PluginHooks = attrs.field(factory=PluginHooks)
     _warned: set[tuple[str, str]] = attrs.field(factory=set)
+
+    @overload
+    def get(self, kind: Literal["featuremap"], name: str) -> type[stages.FeatureMap]: ...
+    @overload
+    def get(self, kind: Literal["solver"], name: str) -> type[stages.Solver]: ...
+    @overload
+    def get(self, kind: Literal["labeler"], name: str) -> type[stages.Labeler]: ...
+    @overload
+    def get(self, kind: Literal["balancer"], name: str) -> type[stages.Balancer]: ...
+    @overload
+    def get(self, kind: Literal["partitioner"], name: str) -> type[stages.Partitioner]: ...
+    @overload
+    def get(self, kind: Literal["consensus"], name: str) -> type[stages.Consensus]: ...
+    @overload
+    def get(self, kind: Literal["tuner"], name: str) -> type[stages.Tuner]: ...
+    @overload
+    def get(self, kind: Literal["driver"], name: str) -> type[stages.Driver]: ...
+    @overload
+    def get(self, kind: Literal["recipe"], name: str) -> Recipe: ...
+    @overload
+    def get(self, kind: str, name: str) -> Any: ...
 
     def get(self, kind: str, name: str) -> Any:
         """The stage class (or the `Recipe`) of a name.
@@ -110,41 +101,49 @@ class Registry:
         """
         entry = self.find(kind, name)
         if entry is None:
-            broken = [plugin for plugin in self.plugins() if plugin.problem]
-            lost = "".join(
-                f" Plugin '{p.name}' ({p.distribution} {p.version}) is not used: {p.problem}." for p in broken
+            unusable = "".join(
+                f" Plugin '{plugin.name}' ({plugin.distribution} {plugin.version}) is not used: {plugin.problem}."
+                for plugin in self.plugins()
+                if plugin.problem
             )
-            known = _where(kind, name)
-            advice = f"{known}." if known else nearest_names(name, self.names(kind))
-            raise UnknownName(f"no {kind} named {name!r}. {advice}{lost}")
+            folder = where(kind, name, VARIABLE)
+            advice = f"{folder}." if folder else nearest_names(name, self.names(kind))
+            raise UnknownName(f"no {kind} named {name!r}. {advice}{unusable}")
         return self._load(entry)
 
     def find(self, kind: str, name: str) -> Entry | None:
         """The entry of a name, or None; scans installed plugins only if nothing nearer has the name."""
-        builtin = _builtins().get(kind, {}).get(name)
-        if (kind, name) in self._session:
-            return self._session[kind, name]
-        if builtin is not None:
-            return Entry(kind, name, builtin, BUILTIN)
+        nearer = self._session.get((kind, name)) or self.builtins().get((kind, name))
+        if nearer is not None:
+            return nearer
         distribution, _, bare = name.rpartition(":")
-        found = self._scan().entries.get((kind, bare), [])
+        entries = self._scan().entries.get((kind, bare), ())
         if distribution:
-            return next((e for e in found if e.distribution == distribution), None)
-        if len(found) > 1 and (kind, name) not in self._warned:
+            return next((entry for entry in entries if entry.distribution == distribution), None)
+        if len(entries) > 1 and (kind, name) not in self._warned:
             self._warned.add((kind, name))
-            others = ", ".join(f"'{e.distribution}:{name}'" for e in found[1:])
+            others = ", ".join(f"'{entry.distribution}:{name}'" for entry in entries[1:])
             warnings.warn(
-                f"{kind} {name!r} comes from {found[0].distribution}; {others} has the same name and is reached "
+                f"{kind} {name!r} comes from {entries[0].distribution}; {others} has the same name and is reached "
                 "by that longer one",
                 ClusterkitWarning,
                 stacklevel=3,
             )
-        return found[0] if found else None
+        return entries[0] if entries else None
+
+    def builtins(self) -> Mapping[tuple[str, str], Entry]:
+        """What the library itself provides, by kind and name."""
+        if self._builtins is None:
+            from clusterkit.core import builtin_plugin
+
+            entries = self._hooks.add(builtin_plugin, BUILTIN)
+            self._builtins = {(entry.kind, entry.name): entry for entry in entries}
+        return self._builtins
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind, built-in, registered and installed."""
-        external = [name for (k, name) in (*self._session, *self._scan().entries) if k == kind]
-        return sorted({*_builtins().get(kind, {}), *external})
+        everywhere = (*self.builtins(), *self._session, *self._scan().entries)
+        return sorted({name for key, name in everywhere if key == kind})
 
     def entries(self, kind: str) -> list[Entry]:
         """All entries of a kind, the winner of each name."""
@@ -162,20 +161,21 @@ class Registry:
 
     def specimens(self, kind: str) -> dict[str, Any]:
         """A stage of every name with default parameters; one that takes no defaults is a broken plugin."""
-        made = {}
+        specimens = {}
         for name, stage in self.available(kind).items():
             try:
-                made[name] = stage()
+                specimens[name] = stage()
             except Exception:  # of a plugin: it must not spoil the tables of the others
-                if self.find(kind, name) == Entry(kind, name, _builtins().get(kind, {}).get(name), BUILTIN):
+                entry = self.find(kind, name)
+                if entry is not None and entry.distribution == BUILTIN:
                     raise
-        return made
+        return specimens
 
     def plugins(self) -> list[Plugin]:
         """Installed plugins, the unusable ones with the reason."""
         return list(self._scan().plugins)
 
-    def register(self, thing: Any, *, name: str | None = None, replace: bool = False) -> Any:
+    def register(self, thing: T, *, name: str | None = None, replace: bool = False) -> T:
         """Make a stage class, a `Recipe` or a plugin module known to this session; returns it, so it decorates.
 
         A class defined anew under the same name (a notebook cell run twice) takes the place of the old one.
@@ -190,7 +190,7 @@ class Registry:
         elif isinstance(thing, Recipe):
             entries = [Entry("recipe", name or thing.name, thing, SESSION)]
         elif isinstance(thing, types.ModuleType):
-            entries = self._ask(thing, SESSION)
+            entries = self._hooks.add(thing, SESSION)
         else:
             raise BrokenPlugin(f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}")
         for entry in entries:
@@ -203,20 +203,23 @@ class Registry:
         self._session.update({(entry.kind, entry.name): entry for entry in entries})
         return thing
 
-    def iteration_listeners(self) -> list[Any]:
-        """Hooks of loaded plugins that want each turn's report; asks nobody to load."""
-        if self._hooks is None:
-            return []
-        return [impl.function for impl in self._hooks.hook.clusterkit_iteration.get_hookimpls()]
+    def iteration_listeners(self) -> list[Listener]:
+        """What calls the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
+
+        A listener that raises is not called again; one warning names its plugin.
+        """
+        self._scan()
+        return [_listener(name, call) for name, call in self._hooks.listeners()]
 
     def forget(self) -> None:
         """Drop what was registered and scanned (for tests and after installing a plugin in a live session)."""
         self._session.clear()
         self._warned.clear()
-        self._scanned = self._hooks = None
+        self._scanned = self._builtins = None
+        self._hooks = PluginHooks()
 
     def _load(self, entry: Entry) -> Any:
-        target = entry.target
+        target: Any = entry.target
         try:
             if isinstance(target, str):
                 module, _, attribute = target.partition(":")
@@ -229,75 +232,68 @@ class Registry:
             raise BrokenPlugin(
                 f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
-        if not (isinstance(target, type) and issubclass(target, ABSTRACT[entry.kind])):
+        expected = ABSTRACT.get(entry.kind)
+        if expected is not None and not (isinstance(target, type) and issubclass(target, expected)):
             raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {ABSTRACT[entry.kind].__name__}: {target!r}"
+                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected.__name__}: {target!r}"
             )
         return target
 
     def _scan(self) -> _Scan:
         if self._scanned is None:
-            self._scanned = scan = _Scan()
-            chosen = _chosen()
-            points = sorted(metadata.entry_points(group=hookspecs.GROUP), key=_order)
-            for point in points:
-                distribution, version = _origin(point)
-                if chosen is not None and not chosen & {point.name, distribution}:
-                    continue
-                try:
-                    found = self._ask(point.load(), distribution)
-                except Exception as error:  # isolation: any failure of one plugin is a report, not an error
-                    problem = str(error) if isinstance(error, BrokenPlugin) else f"{type(error).__name__}: {error}"
-                    scan.plugins.append(Plugin(point.name, distribution, version, problem))
-                    continue
-                for entry in found:
-                    scan.entries.setdefault((entry.kind, entry.name), []).append(entry)
-                provides = tuple((entry.kind, entry.name) for entry in found)
-                scan.plugins.append(Plugin(point.name, distribution, version, None, provides))
-            if chosen:
-                missing = chosen - {p.name for p in scan.plugins} - {p.distribution for p in scan.plugins}
-                scan.plugins += [
-                    Plugin(name, "not installed", "", f"{VARIABLE} names it but no such plugin is installed")
-                    for name in sorted(missing)
-                ]
+            plugins: list[Plugin] = []
+            entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
+            for plugin, point in installed():
+                answers: list[Entry] = []
+                problem = plugin.problem
+                if problem is None:
+                    try:
+                        answers = self._hooks.add(point.load(), plugin.distribution)
+                    # isolation: any failure of one plugin is a report, not an error
+                    except (Exception, SystemExit) as error:
+                        problem = str(error) if isinstance(error, BrokenPlugin) else f"{type(error).__name__}: {error}"
+                provides = tuple((entry.kind, entry.name) for entry in answers)
+                shadowed = tuple(key for key in provides if key in self.builtins())
+                plugins.append(attrs.evolve(plugin, problem=problem, provides=provides, shadowed=shadowed))
+                for entry in answers:
+                    key = (entry.kind, entry.name)
+                    entries[key] = (*entries.get(key, ()), entry)
+            self._scanned = _Scan(tuple(plugins), entries)  # only now: a scan that Ctrl-C cut short is made anew
+            _warn_shadowed(plugins)
         return self._scanned
 
-    def _ask(self, module: Any, distribution: str) -> list[Entry]:
-        """Entries a plugin module answers, by its hooks."""
-        version = getattr(module, "API_VERSION", None)
-        if not isinstance(version, int) or version > hookspecs.API_VERSION:
-            raise BrokenPlugin(
-                f"it says API_VERSION = {version!r}, this clusterkit speaks {hookspecs.API_VERSION}; "
-                + ("update clusterkit" if isinstance(version, int) else "set API_VERSION in the plugin module")
+
+def _listener(name: str, call: Callable[..., object]) -> Listener:
+    """A caller of one plugin's hook that is silent after the first failure."""
+    failed = False
+
+    def listen(report: Report) -> None:
+        nonlocal failed
+        if failed:
+            return
+        try:
+            call(report=report)
+        except Exception as error:  # of a plugin: the fit goes on without it
+            failed = True
+            warnings.warn(
+                f"clusterkit_iteration of plugin {name} is not called again: {type(error).__name__}: {error}",
+                ClusterkitWarning,
+                stacklevel=2,
             )
-        manager = pluggy.PluginManager(hookspecs.GROUP)
-        manager.add_hookspecs(hookspecs)
-        manager.register(module)
-        manager.check_pending()
-        entries = []
-        for kind, hook in hookspecs.HOOKS.items():
-            for answer in getattr(manager.hook, hook)():
-                if not isinstance(answer, Mapping):
-                    raise BrokenPlugin(f"{hook} must answer a mapping of names, got {answer!r}")
-                entries += [Entry(kind, str(name), target, distribution) for name, target in answer.items()]
-        if self._hooks is None:
-            self._hooks = pluggy.PluginManager(hookspecs.GROUP)
-            self._hooks.add_hookspecs(hookspecs)
-        if not self._hooks.is_registered(module):
-            self._hooks.register(module, name=f"{distribution}:{getattr(module, '__name__', id(module))}")
-        return entries
+
+    return listen
 
 
-def _builtins() -> Mapping[str, Mapping[str, str]]:
-    from clusterkit.builtins import TABLE
-
-    return TABLE
-
-
-def _where(kind: str, name: str) -> str:
-    from clusterkit.first_party import where
-
-    return where(kind, name, VARIABLE)
+def _warn_shadowed(plugins: list[Plugin]) -> None:
+    """Name what plugins provide under names of built-ins."""
+    names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
+    if names:
+        warnings.warn(
+            f"built-in stages keep their names; what plugins provide under the same ones is reached as: "
+            f"{', '.join(names)}",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
 
 
 def _same(taken: Entry, entry: Entry) -> bool:
@@ -305,22 +301,8 @@ def _same(taken: Entry, entry: Entry) -> bool:
     if taken.distribution != SESSION:
         return False
     old, new = taken.target, entry.target
-    where = [(getattr(each, "__module__", None), getattr(each, "__qualname__", None)) for each in (old, new)]
-    return bool(old == new or (isinstance(new, type) and where[0] == where[1]))
-
-
-def _chosen() -> set[str] | None:
-    """Plugins the environment allows; None means all."""
-    text = os.environ.get(VARIABLE)
-    return None if text is None else {name.strip() for name in text.split(",") if name.strip()}
-
-
-def _origin(point: metadata.EntryPoint) -> tuple[str, str]:
-    return (point.dist.name, point.dist.version) if point.dist is not None else (point.value, "unknown")
-
-
-def _order(point: metadata.EntryPoint) -> tuple[str, str]:
-    return _origin(point)[0], point.name
+    places = [(getattr(target, "__module__", None), getattr(target, "__qualname__", None)) for target in (old, new)]
+    return bool(old == new or (isinstance(new, type) and places[0] == places[1]))
 
 
 registry = Registry()

@@ -27,7 +27,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["BoundComposition", "FitResult", "bind", "check_magnitude", "first_least", "fit", "run"]
 
 TIED = 1e-10
-"""Relative difference up to which objectives are equal."""
+"""Relative difference up to which objectives count as equal: far above rounding, far below what tells starts apart."""
 
 
 @attrs.frozen(eq=False)
@@ -199,7 +199,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
 
 
 def _warn(labeling: BalancedLabeling, labels: Labels, task: Task) -> None:
-    """Say what the solver wants said of the labels returned."""
+    """Emit the warnings of the solver that concern the labels returned."""
     status = labeling.outcome.status
     if status is None:
         return

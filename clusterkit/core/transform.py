@@ -14,8 +14,10 @@ from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 __all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply"]
 
 BLOCK_BYTES = 8 * 1024**2
-# Sums inside a block have the type of the data: a float32 sum over more rows than this loses digits that matter.
+"""Bytes of a block of features: about the size of a processor's last cache."""
+
 BLOCK_ROWS = 4096
+"""Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
 
 
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:

@@ -11,9 +11,9 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS, Composition, check
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
+from clusterkit.core.first_party import where
 from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
 from clusterkit.core.stages import Balancer, Codec, FeatureMap, Labeler, Solver, Stage, outcome_labeler
-from clusterkit.first_party import where
 
 __all__ = [
     "AUTO",

@@ -138,7 +138,7 @@ def test_names_and_paths(path):
 
 
 def _builtin_recipes():
-    from clusterkit.builtins import TABLE
+    from oracles.builtin_names import TABLE
 
     return sorted(TABLE["recipe"])
 

@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 import pytest
+from oracles.builtin_names import TABLE
 from oracles.recipes import small
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.builtins import TABLE
 
 
 def digits_pair():

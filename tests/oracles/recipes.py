@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import clusterkit
-from clusterkit.builtins import TABLE
+from oracles.builtin_names import TABLE
 
 NAMES = sorted(TABLE["recipe"])
 """Those of clusterkit itself; a plugin tests its own."""

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from oracles.builtin_names import TABLE
 from oracles.recipes import small
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from clusterkit import plots, recipe
-from clusterkit.builtins import TABLE
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.plots._figure import STYLES
 

@@ -40,6 +40,30 @@ def clusterkit_recipes():
     return {"striped-means": {"title": "k-means from stripes", "citation": "nobody", "parameters": stages}}
 """
 
+LISTENS = """
+import clusterkit
+
+API_VERSION = 2
+CALLS = 0
+
+
+@clusterkit.hookimpl
+def clusterkit_iteration():
+    global CALLS
+    CALLS += 1
+"""
+
+FAILS = """
+import clusterkit
+
+API_VERSION = 2
+
+
+@clusterkit.hookimpl
+def clusterkit_iteration(report):
+    1 / 0
+"""
+
 DISTRIBUTIONS = {
     "dummy-good": {
         "plugin": TRACE.format("good") + wheels.plugin({"stripes": "dummy_good.stripes:Stripes"}) + LISTENER,
@@ -54,6 +78,10 @@ DISTRIBUTIONS = {
         "plugin": wheels.plugin({"twin": "dummy_second.twin:Twin"}),
         "twin": wheels.stage("twin", "Twin", shift=1),
     },
+    "dummy-old": {"plugin": wheels.plugin({}, version=1)},
+    "dummy-exit": {"plugin": "raise SystemExit('enough')\n"},
+    "dummy-listener": {"plugin": LISTENS},
+    "dummy-fails": {"plugin": FAILS},
     "dummy-new": {"plugin": wheels.plugin({}, version=99)},
     "dummy-unversioned": {"plugin": "import clusterkit\n"},
     "dummy-heavy": {

@@ -24,8 +24,13 @@ class TestListing:
         ("distribution", "reason"),
         [
             ("dummy-broken", "ModuleNotFoundError: No module named 'a_module_that_is_nowhere'"),
-            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 1; update clusterkit"),
+            ("dummy-new", "it says API_VERSION = 99, this clusterkit speaks 2; update clusterkit"),
+            (
+                "dummy-old",
+                "it says API_VERSION = 1, this clusterkit speaks 2; update the plugin: FeatureMap.fit",
+            ),
             ("dummy-unversioned", "it says API_VERSION = None"),
+            ("dummy-exit", "SystemExit: enough"),
             ("dummy-wrong-hook", "clusterkit_lablers"),
             ("dummy-list", "clusterkit_partitioners must answer a mapping of names, got ['stripes']"),
         ],
@@ -62,7 +67,7 @@ def test_built_in_names_load_no_plugin(ask, trace):
         """
 import numpy as np
 X = np.arange(12.0).reshape(6, 2)
-clusterkit.recipe("kmeans", n_clusters=2, n_init=1).fit(X)
+clusterkit.recipe("kmeans", n_clusters=2, n_init=1).composition()
 clusterkit.Pipeline(n_clusters=2, init="kmeans").get_params()
 from pathlib import Path
 import os
@@ -109,7 +114,7 @@ class TestBadAnswers:
     def test_something_that_is_no_stage(self, bad_answers):
         assert bad_answers["nonsense"] == [
             "BrokenPlugin",
-            "partitioner 'nonsense' of dummy-nonsense is no Partitioner: 1",
+            "partitioner 'nonsense' of dummy-nonsense is no Partitioner: 2",
         ]
 
     def test_a_module_that_does_not_exist(self, bad_answers):
@@ -160,6 +165,34 @@ class TestOneNameTwice:
     def test_a_built_in_wins_over_a_plugin(self, twins):
         assert twins["built-in"] == "clusterkit.partitioners.kmeans"
         assert twins["shadow"] == "dummy_shadow.kmeans"
+
+    def test_a_name_of_a_built_in_is_warned_of_once(self, twins):
+        [[category, text]] = [entry for entry in twins["warnings"] if "kmeans" in entry[1]]
+        assert category == "ClusterkitWarning"
+        assert "partitioner 'dummy-shadow:kmeans'" in text
+
+    def test_the_listing_says_so(self, ask):
+        answer = ask("for plugin in clusterkit.plugins(): answer[plugin.distribution] = plugin.shadowed")
+        assert answer["dummy-shadow"] == [["partitioner", "kmeans"]]
+        assert answer["dummy-good"] == []
+
+
+def test_a_plugin_that_only_listens_is_called_with_the_arguments_it_takes(ask):
+    answer = ask(
+        """
+import warnings
+import numpy as np
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    clusterkit.recipe("kmeans", n_clusters=2, n_init=1).fit(np.arange(12.0).reshape(6, 2))
+from dummy_listener import plugin
+answer["calls"] = plugin.CALLS > 0
+answer["warnings"] = [str(w.message) for w in caught if "dummy-fails" in str(w.message)]
+"""
+    )
+    assert answer["calls"]
+    [text] = answer["warnings"]
+    assert "is not called again: ZeroDivisionError" in text
 
 
 def test_a_stage_is_imported_when_it_is_used(ask):

@@ -64,7 +64,7 @@ def test_a_recipe():
 
 def test_a_plugin_module():
     module = types.ModuleType("mine")
-    module.API_VERSION = 1
+    module.API_VERSION = 2
     module.clusterkit_partitioners = clusterkit.hookimpl(
         lambda: {"random_again": "clusterkit.partitioners.random:Random"}
     )
@@ -110,7 +110,7 @@ class TestClash:
 
     def test_a_module_does_not_replace_silently(self):
         module = types.ModuleType("mine")
-        module.API_VERSION = 1
+        module.API_VERSION = 2
         module.clusterkit_partitioners = clusterkit.hookimpl(
             lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
         )

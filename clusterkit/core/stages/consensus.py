@@ -22,20 +22,20 @@ class Consensus(Stage):
 
     kind: ClassVar[str] = "consensus"
     finds_k: ClassVar[bool] = False
-    """whether it finds the number of clusters where none is asked for"""
+    """True if the number of clusters may be left out, because the method finds it."""
     takes_k: ClassVar[bool] = False
-    """whether it gives the number asked for where one is"""
+    """True if a number of clusters may be asked for."""
     varies: ClassVar[bool] = False
-    """whether another random stream may give another labeling"""
+    """True if another random stream may give another labeling."""
     ordered: ClassVar[bool] = False
-    """whether ties are so common that the order of members and samples matters"""
+    """True if ties are so common that the order of members and samples matters; read by the laws only."""
 
     @final
     def combine(self, members: Any, k: int | None, rng: Rng) -> Labels:
         """One labeling of M labelings, numbered by first appearance.
 
-        What is the same for every consensus is done here: a sample that no member labels is noise, a member that labels
-        none is left out, and equal members are the answer themselves where that has as many clusters as asked for.
+        Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
+        left out, and equal members are the answer if they have the number of clusters that is wanted.
 
         Parameters
         ----------
@@ -59,11 +59,11 @@ class Consensus(Stage):
             If k is missing, or given to a method that takes none.
         """
         self.check_k(k)
-        given = checked(members)
-        known, speaks = ((given != NOISE).any(axis=axis) for axis in (0, 1))
+        labelings = checked(members)
+        known, speaks = ((labelings != NOISE).any(axis=axis) for axis in (0, 1))
         labels = np.full(len(known), NOISE, dtype=np.int64)
         if known.any():
-            labels[known] = self._combine_known(given[np.ix_(speaks, known)], k, rng)
+            labels[known] = self._combine_known(labelings[np.ix_(speaks, known)], k, rng)
         return labels
 
     @final

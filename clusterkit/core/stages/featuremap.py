@@ -18,19 +18,25 @@ class FeatureMap(Stage):
     kind: ClassVar[str] = "featuremap"
     gives: ClassVar[type[Space]] = FeatureSpace
     nonnegative: ClassVar[bool | None] = None
-    """whether no feature is negative; None if that depends on the data"""
+    """True if no feature is negative, False if some may be, None if that depends on the data."""
     takes_negative: ClassVar[bool] = True
-    """whether it takes data with negative values; if not, `fit` refuses them with `InvalidData`"""
+    """True if data with negative values are accepted; otherwise `fit` refuses them with `InvalidData`."""
     sparse: ClassVar[bool] = False
-    """whether an estimator takes sparse samples for it; it gets them dense, or as `SparseRows` where that is large"""
+    """True if sparse input is accepted. An estimator densifies it up to 1 GiB and passes it as `SparseRows` above."""
     keeps_sparse: ClassVar[bool] = False
-    """whether it gets sparse samples as `SparseRows` whatever their size"""
+    """True if sparse input is passed as `SparseRows` whatever its size."""
     makes_dense: ClassVar[bool] = False
-    """whether its features of sparse samples are dense"""
+    """True if the features of sparse samples are dense."""
 
     @abstractmethod
     def fit(self, X: Array, task: Task, rng: Rng) -> Space:
         """The space of the samples X (n, d); it maps new rows with what was fitted here.
 
-        `task` says how many clusters are asked for, which a spectral map needs to know.
+        Parameters
+        ----------
+        X : ndarray or SparseRows of shape (n, d)
+        task : Task
+            The number of clusters, for maps that depend on it: a spectral map takes that many eigenvectors.
+        rng : Generator
+            The only source of randomness.
         """

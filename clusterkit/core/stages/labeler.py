@@ -1,4 +1,4 @@
-"""The abstract labeler, and the codec, which reads labels from scores through a table of costs."""
+"""The abstract labeler, and the codec: the labeler of scores, which puts a table of costs between scores and labels."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Labeler(Stage):
     consumes: ClassVar[type[Outcome]]
     finds_k: ClassVar[bool] = False
     takes_k: ClassVar[bool] = False
-    """whether one that finds the number of clusters gives the number asked for where one is"""
+    """True if a labeler that finds the number of clusters also accepts a given one."""
     min_clusters: ClassVar[int] = 1
     max_clusters: ClassVar[int | None] = None
     inductive: ClassVar[bool] = True
     sparse: ClassVar[bool] = False
-    """of one that reads domains: whether it works where the points are `SparseRows`"""
+    """For labelers of domains: True if the points may be `SparseRows`."""
 
     @abstractmethod
     def label(self, outcome: Any, space: Space, task: Task, rng: Rng) -> Labeling:
@@ -77,7 +77,10 @@ class Codec(Labeler):
     consumes: ClassVar[type[Outcome]] = Scores
     coding: ClassVar[Coding]
     largest: ClassVar[bool] = False
-    """whether the label is always the column of the largest score, ties the lowest: then a solver may find it itself"""
+    """True if the label is always the column of the largest score, the lowest at ties.
+
+    A solver may then compute labels without the table of scores (`core.descent`).
+    """
 
     @abstractmethod
     def codebook(self, k: int) -> Array:

@@ -17,12 +17,13 @@ class Partitioner(Stage):
 
     kind: ClassVar[str] = "partitioner"
     sees: ClassVar[Literal["input", "space"]] = "space"
+    """What `partition` receives: the raw rows ("input") or the fitted space."""
     spaces: ClassVar[tuple[type[Space], ...]] = (Space,)
-    """types of space it works on"""
+    """Types of space that the partitioner works on."""
     varies: ClassVar[bool] = True
-    """whether another random stream may give another partition; if not, several starts are one"""
+    """True if another random stream may give another partition; otherwise several starts would be the same one."""
     sparse: ClassVar[bool] = False
-    """of one that sees the input: whether it takes `SparseRows`"""
+    """For partitioners that see the input: True if it may be `SparseRows`."""
 
     @abstractmethod
     def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:

@@ -36,7 +36,7 @@ class Prepared(ABC):
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A prepared solver that can go on from an outcome of other parameters, for paths of them.
+    """A prepared solver that can start from the outcome of other parameters, for paths of parameters.
 
     Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
     """
@@ -78,22 +78,28 @@ class Solver(Stage):
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
     default_balancer: ClassVar[str | None] = None
     default_labeler: ClassVar[str | Mapping[str, Any] | None] = None
-    """what labeler="auto" means where the type of outcome does not say"""
+    """What labeler="auto" means for this solver; None if the type of its outcome decides."""
     own_balance: ClassVar[bool] = False
-    """whether it keeps cluster sizes itself: `Task.bounds` always says which (those of `band` by default)"""
+    """True if the solver enforces size bounds itself.
+
+    It then always finds them in `Task.bounds`: the balancer's, else the bounds of ``band(0.03)``.
+    """
     columns: ClassVar[bool] = False
-    """whether several starts are solved together as more columns"""
+    """True if several starts are solved together as more columns."""
     has_objective: ClassVar[bool] = False
-    """whether `Prepared.objective` gives values: needed for n_init > 1 and pooling"""
+    """True if `Prepared.objective` gives values, which n_init > 1 and pooling need."""
     nonnegative: ClassVar[bool] = False
-    """whether it takes nonnegative features only"""
+    """True if the solver accepts nonnegative features only."""
     accuracy: ClassVar[float] = 0.0
-    """error that the tolerance of an iteration leaves in scores of size 1, with default parameters; 0: rounding"""
+    """Largest difference that the default tolerance may leave between two runs, for scores of order 1.
+
+    0 means rounding only. Read by the laws.
+    """
     monotone: ClassVar[bool] = False
-    """whether the objective never rises over turns without a balancer: a law of the conformance kit"""
+    """True if the objective never rises from one iteration to the next without a balancer; a law tests it."""
 
     max_clusters: ClassVar[int | None] = None
-    """the most clusters it can tell apart, where there is such a number"""
+    """The most clusters that the solver can tell apart; None if there is no such limit."""
 
     @property
     @abstractmethod

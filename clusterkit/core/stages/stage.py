@@ -21,9 +21,9 @@ class Stage(ABC):
     kind: ClassVar[str]
     name: ClassVar[str]
     tunable: ClassVar[frozenset[str]] = frozenset()
-    """parameters whose None a tuner may replace"""
+    """Parameters whose None a tuner may replace."""
     trial: ClassVar[Mapping[str, Any]] = {}
-    """parameters that make a costly stage cheap enough for the many examples of the conformance kit"""
+    """Parameters that make a costly stage cheap enough for the many examples of the conformance kit."""
 
     @final
     def parameters(self) -> dict[str, Any]:
@@ -42,7 +42,9 @@ class Stage(ABC):
 
 @attrs.frozen(eq=False)
 class Task:
-    """What a solver or labeler may know of the whole problem.
+    """What every stage may know of the whole problem.
+
+    Later versions may add fields with defaults; construct it by keyword beyond the first two.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ class Task:
     n_clusters : int or None
         None where the labeler finds the number.
     bounds : (lo, hi) arrays of shape (k,), or None
-        Cluster sizes that the balancer will enforce.
+        Least and greatest cluster sizes that the balancer will enforce.
     """
 
     n: int
@@ -60,7 +62,7 @@ class Task:
 
     @property
     def k(self) -> int:
-        """The number of clusters, where one was asked for."""
+        """The number of clusters; an error if the labeler is to find it."""
         if self.n_clusters is None:
             raise ValueError("this method needs n_clusters")
         return self.n_clusters

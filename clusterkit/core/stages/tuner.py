@@ -37,8 +37,8 @@ class Tuner(Stage):
 
     @abstractmethod
     def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
-        """The stages by slot with tunable parameters that are None replaced, and how that was decided.
+        """Replace tunable parameters that are None, and report how they were chosen.
 
-        Stages it knows nothing about, and parameters that were given, stay as they are. Where the data allow no
-        decision (a single row, for example) every parameter may stay None.
+        Parameters with a value stay as they are, and so do stages that the tuner does not know. If the data allow no
+        decision, for example a single row, every parameter may stay None.
         """

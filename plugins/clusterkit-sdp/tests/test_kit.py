@@ -34,7 +34,7 @@ def test_found_through_the_entry_point_alone():
 
 
 def test_the_core_knows_what_the_plugin_provides():
-    from clusterkit.first_party import PLUGINS
+    from clusterkit.core.first_party import PLUGINS
 
     [known] = [each for each in PLUGINS if each.distribution == "clusterkit-sdp"]
     [plugin] = [each for each in clusterkit.plugins() if each.distribution == "clusterkit-sdp"]

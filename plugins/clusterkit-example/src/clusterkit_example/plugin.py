@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import clusterkit
 
-API_VERSION = 1
+API_VERSION = 2
 
 
 @clusterkit.hookimpl

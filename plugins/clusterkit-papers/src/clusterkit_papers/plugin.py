@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-API_VERSION = 1
+API_VERSION = 2

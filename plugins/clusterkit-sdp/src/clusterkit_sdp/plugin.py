@@ -6,7 +6,7 @@ from typing import Any
 
 import clusterkit
 
-API_VERSION = 1
+API_VERSION = 2
 
 
 @clusterkit.hookimpl

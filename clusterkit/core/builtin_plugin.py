@@ -1,17 +1,21 @@
-"""The registration table of the built-in stages and recipes: names as strings, so that registering imports nothing.
+"""The plugin of the library's own: the built-in stages and recipes, by the hooks that third parties implement.
 
-Adding a stage is one file and one line here; the conformance suite, the list of stages and the table of legal
-compositions pick it up.
+A name stands for ``"module:Class"``, a string, so that asking imports nothing; the class is imported when somebody asks
+for the name. Adding a stage is one file and one line here; the conformance suite, the list of stages and the table of
+legal compositions pick it up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from clusterkit.core.hookspecs import hookimpl
 
-__all__ = ["TABLE"]
+API_VERSION = 2
 
-TABLE: Mapping[str, Mapping[str, str]] = {
-    "featuremap": {
+
+@hookimpl
+def clusterkit_featuremaps() -> dict[str, str]:
+    """Feature maps by name."""
+    return {
         "elm": "clusterkit.featuremaps.elm:Elm",
         "identity": "clusterkit.featuremaps.identity:Identity",
         "log_tfidf": "clusterkit.featuremaps.log_tfidf:LogTfIdf",
@@ -19,8 +23,13 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "pca": "clusterkit.featuremaps.pca:Pca",
         "rbf": "clusterkit.featuremaps.rbf:Rbf",
         "zscore": "clusterkit.featuremaps.zscore:ZScore",
-    },
-    "solver": {
+    }
+
+
+@hookimpl
+def clusterkit_solvers() -> dict[str, str]:
+    """Solvers by name."""
+    return {
         "centroids": "clusterkit.solvers.means.centroids:Centroids",
         "convex_nmf": "clusterkit.solvers.factorisation.convex_nmf:ConvexNmf",
         "cpm3c": "clusterkit.solvers.cutting_plane.cpm3c:Cpm3c",
@@ -39,8 +48,13 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "svdd": "clusterkit.solvers.one_class.svdd:Svdd",
         "svm": "clusterkit.solvers.regression.svm:Svm",
         "svr": "clusterkit.solvers.regression.svr:Svr",
-    },
-    "labeler": {
+    }
+
+
+@hookimpl
+def clusterkit_labelers() -> dict[str, str]:
+    """Labelers by name."""
+    return {
         "argmax": "clusterkit.labelers.codecs.argmax:Argmax",
         "bias_threshold": "clusterkit.labelers.codecs.bias_threshold:BiasThreshold",
         "complete_graph": "clusterkit.labelers.graphs.complete_graph:CompleteGraph",
@@ -51,13 +65,23 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "support_graph": "clusterkit.labelers.graphs.support_graph:SupportGraph",
         "threshold": "clusterkit.labelers.codecs.threshold:Threshold",
         "transition": "clusterkit.labelers.basins.transition:Transition",
-    },
-    "balancer": {
+    }
+
+
+@hookimpl
+def clusterkit_balancers() -> dict[str, str]:
+    """Balancers by name."""
+    return {
         "band": "clusterkit.balancers.band:Band",
         "ordinal": "clusterkit.balancers.ordinal:Ordinal",
         "transport": "clusterkit.balancers.transport:Transport",
-    },
-    "partitioner": {
+    }
+
+
+@hookimpl
+def clusterkit_partitioners() -> dict[str, str]:
+    """Partitioners by name."""
+    return {
         "equal": "clusterkit.partitioners.equal:Equal",
         "geoclust": "clusterkit.partitioners.geoclust:GeoClust",
         "kmeans": "clusterkit.partitioners.kmeans:KMeans",
@@ -65,8 +89,13 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "random": "clusterkit.partitioners.random:Random",
         "recipe": "clusterkit.estimators.as_partitioner:ByRecipe",
         "seeds": "clusterkit.partitioners.seeds:Seeded",
-    },
-    "consensus": {
+    }
+
+
+@hookimpl
+def clusterkit_consensus() -> dict[str, str]:
+    """Consensus functions by name."""
+    return {
         "coassociation": "clusterkit.consensus.evidence:Coassociation",
         "comusa": "clusterkit.consensus.expansion:Comusa",
         "comusacl": "clusterkit.consensus.cluster_level:Comusacl",
@@ -75,17 +104,32 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "diclens": "clusterkit.consensus.divisive:Diclens",
         "hbgf": "clusterkit.consensus.spectral:Hbgf",
         "voting": "clusterkit.consensus.plurality:Voting",
-    },
-    "tuner": {
+    }
+
+
+@hookimpl
+def clusterkit_tuners() -> dict[str, str]:
+    """Tuners by name."""
+    return {
         "edsvc": "clusterkit.tuners.edsvc:EdSvc",
         "svc_auto": "clusterkit.tuners.svc_auto:SvcAuto",
-    },
-    "driver": {
+    }
+
+
+@hookimpl
+def clusterkit_drivers() -> dict[str, str]:
+    """Drivers by name."""
+    return {
         "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooled",
         "pooled": "clusterkit.drivers.pooled:Pooled",
         "single": "clusterkit.drivers.single:Single",
-    },
-    "recipe": {
+    }
+
+
+@hookimpl
+def clusterkit_recipes() -> dict[str, str]:
+    """Recipes by name."""
+    return {
         "cmeans": "clusterkit.cookbook.centroid:CMEANS",
         "cpm3c": "clusterkit.cookbook.max_margin:CPM3C",
         "cpmmc": "clusterkit.cookbook.max_margin:CPMMC",
@@ -114,5 +158,4 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "psvc": "clusterkit.cookbook.support_vector:PSVC",
         "sgd-lmsvc": "clusterkit.cookbook.support_vector:SGD_LMSVC",
         "svc": "clusterkit.cookbook.support_vector:SVC",
-    },
-}
+    }

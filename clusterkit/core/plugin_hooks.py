@@ -1,0 +1,174 @@
+"""Asking plugin modules what they provide: their hooks, called through pluggy one plugin at a time.
+
+One plugin at a time, so that a plugin that fails or answers wrongly is the only one that is lost. The installed
+plugins are found by their entry points here too, because pluggy's own loader stops at the first broken plugin and
+silently skips a second one of the same name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from importlib import metadata
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import attrs
+import pluggy
+
+from clusterkit.core import hookspecs
+from clusterkit.core.errors import BrokenPlugin
+from clusterkit.core.recipe import Recipe
+from clusterkit.core.stages import Stage
+
+__all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "installed"]
+
+VARIABLE = "CLUSTERKIT_PLUGINS"
+"""Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
+
+Target: TypeAlias = str | type[Stage] | Recipe | Mapping[str, Any]
+"""What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
+
+
+@attrs.frozen
+class Entry:
+    """A name that can be loaded.
+
+    Parameters
+    ----------
+    kind, name : str
+    target : str, type, Recipe or mapping
+        ``"module:attribute"``, or the thing itself.
+    distribution : str
+        Who provides it.
+    """
+
+    kind: str
+    name: str
+    target: Target
+    distribution: str
+
+
+@attrs.frozen
+class Plugin:
+    """An installed plugin and what became of it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the entry point.
+    distribution, version : str
+    problem : str or None
+        Why it is not used.
+    provides : tuple of (kind, name)
+    shadowed : tuple of (kind, name)
+        Those of `provides` whose name a built-in has: they are reached as ``distribution:name`` only.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    problem: str | None = None
+    provides: tuple[tuple[str, str], ...] = ()
+    shadowed: tuple[tuple[str, str], ...] = ()
+
+
+@attrs.frozen(eq=False)
+class PluginHooks:
+    """The plugin modules in use and their hooks.
+
+    Parameters
+    ----------
+    manager : pluggy.PluginManager
+    """
+
+    manager: pluggy.PluginManager = attrs.field(factory=lambda: _manager())
+
+    def add(self, module: ModuleType, distribution: str) -> list[Entry]:
+        """Take a plugin module into use; returns what it provides.
+
+        Raises
+        ------
+        BrokenPlugin
+            If it speaks another version of the interface, has a hook that does not exist, or answers no mapping.
+        Exception
+            Whatever a hook of the module raises. A module that fails is not used at all.
+        """
+        _check_version(module)
+        name = f"{distribution}:{getattr(module, '__name__', id(module))}"
+        if not self.manager.is_registered(module):
+            self.manager.register(module, name=name)
+        try:
+            self.manager.check_pending()
+            return list(self._entries(module, distribution))
+        except BaseException:
+            self.manager.unregister(module)
+            raise
+
+    def listeners(self) -> list[tuple[str, Callable[..., Any]]]:
+        """Name and caller of each plugin that wants the report of every iteration."""
+        plugins = [impl.plugin for impl in self.manager.hook.clusterkit_iteration.get_hookimpls()]
+        return [(str(self.manager.get_name(plugin)), self._only(plugin, "clusterkit_iteration")) for plugin in plugins]
+
+    def _only(self, module: object, hook: str) -> pluggy.HookCaller:
+        """A hook of one module alone; pluggy passes each implementation the arguments that it takes."""
+        others = [plugin for plugin in self.manager.get_plugins() if plugin is not module]
+        return self.manager.subset_hook_caller(hook, remove_plugins=others)
+
+    def _entries(self, module: ModuleType, distribution: str) -> Iterator[Entry]:
+        for kind, hook in hookspecs.HOOKS.items():
+            for answer in self._only(module, hook)():
+                if not isinstance(answer, Mapping):
+                    raise BrokenPlugin(f"{hook} must answer a mapping of names, got {answer!r}")
+                for name, target in answer.items():
+                    yield Entry(kind, str(name), target, distribution)
+
+
+def installed() -> Iterator[tuple[Plugin, metadata.EntryPoint]]:
+    """Installed plugins that the environment variable allows, in order of their distributions' names; none is loaded.
+
+    Names in the variable that no plugin has come last, with the problem and an entry point that leads nowhere.
+    """
+    allowed = _allowed()
+    present: set[str] = set()
+    for point in sorted(
+        metadata.entry_points(group=hookspecs.GROUP), key=lambda point: (_origin(point)[0], point.name)
+    ):
+        distribution, version = _origin(point)
+        if allowed is None or allowed & {point.name, distribution}:
+            present |= {point.name, distribution}
+            yield Plugin(point.name, distribution, version), point
+    for name in sorted((allowed or set()) - present):
+        problem = f"{VARIABLE} names it but no such plugin is installed"
+        yield Plugin(name, "not installed", "", problem), metadata.EntryPoint(name, "", hookspecs.GROUP)
+
+
+def _manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.GROUP)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def _check_version(module: ModuleType) -> None:
+    version = getattr(module, "API_VERSION", None)
+    present = hookspecs.API_VERSION
+    if isinstance(version, bool) or not isinstance(version, int):
+        advice = "set API_VERSION in the plugin module to an integer"
+    elif version > present:
+        advice = "update clusterkit"
+    elif version < present:
+        later = [change for number in range(version + 1, present + 1) for change in hookspecs.CHANGES.get(number, ())]
+        advice = f"update the plugin: {'; '.join(later)}"
+    else:
+        return
+    raise BrokenPlugin(f"it says API_VERSION = {version!r}, this clusterkit speaks {present}; {advice}")
+
+
+def _allowed() -> set[str] | None:
+    """Plugins the environment allows; None means all."""
+    text = os.environ.get(VARIABLE)
+    return None if text is None else {name.strip() for name in text.split(",") if name.strip()}
+
+
+def _origin(point: metadata.EntryPoint) -> tuple[str, str]:
+    return (point.dist.name, point.dist.version) if point.dist is not None else (point.value, "unknown")
