@@ -127,7 +127,7 @@ def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
     label = label or slot
     kind = KINDS.get(slot, slot)
     if value is None or isinstance(value, ABSTRACT[kind]):
-        return cast("Stage | None", value)
+        return value
     if isinstance(value, str):
         if slot == "init":
             return _initialiser(value)
@@ -173,8 +173,7 @@ def _initialiser(name: str) -> Stage:
     """A partitioner by name, or else any recipe by name, wrapped in the partitioner "recipe"."""
     if registry.find("partitioner", name) is None and registry.find("recipe", name) is not None:
         # by name: the class fits an estimator, and estimators are built on this module
-        wrapped: Stage = registry.get("partitioner", "recipe")(name)
-        return wrapped
+        return registry.get("partitioner", "recipe")().with_parameters(recipe=name)
     try:
         stage: Stage = registry.get("partitioner", name)()
         return stage

@@ -22,7 +22,7 @@ LAWS: list[Law] = []
 def _composition(k: int) -> Composition:
     """A composition of k clusters that every driver can work with: random starts, an objective, labels as targets."""
     stage: dict[str, Any] = {
-        "featuremap": registry.get("featuremap", "elm")(n_hidden=6),
+        "featuremap": registry.get("featuremap", "elm")().with_parameters(n_hidden=6),
         "solver": registry.get("solver", "ridge")(),
         "labeler": registry.get("labeler", "argmax")(),
         "init": registry.get("partitioner", "random")(),
