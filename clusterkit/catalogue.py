@@ -21,7 +21,7 @@ def stages(kind: str | None = None) -> dict[str, Any]:
     Examples
     --------
     >>> sorted(stages("featuremap"))[:3]
-    ['elm', 'identity', 'minmax']
+    ['elm', 'identity', 'log_tfidf']
     """
     from clusterkit.core.errors import UnknownName, nearest_names
     from clusterkit.core.registry import ABSTRACT

@@ -89,7 +89,7 @@ class AutoPooled(FixedDriver):
     --------
     >>> from clusterkit import recipe
     >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs([30, 30], random_state=0, cluster_std=0.5)
+    >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
     >>> model = recipe("emmc-auto", n_clusters=2, n_init=5, n_maps=2, random_state=0).fit(X)
     >>> model.chosen_
     'same'
