@@ -16,12 +16,12 @@ def stages(kind: str | None = None) -> dict[str, Any]:
 
     Parameters
     ----------
-    kind : {"featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner"}, optional
+    kind : {"featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner", "driver"}, optional
 
     Examples
     --------
     >>> sorted(stages("featuremap"))[:3]
-    ['elm', 'identity', 'minmax']
+    ['elm', 'identity', 'log_tfidf']
     """
     from clusterkit.core.errors import UnknownName, nearest_names
     from clusterkit.core.registry import ABSTRACT

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Labels
 from clusterkit.core.errors import Infeasible
+from clusterkit.core.params import is_count
 
 __all__ = ["limit_problem", "limits", "ranked", "sizes_problem"]
 
@@ -18,7 +19,7 @@ def limit_problem(value: Any) -> str | None:
     """What a lowest or highest size must be, or None if the value is valid."""
     if value is None:
         return None
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0:
+    if is_count(value, 0):
         return None
     if isinstance(value, float | np.floating) and 0 <= float(value) <= 1:
         return None
@@ -29,9 +30,7 @@ def sizes_problem(value: Any) -> str | None:
     """What the list of sizes must be, or None if the value is valid."""
     if value is None:
         return None
-    whole = isinstance(value, tuple) and all(
-        isinstance(size, numbers.Integral) and not isinstance(size, bool) and int(size) >= 0 for size in value
-    )
+    whole = isinstance(value, tuple) and all(is_count(size, 0) for size in value)
     return None if whole and value else "one integer >= 0 for each cluster, or None"
 
 

@@ -103,11 +103,9 @@ def fit(
 
 def _fit(model: Any, X: Any) -> None:
     """Fit; the error about a missing number of clusters names the option."""
-    from clusterkit.core.errors import InvalidParameter
+    from clusterkit.core.errors import NeedsClusters
 
     try:
         model.fit(X)
-    except InvalidParameter as error:
-        if str(error).startswith("n_clusters is needed"):
-            raise BadInput(f"{error}. Give it with -k N.") from error
-        raise
+    except NeedsClusters as error:
+        raise BadInput(f"{error}. Give it with -k N.") from error

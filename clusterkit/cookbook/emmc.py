@@ -36,7 +36,7 @@ EMMC_MULTISTART = Recipe(
     name="emmc-multistart",
     title="EMMC from many random starts under several random maps, best pooled objective",
     citation=CITATION,
-    driver="Pooled",
+    driver="pooled",
     parameters={
         "n_maps": 5,
         "featuremap": "elm",
@@ -59,7 +59,7 @@ EMMC_AUTO = Recipe(
     citation=CITATION
     + "; Tibshirani, Walther, Hastie (2001), Estimating the number of clusters in a data set via the gap statistic, "
     "Journal of the Royal Statistical Society B 63",
-    driver="AutoPooled",
+    driver="auto_pooled",
     parameters={
         "featuremap": "elm",
         "solver": "ridge",

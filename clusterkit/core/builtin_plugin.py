@@ -87,6 +87,7 @@ def clusterkit_partitioners() -> dict[str, str]:
         "kmeans": "clusterkit.partitioners.kmeans:KMeans",
         "kmeans_mapped": "clusterkit.partitioners.kmeans_mapped:KMeansMapped",
         "random": "clusterkit.partitioners.random:Random",
+        "recipe": "clusterkit.estimators.as_partitioner:ByRecipe",
         "seeds": "clusterkit.partitioners.seeds:Seeded",
     }
 
@@ -112,6 +113,16 @@ def clusterkit_tuners() -> dict[str, str]:
     return {
         "edsvc": "clusterkit.tuners.edsvc:EdSvc",
         "svc_auto": "clusterkit.tuners.svc_auto:SvcAuto",
+    }
+
+
+@hookimpl
+def clusterkit_drivers() -> dict[str, str]:
+    """Drivers by name."""
+    return {
+        "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooled",
+        "pooled": "clusterkit.drivers.pooled:Pooled",
+        "single": "clusterkit.drivers.single:Single",
     }
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "Infeasible",
     "InvalidData",
     "InvalidParameter",
+    "NeedsClusters",
     "NeedsMemory",
     "UnknownName",
     "nearest_names",
@@ -20,6 +21,10 @@ __all__ = [
 
 class InvalidParameter(ValueError):
     """A stage was given a value outside the range of a parameter."""
+
+
+class NeedsClusters(InvalidParameter):
+    """The number of clusters was left out, and no stage finds it."""
 
 
 class InvalidData(ValueError):

@@ -9,13 +9,62 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import attrs
 
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["choice", "flag", "free", "integer", "interval", "real"]
+__all__ = ["check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+
+
+def is_count(value: Any, at_least: int = 1) -> bool:
+    """Whether a value is an integer (of Python or numpy, but no bool) that is not below a bound.
+
+    Examples
+    --------
+    >>> is_count(3), is_count(True), is_count(2.0), is_count(0, at_least=0)
+    (True, False, False, True)
+    """
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= at_least
+
+
+@overload
+def check_count(name: str, value: Any, *, at_least: int = ...) -> int: ...
+
+
+@overload
+def check_count(name: str, value: Any, *, at_least: int = ..., optional: bool) -> int | None: ...
+
+
+def check_count(name: str, value: Any, *, at_least: int = 1, optional: bool = False) -> int | None:
+    """The value as an int; None stays None if `optional`.
+
+    Parameters
+    ----------
+    name : str
+        How the error calls the value.
+    value : object
+    at_least : int, default 1
+    optional : bool, default False
+        Whether None is allowed.
+
+    Raises
+    ------
+    InvalidParameter
+        If the value is no integer, or below `at_least`.
+
+    Examples
+    --------
+    >>> check_count("n_init", 5)
+    5
+    """
+    if optional and value is None:
+        return None
+    if not is_count(value, at_least):
+        none = " or None" if optional else ""
+        raise InvalidParameter(f"{name} must be an integer >= {at_least}{none}, got {value!r}")
+    return int(value)
 
 
 def _owner(instance: Any) -> str:
@@ -82,8 +131,7 @@ def integer(default: int | None, *, at_least: int = 0, optional: bool = False) -
     """Integer parameter with a lower bound."""
 
     def check(value: Any) -> str | None:
-        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        return None if whole and value >= at_least else f"an integer >= {at_least}"
+        return None if is_count(value, at_least) else f"an integer >= {at_least}"
 
     return _field(default, check, [at_least - 1, 1.5, "many"], optional)
 

@@ -1,4 +1,4 @@
-"""A published algorithm as data: which driver, which stages with which parameters, and whom to cite."""
+"""A published algorithm as data: its driver, its stages with their parameters, and its source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Recipe"]
 
 @attrs.frozen
 class Recipe:
-    """A named composition.
+    """A composition of stages with its parameters, the driver that runs it, and its source.
 
     Parameters
     ----------
@@ -23,19 +23,21 @@ class Recipe:
     citation : str
         Author (year), title, where.
     parameters : mapping
-        Keyword arguments of the driver; nested ones as ``slot__parameter``.
-    driver : {"Pipeline", "Pooled", "AutoPooled"}
-        The estimator that runs it.
+        What differs from the defaults of `clusterkit.Pipeline` and of the driver: whole slots (``"solver": "ridge"``),
+        parameters of stages (``"solver__C": 1.0``), and parameters of the driver by their plain names
+        (``"n_maps": 5``).
+    driver : str, default "single"
+        Name of a registered driver (``clusterkit.stages("driver")``).
     clusters : {"given", "two", "found"}
-        Whether the user gives the number of clusters, it is always two, or the method finds it.
+        Whether the user gives the number of clusters, the number is always two, or the method finds it.
     use_when : str
-        When to choose it.
+        The kind of data and purpose that it suits.
     """
 
     name: str
     title: str
     citation: str
     parameters: Mapping[str, Any] = attrs.field(factory=dict)
-    driver: Literal["Pipeline", "Pooled", "AutoPooled"] = "Pipeline"
+    driver: str = "single"
     clusters: Literal["given", "two", "found"] = "given"
     use_when: str = ""

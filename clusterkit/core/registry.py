@@ -37,10 +37,13 @@ ABSTRACT_NAMES: Mapping[str, str] = {
     "partitioner": "Partitioner",
     "consensus": "Consensus",
     "tuner": "Tuner",
+    "driver": "Driver",
 }
 """Name of the abstract class of each kind of stage in `clusterkit.core.stages`."""
 
-StageKind: TypeAlias = Literal["featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner"]
+StageKind: TypeAlias = Literal[
+    "featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner", "driver"
+]
 """The kinds of stages."""
 
 T = TypeVar("T", bound="type[stages.Stage] | Recipe | types.ModuleType")
@@ -93,6 +96,8 @@ class Registry:
     def get(self, kind: Literal["consensus"], name: str) -> type[stages.Consensus]: ...
     @overload
     def get(self, kind: Literal["tuner"], name: str) -> type[stages.Tuner]: ...
+    @overload
+    def get(self, kind: Literal["driver"], name: str) -> type[stages.Driver]: ...
     @overload
     def get(self, kind: Literal["recipe"], name: str) -> Recipe: ...
     @overload

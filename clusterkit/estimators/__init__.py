@@ -1,1 +1,14 @@
-"""Estimators with scikit-learn's interface; the only place that imports it at module level."""
+"""Estimators with the interface of scikit-learn, the only modules that import it at their top.
+
+An estimator holds parameters, validates data, runs a driver (``clusterkit/drivers``) and sets fitted attributes; the
+mathematics is in the stages and drivers.
+
+- ``pipeline.py``: `Pipeline`, one composition of stages. ``driven.py``: `Driven`, any driver over a pipeline, with
+  ``pooled.py`` and ``auto_pooled.py`` as its forms for two drivers. ``build.py``: `recipe` and `recipes`.
+- ``search.py``: `search` over a grid; ``_search_*.py`` are its grid, scores, file and table.
+- ``ensemble.py``, ``consensus.py``: many labelings, and one labelling from them.
+- ``width_path.py``: support vector clustering at many widths.
+- ``min_max_svc.py``, ``_modules.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999).
+- ``nested_params.py``, ``fitted_attributes.py``, ``inductive.py``, ``samples.py``, ``threads.py``, ``bars.py``: nested
+  parameters, attributes, a `predict` that may be absent, validation of samples, thread limits, and progress bars.
+"""

@@ -13,21 +13,22 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import gaussian_block
 from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
 
-__all__ = ["Modules", "Trained", "train"]
+__all__ = ["Modules", "TrainedModule", "train"]
 
 BLOCK = 4_000_000
-"""Numbers in the largest array of a block of rows."""
+"""Most numbers in the largest array of a block of rows: 32 MB of float64, so that a block fits into memory beside the
+model and its matrix products still use all of the processor."""
 
 
 @final
 @attrs.frozen(eq=False)
-class Trained:
-    """What is left of one support vector machine.
+class TrainedModule:
+    """The support vectors of one trained machine.
 
     Parameters
     ----------
     support : ndarray of shape (s,)
-        Rows of the training set.
+        Numbers of its support vectors in the training set.
     coefficients : ndarray of shape (s,)
     intercept : float
     seconds : float
@@ -40,8 +41,8 @@ class Trained:
     seconds: float
 
 
-def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, Any]) -> Trained:
-    """A machine that tells two parts apart.
+def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, Any]) -> TrainedModule:
+    """Train a machine that separates two parts.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, An
     target = np.repeat([0, 1], [len(negative), len(positive)])
     machine = SVC(kernel="rbf", **settings).fit(np.concatenate([negative, positive]), target)
     seconds = time.thread_time() - begin
-    return Trained(rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
+    return TrainedModule(rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
 
 
 @final
@@ -65,7 +66,8 @@ def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, An
 class Modules:
     """All modules of a fit, over the union of their support vectors.
 
-    Parts are numbered class by class. Of two classes the later one is the positive one.
+    Parts are numbered class by class. Of two classes the later one is the positive one. The sequential search is in
+    numerics/min_max_jit.py (`search`).
 
     Parameters
     ----------
@@ -73,13 +75,13 @@ class Modules:
         Distinct support vectors, part after part.
     gamma : float
     offsets : ndarray of shape (P + 1,)
-        Where the support vectors of a part begin.
+        Index of the first support vector of each part.
     coefficients : ndarray of shape (P, s)
-        ``[b, i]``: of support vector i in the module of its part and part b.
+        Entry ``[b, i]`` is the coefficient of support vector i in the module of its own part and part b.
     intercepts : ndarray of shape (P, P)
         Symmetric.
     first : ndarray of shape (c + 1,)
-        Where the parts of a class begin.
+        Number of the first part of each class.
     centres : ndarray of shape (P, d)
         Means of the parts.
     """
@@ -94,9 +96,11 @@ class Modules:
 
     @classmethod
     def join(
-        cls, X: Array, part_of: Labels, first: Labels, trained: dict[tuple[int, int], Trained], gamma: float
+        cls, X: Array, part_of: Labels, first: Labels, trained: dict[tuple[int, int], TrainedModule], gamma: float
     ) -> tuple[Modules, Labels]:
-        """The modules ``trained[negative part, positive part]``, and the training rows that support any of them.
+        """Join the modules ``trained[negative part, positive part]``.
+
+        Returns the modules and the training rows that are support vectors of any of them.
 
         Parameters
         ----------
@@ -126,7 +130,7 @@ class Modules:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of classes, the negative one first, in the order of the columns of values."""
+        """Pairs of classes, the negative class first, in the order of the columns of values."""
         c = len(self.first) - 1
         return [(p, q) for p in range(c) for q in range(p + 1, c)]
 
@@ -137,9 +141,9 @@ class Modules:
         return int(sum(sizes[p] * sizes[q] for p, q in self.pairs))
 
     def shared(self, Y: Array) -> tuple[Array, Labels]:
-        """Min-max values (n, pairs) from all modules, and the modules evaluated for each row.
+        """Min-max values, shape (n, pairs), from all modules, and the number of modules evaluated for each row.
 
-        One block of kernel values and one matrix product a part. O(n s (d + P)) time.
+        One block of kernel values and one matrix product for each part. O(n s (d + P)) time.
         """
         widest = max(int(np.diff(self.first).max()) ** 2, len(self.points), 1)
         step = max(1, BLOCK // widest)
@@ -151,50 +155,50 @@ class Modules:
         return values, np.full(len(Y), self.count)
 
     def _between(self, K: Array, p: int, q: int) -> Array:
-        """Values (n, parts of q, parts of p) of the modules of two classes."""
+        """Values, shape (n, parts of q, parts of p), of the modules of two classes."""
         negatives, positives = (range(self.first[c], self.first[c + 1]) for c in (p, q))
         here, there = (slice(parts.start, parts.stop) for parts in (negatives, positives))
         S = np.empty((len(K), len(positives), len(negatives)))
         for i, part in enumerate(positives):
-            own = slice(self.offsets[part], self.offsets[part + 1])
-            np.matmul(K[:, own], self.coefficients[here, own].T, out=S[:, i])
+            supports = slice(self.offsets[part], self.offsets[part + 1])
+            np.matmul(K[:, supports], self.coefficients[here, supports].T, out=S[:, i])
         S += self.intercepts[there, here]
         for j, part in enumerate(negatives):
-            own = slice(self.offsets[part], self.offsets[part + 1])
-            S[:, :, j] += K[:, own] @ self.coefficients[there, own].T
+            supports = slice(self.offsets[part], self.offsets[part + 1])
+            S[:, :, j] += K[:, supports] @ self.coefficients[there, supports].T
         return S
 
     def alpha_beta(self, Y: Array) -> tuple[Array, Labels]:
-        """Min-max values, leaving a positive part as soon as it cannot be the best; and the modules evaluated."""
+        """Min-max values, and the number of modules evaluated; a positive part is left once it cannot be the best."""
         return self._search(Y, ALPHA_BETA)
 
     def row_break(self, Y: Array) -> tuple[Array, Labels]:
-        """Signs of the min-max values as 1.0 and -1.0, that of 0 being -1; and the modules evaluated."""
+        """Signs of the min-max values as 1.0 and -1.0 (-1.0 for 0), and the number of modules evaluated."""
         return self._search(Y, ROW_BREAK)
 
     def staircase(self, Y: Array) -> tuple[Array, Labels]:
-        """Guessed signs from at most K+ + K- - 1 modules a pair, and the modules evaluated."""
+        """Guessed signs from at most K+ + K- - 1 modules for each pair of classes, and the number evaluated."""
         return self._search(Y, STAIRCASE)
 
     def _search(self, Y: Array, rule: int) -> tuple[Array, Labels]:
         columns = np.ascontiguousarray(self.points.T)
         step = max(1, BLOCK // len(self.centres))
-        found = []
+        blocks = []
         for start in range(0, len(Y), step):
             rows = Y[start : start + step]
             order = self._numbered(rows) if rule == STAIRCASE else self._nearest_first(rows)
             supports = self.coefficients, self.intercepts, self.first
-            found.append(search(rows, columns, self.gamma, self.offsets, *supports, order, rule))
-        values, evaluated = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            blocks.append(search(rows, columns, self.gamma, self.offsets, *supports, order, rule))
+        values, evaluated = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         return values, evaluated
 
     def _numbered(self, Y: Array) -> Labels:
         return np.tile(np.arange(len(self.centres)), (len(Y), 1))
 
     def _nearest_first(self, Y: Array) -> Labels:
-        """The parts, class by class, by the distance of their centres.
+        """The parts, class by class, by increasing distance of their centres.
 
-        Any order gives the same answer; in this one the first module tried most often decides.
+        Any order gives the same answer; in this order the first module evaluated most often decides.
         """
         D = squared_distances(Y, self.centres)
         ends = zip(self.first[:-1], self.first[1:], strict=True)

@@ -1,4 +1,4 @@
-"""The points of a grid, which parameters vary over it, and a name for each that outlives the process."""
+"""The points of a grid, the parameters that vary over it, and a digest of each that is equal in every process."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ from clusterkit.core.errors import InvalidParameter
 __all__ = ["described", "digest", "points_of", "require_one_objective", "varying"]
 
 SAME_OBJECTIVE = ("init", "n_init", "max_iter", "random_state")
-"""What may vary where candidates are compared by objective: it changes the way to the optimum, not the optimum."""
+"""Parameters that may vary where candidates are compared by objective: they change the way to the optimum, not the
+optimum."""
+
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""A memory address in a repr, which differs from process to process."""
 
 
 def points_of(grid: Any) -> tuple[dict[str, Any], ...]:
-    """The candidates of a grid as scikit-learn's ParameterGrid has them.
+    """The candidates of a grid, in the order of scikit-learn's ParameterGrid.
 
     Raises
     ------
     InvalidParameter
-        If it is no dict of sequences, nor a list of these, or has no point.
+        If the grid is no dict of sequences, nor a list of these, or has no point.
     """
     from sklearn.model_selection import ParameterGrid
 
     try:
-        found: tuple[dict[str, Any], ...] = tuple(ParameterGrid(grid))
+        points: tuple[dict[str, Any], ...] = tuple(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
         raise InvalidParameter(f"search: grid must be a dict of lists of values, or a list of these: {error}") from None
-    if not found:
+    if not points:
         raise InvalidParameter("search: the grid is an empty list")
-    return found
+    return points
 
 
 def varying(candidates: Sequence[Mapping[str, Any]], base: Mapping[str, Any] | None = None) -> list[str]:
-    """Parameters that have more than one value, by name; where one is not given it is that of `base`."""
+    """Names of parameters with more than one value; a candidate without a parameter has the value of `base`."""
     names = sorted({name for params in candidates for name in params})
     base = {} if base is None else base
     return [
@@ -67,7 +70,7 @@ def described(value: Any, *, strict: bool = True) -> Any:
     Raises
     ------
     InvalidParameter
-        If `strict` and the value can only be told by its address.
+        If `strict` and the repr of the value is only its address.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -76,9 +79,9 @@ def described(value: Any, *, strict: bool = True) -> Any:
     if isinstance(value, np.ndarray):
         return {"array": _of_bytes([str(value.dtype), str(value.shape), np.ascontiguousarray(value)])}
     if isinstance(value, Mapping):
-        return {str(key): described(each, strict=strict) for key, each in value.items()}
+        return {str(key): described(inner, strict=strict) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [described(each, strict=strict) for each in value]
+        return [described(item, strict=strict) for item in value]
     if isinstance(value, type):
         return {"class": f"{value.__module__}.{value.__qualname__}"}
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -107,7 +110,7 @@ def data_digest(X: Any) -> str:
 
 
 def _of_bytes(parts: Iterable[Any]) -> str:
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for part in parts:
-        found.update(part.encode() if isinstance(part, str) else memoryview(part).cast("B") if part.size else b"")
-    return found.hexdigest()[:32]
+        checksum.update(part.encode() if isinstance(part, str) else memoryview(part).cast("B") if part.size else b"")
+    return checksum.hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""What a search found: every candidate, in the order of the grid, and the best one."""
+"""The result of a search: every candidate in the order of the grid, and the best one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from clusterkit.estimators._search_grid import digest, varying
 __all__ = ["Candidate", "SearchResult"]
 
 FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
+"""Columns of the table after the parameters."""
 
 
 @final
@@ -25,18 +26,18 @@ class Candidate:
     Parameters
     ----------
     params : dict
-        What the grid says; all else is as in the pipeline.
+        Its parameters in the grid; all others are those of the pipeline.
     score : float
-        nan where there is none.
+        nan without a score.
     labels : ndarray of shape (n,) or None
-        None where the fit failed or was not made.
+        None where the fit failed or did not run.
     n_clusters, n_noise : int
         -1 without labels.
     seconds : float
-        For the fit and the score.
+        Time for the fit and the score.
     status : {"scored", "excluded", "failed", "not run"}
     reason : str
-        Why it was excluded or failed; else what the fit warned of.
+        Why the candidate was excluded or failed; otherwise the warnings of the fit.
     """
 
     params: Mapping[str, Any]
@@ -61,22 +62,22 @@ class SearchResult:
     Parameters
     ----------
     score : str
-        What they were compared by.
+        Name of the score that compares the candidates.
     candidates : tuple of Candidate
         In the order of the grid.
     best_index : int
-        Of the best score; the first of equal ones.
+        Index of the best score, the first of several equal ones.
     best_estimator : estimator
         The pipeline with the best parameters, fitted; not fitted if `refit` was False, or if Ctrl-C ended a search in
         several processes.
     seed : int
-        Random state of the fits.
+        Random state of all fits.
     interrupted : bool
-        Whether Ctrl-C ended it; candidates not finished then have the status "not run".
+        Whether Ctrl-C ended the search; unfinished candidates then have the status "not run".
     """
 
     score: str
-    candidates: tuple[Candidate, ...] = attrs.field(repr=lambda found: f"<{len(found)}, see table>")
+    candidates: tuple[Candidate, ...] = attrs.field(repr=lambda candidates: f"<{len(candidates)}, see table>")
     best_index: int
     best_estimator: Any
     seed: int
@@ -87,17 +88,17 @@ class SearchResult:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether the best score is the lowest one: that of an objective."""
+        """Whether the best score is the lowest, which holds for the objective only."""
         return self.score == "objective"
 
     @property
     def scores(self) -> Array:
-        """Score of every candidate, (len,); nan where there is none."""
-        return np.array([each.score for each in self.candidates])
+        """Score of every candidate, shape (len,); nan where a candidate has none."""
+        return np.array([candidate.score for candidate in self.candidates])
 
     @property
     def best_params(self) -> dict[str, Any]:
-        """What the grid says about the best candidate."""
+        """Parameters of the best candidate in the grid."""
         return dict(self.candidates[self.best_index].params)
 
     @property
@@ -107,7 +108,7 @@ class SearchResult:
 
     @property
     def best_labels(self) -> Labels:
-        """Labels of the best candidate, (n,); -1 is noise."""
+        """Labels of the best candidate, shape (n,); -1 is noise."""
         labels = self.candidates[self.best_index].labels
         assert labels is not None
         return labels
@@ -115,18 +116,18 @@ class SearchResult:
     @property
     def varied(self) -> list[str]:
         """Parameters that have several values in the grid, by name."""
-        return varying([each.params for each in self.candidates])
+        return varying([candidate.params for candidate in self.candidates])
 
     @property
     def table(self) -> list[dict[str, Any]]:
         """A row for each candidate: its parameters, score, n_clusters, n_noise, seconds, status and reason."""
-        names = sorted({name for each in self.candidates for name in each.params})
+        names = sorted({name for candidate in self.candidates for name in candidate.params})
         return [
             {
-                **{name: each.params.get(name) for name in names},
-                **{fact: getattr(each, fact) for fact in FACTS},
+                **{name: candidate.params.get(name) for name in names},
+                **{fact: getattr(candidate, fact) for fact in FACTS},
             }
-            for each in self.candidates
+            for candidate in self.candidates
         ]
 
     def to_frame(self) -> Any:

@@ -1,4 +1,4 @@
-"""How good one candidate of a search is, without classes."""
+"""Scores of the candidates of a search, without classes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData, InvalidParameter, nearest_names
+from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
@@ -20,26 +21,33 @@ from clusterkit.metrics._labels import check_noise, number_clusters
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 
 SCORES = ("anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+"""Names of all scores; the first is the default of `clusterkit.search`."""
+
 OF_MEMBERS = ("anmi", "ami")
+"""Scores that compare labels with the members of an ensemble."""
+
 OF_POINTS = ("silhouette", "dbcv")
+"""Scores that look at the data."""
+
 SHARE = 0.8
-"""Of the samples, in a subsample of the score "stability"."""
+"""Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
+
 ENSEMBLE = {"n_members": 10, "k_rule": "sqrt"}
 
 
 @final
 @attrs.frozen(eq=False)
 class Judge:
-    """A score and all that it needs, the same for every candidate.
+    """A score with its data, the same for every candidate.
 
     Parameters
     ----------
     score : str
         One of `SCORES`.
     noise : {"cluster", "singletons", "exclude"}
-        What -1 is.
+        How the label -1 is treated.
     space : bool
-        Whether the silhouette is taken in the fitted space.
+        Whether the silhouette is computed in the fitted space.
     points : ndarray or sparse matrix of shape (n, d), or None
         For the scores that look at the data.
     members : ndarray of shape (M, n) or None
@@ -47,7 +55,7 @@ class Judge:
     subsamples : tuple of ndarray
         Rows of each refit of "stability".
     seeds : tuple of int
-        Of each refit.
+        Seed of each refit.
     """
 
     score: str
@@ -59,14 +67,14 @@ class Judge:
     seeds: tuple[int, ...] = ()
 
     def __call__(self, model: Any, labels: Labels, refit: Callable[[Array, int], Labels]) -> float:
-        """The score of a fitted model; nan where it has no value.
+        """The score of a fitted model; nan where the score has no value.
 
         Parameters
         ----------
         model : fitted estimator
         labels : ndarray of shape (n,)
         refit : callable
-            Rows and a seed to the labels of a new fit on them.
+            Function from rows and a seed to the labels of a new fit on these rows.
         """
         if self.score in OF_MEMBERS:
             assert self.members is not None
@@ -84,12 +92,12 @@ class Judge:
         return value
 
     def _stability(self, refit: Callable[[Array, int], Labels], n: int) -> float:
-        found = [refit(rows, seed) for rows, seed in zip(self.subsamples, self.seeds, strict=True)]
+        labelings = [refit(rows, seed) for rows, seed in zip(self.subsamples, self.seeds, strict=True)]
         values = []
         for i, rows in enumerate(self.subsamples):
             for j in range(i):
-                _, own, other = np.intersect1d(rows, self.subsamples[j], assume_unique=True, return_indices=True)
-                values.append(adjusted_rand(found[i][own], found[j][other], noise=self.noise))
+                _, first, second = np.intersect1d(rows, self.subsamples[j], assume_unique=True, return_indices=True)
+                values.append(adjusted_rand(labelings[i][first], labelings[j][second], noise=self.noise))
         return math.fsum(values) / len(values)
 
 
@@ -104,7 +112,7 @@ def judge(
     stability: str,
     seeds: Seeds,
 ) -> Judge:
-    """The judge for samples X (n, d), all arguments checked; makes the ensemble, if one is needed and none is given."""
+    """The judge for samples X, shape (n, d), with all arguments checked; makes the default ensemble if it is needed."""
     if not isinstance(score, str) or score not in SCORES:
         raise InvalidParameter(f"search: no score {score!r}. {nearest_names(str(score), SCORES)}")
     if noise is None:
@@ -129,17 +137,17 @@ def judge(
 
 
 def len_of(X: Any) -> int:
-    """Rows, of a sparse matrix too."""
+    """Number of rows, also of a sparse matrix."""
     return int(X.shape[0])
 
 
-def _members(X: Any, given: Any, seeds: Seeds) -> Array:
-    """Labelings (M, n) to compare with: those given, or k-means with numbers of clusters drawn from 2 to √n."""
+def _members(X: Any, members_or_arguments: Any, seeds: Seeds) -> Array:
+    """The ensemble to compare with, shape (M, n): the user's, or k-means with random numbers of clusters."""
     from clusterkit.core.labelings import checked
     from clusterkit.estimators.ensemble import ensemble
 
-    if given is not None and not isinstance(given, Mapping):
-        members = checked(given)
+    if members_or_arguments is not None and not isinstance(members_or_arguments, Mapping):
+        members = checked(members_or_arguments)
         if members.shape[1] != len_of(X):
             raise InvalidData(f"search: the ensemble is of {members.shape[1]} samples, X has {len_of(X)}")
         if (members < 0).all():
@@ -147,19 +155,19 @@ def _members(X: Any, given: Any, seeds: Seeds) -> Array:
         return members
     if not isinstance(X, np.ndarray):
         raise InvalidData("search: give an ensemble; the default one needs dense samples")
-    arguments = {**ENSEMBLE, "random_state": seeds.integer("ensemble"), **(given or {})}
+    arguments = {**ENSEMBLE, "random_state": seeds.integer("ensemble"), **(members_or_arguments or {})}
     try:
         members = ensemble(X, **arguments)
     except TypeError as error:
-        raise InvalidParameter(f"search: ensemble={given!r}: {error}") from None
-    if len(members) < arguments["n_members"]:  # Ctrl-C; scores by part of an ensemble are not comparable with others
+        raise InvalidParameter(f"search: ensemble={members_or_arguments!r}: {error}") from None
+    if len(members) < arguments["n_members"]:
+        # Ctrl-C: a part of an ensemble gives scores that cannot be compared with the others
         raise KeyboardInterrupt
     return members
 
 
 def _refits(n: int, noise: str, repeats: int, how: str, seeds: Seeds) -> Judge:
-    if not isinstance(repeats, int | np.integer) or isinstance(repeats, bool) or repeats < 2:
-        raise InvalidParameter(f"search: repeats must be an integer >= 2, got {repeats!r}")
+    check_count("search: repeats", repeats, at_least=2)
     if how not in ("subsample", "seeds"):
         raise InvalidParameter(f"search: stability must be 'subsample' or 'seeds', got {how!r}")
     size = n if how == "seeds" else math.ceil(SHARE * n)
@@ -171,7 +179,7 @@ def _refits(n: int, noise: str, repeats: int, how: str, seeds: Seeds) -> Judge:
 
 
 def objections(labels: Labels) -> str:
-    """Why a labelling is no candidate: no cluster, only one, or more than √n; "" if it is one."""
+    """Why a labelling gets no score: no cluster, only one, or more than √n; "" if it gets one."""
     n, k = len(labels), len(np.unique(labels[labels >= 0]))
     most = max(2, math.isqrt(n))
     if k < 2:
@@ -180,24 +188,24 @@ def objections(labels: Labels) -> str:
 
 
 def silhouette(points: Any, precomputed: bool, labels: Labels, noise: Any) -> float:
-    """Mean silhouette, scikit-learn's, with noise.
+    """Mean silhouette of scikit-learn, extended to noise.
 
-    With "singletons" a noise sample counts as 0, as a cluster of one does, but is nobody's neighbour; with "exclude"
-    it does not count; with "cluster" all noise is a cluster.
+    With "singletons" a noise sample has the value 0, like a cluster of one sample, but is no neighbour of others; with
+    "exclude" it does not count; with "cluster" all noise is one cluster.
     """
     from sklearn.metrics import silhouette_samples
 
-    kept = np.ones(len(labels), dtype=bool) if noise == "cluster" else labels >= 0
-    own = labels[kept]
-    if not 2 <= len(np.unique(own)) < len(own):
+    mask = np.ones(len(labels), dtype=bool) if noise == "cluster" else labels >= 0
+    labels_in = labels[mask]
+    if not 2 <= len(np.unique(labels_in)) < len(labels_in):
         return math.nan
-    points = points[kept][:, kept] if precomputed else points[kept]
-    values = silhouette_samples(points, own, metric="precomputed" if precomputed else "euclidean")
-    return float(values.sum()) / (len(labels) if noise == "singletons" else len(own))
+    points = points[mask][:, mask] if precomputed else points[mask]
+    values = silhouette_samples(points, labels_in, metric="precomputed" if precomputed else "euclidean")
+    return float(values.sum()) / (len(labels) if noise == "singletons" else len(labels_in))
 
 
 def _of_space(model: Any) -> tuple[Any, bool]:
-    """The features of the fitted space, or its distances where it is a kernel."""
+    """The features of the fitted space and False, or for a kernel the matrix of distances and True."""
     space = getattr(model, "space_", None)
     if isinstance(space, FeatureSpace):
         n_bytes = space.n * space.width * 8
@@ -220,6 +228,6 @@ def _nmi(member: Labels, labels: Labels, noise: Any) -> float:
 def _ami(member: Labels, labels: Labels, noise: Any) -> float:
     from sklearn.metrics import adjusted_mutual_info_score
 
-    _, numbers, kept = number_clusters(labels, noise)
-    member = member if kept is None else member[kept]
+    _, numbers, mask = number_clusters(labels, noise)
+    member = member if mask is None else member[mask]
     return float(adjusted_mutual_info_score(member, numbers)) if len(numbers) else math.nan

@@ -1,4 +1,4 @@
-"""Finished candidates of a search in a file of JSON lines, so that a search can go on after it was ended."""
+"""Finished candidates of a search in a file of JSON lines, so that an interrupted search can be continued."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from clusterkit.estimators._search_grid import digest
 __all__ = ["Store", "seed_in"]
 
 FORMAT = "clusterkit search 1"
-WHAT = {
+"""Entry "format" of the first line; the number is raised when older files can no longer be read."""
+
+DIFFERENCES = {
     "data": "other data",
     "pipeline": "another pipeline",
     "seed": "another random_state",
     "judge": "another score or other options",
 }
+"""Entry of the first line to the words for a file in which this entry differs."""
 
 
 @attrs.define
@@ -34,21 +37,21 @@ class Store:
     Parameters
     ----------
     path : Path
-    found : dict
-        What is known about finished candidates.
+    finished : dict
+        Digest of a candidate to the facts about it.
     """
 
     path: Path
-    found: dict[str, dict[str, Any]]
+    finished: dict[str, dict[str, Any]]
 
     @classmethod
     def open(cls, path: Path, header: Mapping[str, Any]) -> Store:
-        """Read a file of the same search, or begin one.
+        """Read a file of the same search, or create one.
 
         Raises
         ------
         InvalidData, InvalidParameter
-            If the file is of another search, or is none.
+            If the file belongs to another search, or is no file of a search.
         """
         lines = _lines(path)
         if not lines:
@@ -57,7 +60,7 @@ class Store:
             except OSError as error:
                 raise InvalidParameter(f"search: resume={str(path)!r} cannot be written: {error.strerror}") from None
             return cls(path, {})
-        for key, what in WHAT.items():
+        for key, what in DIFFERENCES.items():
             if lines[0].get(key) != header[key]:
                 kind = InvalidData if key == "data" else InvalidParameter
                 raise kind(
@@ -66,25 +69,25 @@ class Store:
         return cls(path, {line["candidate"]: line for line in lines[1:]})
 
     def get(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What is known about a candidate, its labels unpacked."""
-        line = self.found.get(digest(params))
+        """The facts about a finished candidate, with its labels unpacked; None if it is not in the file."""
+        line = self.finished.get(digest(params))
         return None if line is None else {**line, "labels": _unpacked(line["labels"])}
 
     def add(self, params: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-        """Keep a finished candidate."""
+        """Append a finished candidate to the file."""
         line = {"candidate": digest(params), **facts, "labels": _packed(facts["labels"])}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
 
 def seed_in(path: Path) -> int | None:
-    """The seed of the search a file is of; None if there is no such file."""
+    """The seed of the search that a file belongs to; None if there is no file."""
     lines = _lines(path)
     return int(lines[0]["seed"]) if lines else None
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """All lines; a last one that is cut short, by a process that was killed, is taken away."""
+    """All lines; an incomplete last line, left by a killed process, is removed."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

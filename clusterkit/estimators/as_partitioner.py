@@ -13,7 +13,7 @@ from clusterkit.core.stages import Partitioner, Task
 __all__ = ["ByRecipe"]
 
 
-def _name(value: Any) -> str | None:
+def _recipe_name(value: Any) -> str | None:
     return None if isinstance(value, str) and value else "the name of a recipe"
 
 
@@ -22,17 +22,21 @@ def _name(value: Any) -> str | None:
 class ByRecipe(Partitioner):
     """Labels of a recipe fitted to the raw data.
 
+    The slot ``init`` also takes the name of a recipe alone, which means this partitioner.
+
     Parameters
     ----------
-    recipe : str
+    recipe : str, default "kmeans"
+        One of `clusterkit.recipes`. It has to give as many clusters as asked for, without noise.
     """
 
     name: ClassVar[str] = "recipe"
     sees: ClassVar[Literal["input", "space"]] = "input"
-    recipe: str = params.free("kmeans", _name, invalid=("", 3))
+    recipe: str = params.free("kmeans", _recipe_name, invalid=("", 3))
 
     def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows (n, d)."""
+        """Labels of the raw rows, shape (n, d)."""
+        # here, because scikit-learn is not to be loaded where stages are only listed
         from clusterkit.estimators.build import recipe
 
         estimator = recipe(self.recipe, n_clusters=task.k, random_state=int(rng.integers(2**31 - 1)))

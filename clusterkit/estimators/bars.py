@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, and the reports of a fit for plugins that asked for them."""
+"""A progress bar on a terminal, and the reports of a fit for plugins that implement the hook."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def hooks() -> Iterator[None]:
 
 
 @contextmanager
-def shown(wanted: bool) -> Iterator[None]:
-    """A bar on standard error, if wanted and if that is a terminal."""
-    if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
+def shown(verbose: bool) -> Iterator[None]:
+    """Show a progress bar on standard error, if `verbose` and if standard error is a terminal."""
+    if not (verbose and sys.stderr is not None and sys.stderr.isatty()):
         yield
         return
     from rich.console import Console

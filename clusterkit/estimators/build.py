@@ -1,22 +1,20 @@
-"""Recipes by name: data to an estimator."""
+"""From the name of a recipe to an estimator."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.recipe import Recipe
 from clusterkit.core.registry import registry
-from clusterkit.estimators.auto_pooled import AutoPooled
+from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.pooled import Pooled
 
 __all__ = ["recipe", "recipes"]
 
-POOLED: dict[str, type[Pooled]] = {"Pooled": Pooled, "AutoPooled": AutoPooled}
 
-
-def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
+def recipe(name: str, **parameters: Any) -> Pipeline | Driven:
     """An estimator for a published algorithm.
 
     Parameters
@@ -24,42 +22,44 @@ def recipe(name: str, **parameters: Any) -> Pipeline | Pooled:
     name : str
         One of `recipes()`.
     **parameters
-        Changes to it: ``n_clusters``, ``random_state``, whole slots (``featuremap="rbf"``) or parameters of stages
-        (``featuremap__n_hidden=300``, ``solver__C=1.0``).
+        Changes to the recipe: ``n_clusters``, ``random_state``, whole slots (``featuremap="rbf"``), parameters of
+        stages (``featuremap__n_hidden=300``, ``solver__C=1.0``), or parameters of its driver (``n_maps=3``).
 
     Returns
     -------
-    Pipeline, Pooled or AutoPooled
-        Not fitted.
+    Pipeline or Driven
+        Not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit, `Pooled` or
+        `AutoPooled`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
 
     Raises
     ------
     UnknownName
-        If there is no such recipe or parameter; the nearest ones are offered.
+        If there is no such recipe or parameter; the nearest names are offered.
 
     Examples
     --------
     >>> from clusterkit import recipe
     >>> recipe("emmc", n_clusters=2, solver__C=1.0).solver.C
     1.0
+    >>> print(recipe("svc"))  # doctest: +ELLIPSIS
+    # recipe 'svc'
+    Pipeline(...
     """
     if not isinstance(name, str):
         raise UnknownName(f"a recipe is named by a string, got {name!r}. {nearest_names('', registry.names('recipe'))}")
     chosen: Recipe = registry.get("recipe", name)
-    base = dict(chosen.parameters)
-    estimator: Pipeline | Pooled
-    if chosen.driver in POOLED:
-        driver = POOLED[chosen.driver]
-        own = {key: base.pop(key) for key in driver._get_param_names() if key in base}
-        estimator = driver(base=Pipeline().set_params(**base), **own)
-    elif chosen.driver == "Pipeline":
-        estimator = Pipeline().set_params(**base)
-    else:
-        known = nearest_names(chosen.driver, ["Pipeline", *POOLED])
-        raise UnknownName(f"recipe {name!r} wants the driver {chosen.driver!r}. {known}")
-    return estimator.set_params(**parameters)
+    try:
+        driver = registry.get("driver", chosen.driver)
+    except UnknownName as error:
+        raise UnknownName(f"recipe {name!r} has a driver that is not registered: {error}") from error
+    module, _, attribute = driver.estimator.partition(":")
+    estimator_class: Any = getattr(importlib.import_module(module), attribute)
+    estimator: Pipeline | Driven = Driven(chosen.driver) if estimator_class is Driven else estimator_class()
+    estimator.set_params(**chosen.parameters).set_params(**parameters)
+    estimator._recipe = name
+    return estimator
 
 
 def recipes() -> dict[str, Recipe]:
-    """All recipes by name, those of plugins included; broken ones are left out."""
+    """All recipes by name, including those of plugins; recipes that cannot be loaded are left out."""
     return registry.available("recipe")

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.labelings import NOISE
+from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Consensus
-from clusterkit.estimators import bars, slots
+from clusterkit.estimators import bars
 from clusterkit.estimators.ensemble import ensemble
-from clusterkit.estimators.pipeline import _count
+from clusterkit.estimators.nested_params import NestedParams
 
 __all__ = ["ConsensusClustering"]
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):
+class ConsensusClustering(ClusterMixin, NestedParams):
     """Clusters the samples many times and combines the labelings.
 
-    There is no `predict`: a consensus speaks about the samples of the ensemble only.
+    There is no `predict`: a consensus labels the samples of the ensemble only.
 
     Parameters
     ----------
     consensus : str, dict or Consensus, default "diclens"
         A name of ``clusterkit.stages("consensus")``, a dict with "name" and parameters, or a stage.
     base : str, estimator or list of these, default "cmeans"
-        What makes the members: recipes by name or clusterers, of several each in turn; see `clusterkit.ensemble`.
+        The clusterers that make the members: names of recipes or estimators; several are used in turn. See
+        `clusterkit.ensemble`.
     n_members : int, default 10
     k_rule : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
         Numbers of clusters of the members; see `clusterkit.ensemble`.
     n_clusters : int, optional
-        Of the answer, for a consensus that takes it; "cspa" and "hbgf" need it.
+        Number of clusters of the answer, for a consensus that takes it; "cspa" and "hbgf" need it.
     random_state : int, Generator, RandomState or None
     verbose : bool, default False
         Whether to show a progress bar on a terminal.
@@ -44,17 +46,17 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n,)
         Numbered by first appearance; -1 for samples that are noise in all members.
-    members_ : ndarray of shape (M, n)
+    members_ : ndarray of shape (n_members, n)
         The ensemble.
     n_clusters_ : int
-        Clusters found.
+        Number of clusters of the answer.
     agreement_ : float
         Mean normalised mutual information of the answer with the members, in [0, 1].
 
     Raises
     ------
     InvalidParameter, UnknownName, InvalidData
-        By `fit`, as `clusterkit.ensemble` and `clusterkit.consensus.combine`.
+        By `fit`, for the reasons of `clusterkit.ensemble` and `clusterkit.consensus.combine`.
 
     Examples
     --------
@@ -64,6 +66,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     >>> ConsensusClustering("diclens", random_state=0).fit(X).n_clusters_
     3
     """
+
+    _slots: ClassVar[Mapping[str, str]] = {"consensus": "consensus"}
 
     def __init__(
         self,
@@ -84,13 +88,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X (n, d); `y` is ignored."""
+        """Cluster the rows of X, shape (n, d); `y` is ignored."""
         from clusterkit import metrics
         from clusterkit.consensus import combine
 
-        stage = self._stage()
+        stage = self._consensus()
         stage.check_k(self.n_clusters)
-        M = _count("n_members", self.n_members)
+        M = check_count("n_members", self.n_members)
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         with bars.shown(self.verbose), bars.hooks():
@@ -100,25 +104,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self.agreement_ = metrics.anmi(self.labels_, self.members_)
         return self
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Own parameters; with `deep` also those of the consensus as ``consensus__NAME``, and of a base estimator."""
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            with suppress(ValueError):  # a wrong name is reported by fit
-                params |= slots.deep_parameters("consensus", self._stage())
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set own parameters, and ``consensus__NAME`` after the consensus itself."""
-        nested = {key: params.pop(key) for key in list(params) if key.startswith("consensus__")}
-        super().set_params(**params)
-        for key, value in nested.items():
-            self.consensus = slots.with_parameter("consensus", self._stage(), key.partition("__")[2], value)
-        return self
-
-    def _stage(self) -> Consensus:
-        stage: Any = slots.resolve("consensus", self.consensus)
+    def _consensus(self) -> Consensus:
+        stage = self._stage("consensus")
         if stage is None:
             raise InvalidParameter("consensus must not be None; 'diclens' needs no parameters")
-        found: Consensus = stage
-        return found
+        assert isinstance(stage, Consensus)
+        return stage

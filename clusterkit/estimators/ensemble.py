@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_array
 from clusterkit._typing import Array
 from clusterkit.core.ensembles import Member, cluster_range, draw_members
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
-from clusterkit.estimators.pipeline import Pipeline, _count
-from clusterkit.estimators.pooled import Pooled
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["ensemble"]
 
@@ -65,7 +66,7 @@ def ensemble(
     (4, 30)
     """
     X = check_array(X, dtype=[np.float64, np.float32], order="C")
-    n_members = _count("n_members", n_members)
+    n_members = check_count("n_members", n_members)
     k_range = cluster_range(k_rule, len(X))
     makers = _makers(base)
 
@@ -113,9 +114,9 @@ def _maker(part: Any) -> Callable[[int, int], Any]:
 
 def _most_clusters(model: Any) -> int | None:
     """The most clusters one can ask for; None for any number, 0 where the method finds it."""
-    from clusterkit.estimators.slots import resolve, resolve_labeler
+    from clusterkit.drivers.compose import resolve, resolve_labeler
 
-    if isinstance(model, Pooled):
+    if isinstance(model, Driven):
         model = model.base if model.base is not None else Pipeline()
     if not isinstance(model, Pipeline):
         return None

@@ -1,4 +1,4 @@
-"""A method that is absent, with the reason, where the composition cannot label new samples."""
+"""A method that does not exist where the composition cannot label new samples, with an error that says why."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["inductive"]
 
 
 class inductive:
-    """Decorate a method that needs ``self.why_not_inductive()`` to return None.
+    """Decorator for a method that exists only if ``self.why_not_inductive()`` returns None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
-    AttributeError says why and what would do.
+    AttributeError gives the reason and what would predict instead.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:

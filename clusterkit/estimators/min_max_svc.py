@@ -4,63 +4,71 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from numbers import Integral, Real
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.params import is_count
 from clusterkit.core.run import check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
-from clusterkit.estimators import slots, threads
+from clusterkit.estimators import threads
+from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
 
 METHODS = ("row_break", "alpha_beta", "shared", "approximate")
+"""Legal values of `predict_method`."""
+
 SHAPES = ("ovr", "ovo")
+"""Legal values of `decision_function_shape`, as in `sklearn.svm.SVC`."""
 
 
-class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
+class MinMaxModularSVC(ClassifierMixin, NestedParams):
     """Splits every class into parts, trains a machine for every two parts, and decides by minimum and maximum.
 
-    With S_ij the machine of positive part i and negative part j, a sample is positive if ``max_i min_j S_ij > 0``. More
-    than two classes: one such decision a pair of classes, and votes. Of two classes the later one in `classes_` is the
-    positive one; the method is not symmetric in the classes.
+    With S_ij the machine of positive part i and negative part j, a sample is positive if ``max_i min_j S_ij > 0``. With
+    more than two classes every pair of classes has one such decision, and the pairs vote. Of two classes the later one
+    in `classes_` is the positive one; the method is not symmetric in the classes. The search for the sign is in
+    numerics/min_max_jit.py (`search`).
 
     Parameters
     ----------
-    K : int or pair of ints, default 2
-        Parts of each class; a pair (K+, K-) for two classes. 1: one plain machine a pair of classes.
+    n_parts : int or pair of ints, default 2
+        Number of parts of each class (K in the papers); for two classes also a pair (K+, K-). With 1 there is one plain
+        machine for each pair of classes.
     partitioner : str, dict or Partitioner, default "equal"
-        What splits a class: a name of ``clusterkit.stages("partitioner")``, any recipe by name, a dict with "name" and
-        parameters, or a stage. Parts it leaves empty are dropped.
+        The stage that splits a class: a name of ``clusterkit.stages("partitioner")``, any recipe by name, a dict with
+        "name" and parameters, or a stage. Parts that are left empty are dropped.
     C : float, default 1.0
         Penalty of every machine.
     gamma : {"scale", "auto"} or float, default "scale"
-        Of the kernel exp(-gamma |x - y|²), one for all machines. "scale": 1 / (d var(X)), "auto": 1 / d.
+        Parameter of the kernel exp(-gamma |x - y|²), the same for all machines. "scale" is 1 / (d var(X)), "auto" is
+        1 / d.
     n_jobs : int, optional
-        Machines trained at once by `joblib`, in threads unless ``joblib.parallel_config`` chooses another backend. The
-        fit does not depend on it.
+        Number of machines that `joblib` trains at once, in threads unless ``joblib.parallel_config`` chooses another
+        backend. The fitted model does not depend on this number.
     random_state : int, Generator, RandomState or None
-        Of the partitions.
+        Seed of the partitions.
     predict_method : {"row_break", "alpha_beta", "shared", "approximate"}, default "row_break"
-        How `predict` finds the sign of the min-max value. The first three are exact: only the machines that can change
-        the sign; only those that can change the value; all machines, by matrix products. All compute the kernel value
-        of a sample and a support vector at most once. "approximate" walks a staircase through the table of machines,
-        right where positive, else down: it evaluates at most K+ + K- - 1 of them and may be wrong.
+        How `predict` computes the sign of the min-max value. The first three are exact: "row_break" evaluates only the
+        machines that can change the sign, "alpha_beta" only the machines that can change the value, and "shared" all
+        machines, by matrix products. Every method computes the kernel value of a sample and a support vector at most
+        once. "approximate" follows a staircase through the table of machines, to the right where a value is positive,
+        else down: it evaluates at most K+ + K- - 1 machines and may be wrong.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
-        Of more than two classes, as for `sklearn.svm.SVC`.
+        Shape of `decision_function` for more than two classes, as in `sklearn.svm.SVC`.
     tol : float, default 1e-3
-        Tolerance of the training.
+        Tolerance of the training of every machine.
     cache_size : float, default 200
         Kernel cache of one training, in MB.
 
@@ -68,27 +76,27 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (c,)
     n_parts_ : ndarray of shape (c,)
-        Parts of each class that are not empty.
+        Number of parts of each class that are not empty.
     parts_ : ndarray of shape (n,)
         Part of each training row within its class.
     gamma_ : float
     support_ : ndarray of shape (s,)
-        Training rows that support any machine, part after part.
+        Training rows that are support vectors of any machine, ordered by part.
     fit_report_ : dict
         "n_modules"; "partition_seconds"; "sequential_seconds" and "parallel_seconds", the sum and the maximum of the
-        processor times of the machines; "n_support", the sum over machines, and "n_support_distinct";
-        "evaluated_modules", a sample on average in the last `predict`.
+        processor times of the machines; "n_support", the number of support vectors summed over machines, and
+        "n_support_distinct"; "evaluated_modules", the mean number per sample in the last `predict`.
 
     Raises
     ------
     InvalidData
-        By `fit`, if a class has fewer samples than it is to have parts, or there is one class only.
+        By `fit`, if a class has fewer samples than parts, or there is one class only.
     InvalidParameter, UnknownName
 
     Notes
     -----
     Training is between quadratic and cubic in the size of a part, times the number of machines: in all about n² to
-    n³ / K. Predicting m samples with s distinct support vectors and P parts costs O(m s (d + P)).
+    n³ / K for K parts. Predicting m samples with s distinct support vectors and P parts costs O(m s (d + P)).
     Source: Lu & Ito (1999), IEEE Trans. Neural Networks 10(5), for the rule; Wen, Lu, Zhao (2005), Equal clustering
     makes min-max modular support vector machine more efficient, for parts of equal size.
 
@@ -97,14 +105,16 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from clusterkit import MinMaxModularSVC
     >>> X, y = make_moons(200, noise=0.1, random_state=0)
-    >>> model = MinMaxModularSVC(K=3, partitioner="kmeans", C=10.0, gamma=2.0, random_state=0).fit(X, y)
+    >>> model = MinMaxModularSVC(n_parts=3, partitioner="kmeans", C=10.0, gamma=2.0, random_state=0).fit(X, y)
     >>> model.fit_report_["n_modules"], model.score(X, y) > 0.98
     (9, True)
     """
 
+    _slots: ClassVar[Mapping[str, str]] = {"partitioner": "init"}
+
     def __init__(
         self,
-        K: Any = 2,
+        n_parts: Any = 2,
         partitioner: Any = "equal",
         C: float = 1.0,
         gamma: Any = "scale",
@@ -115,7 +125,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         tol: float = 1e-3,
         cache_size: float = 200,
     ) -> None:
-        self.K = K
+        self.n_parts = n_parts
         self.partitioner = partitioner
         self.C = C
         self.gamma = gamma
@@ -127,10 +137,10 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Split the classes of X (n, d) with labels y (n,), and train all machines."""
+        """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines."""
         from joblib import Parallel, delayed
 
-        from clusterkit.estimators._modules import Modules, train
+        from clusterkit.estimators._modules import Modules, train  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
@@ -155,7 +165,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
             for b in range(first[q], first[q + 1])
         ]
         settings = {"C": self.C, "gamma": self.gamma_, "tol": self.tol, "cache_size": self.cache_size}
-        # a hint only: libsvm lets other threads run, and threads need no copies
+        # "prefer" is a hint only: libsvm releases the lock of the interpreter, and threads need no copies
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
         machines = jobs(
             delayed(train)(X[rows[a]], X[rows[b]], np.concatenate([rows[a], rows[b]]), settings) for a, b in names
@@ -176,7 +186,7 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Classes of the rows of X (m, d)."""
+        """Classes of the rows of X, shape (m, d)."""
         X, method = self._samples(X), self.predict_method
         modules = self._modules
         signs_only = method in ("row_break", "approximate")
@@ -184,28 +194,28 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         values, evaluated = search(X)
         votes = _votes(values, len(self.classes_))
         if len(self.classes_) == 2:
-            found = np.argmax(votes, axis=1)
+            winners = np.argmax(votes, axis=1)
         elif not signs_only:
-            found = np.argmax(votes + _confidences(values, len(self.classes_)), axis=1)
-        else:  # the strength of a decision only matters where votes tie
-            found = np.argmax(votes, axis=1)
+            winners = np.argmax(votes + _confidences(values, len(self.classes_)), axis=1)
+        else:  # the strength of a decision matters only where votes tie
+            winners = np.argmax(votes, axis=1)
             tied = np.flatnonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
             if len(tied):
                 exact, more = modules.alpha_beta(X[tied])
-                found[tied] = np.argmax(votes[tied] + _confidences(exact, len(self.classes_)), axis=1)
+                winners[tied] = np.argmax(votes[tied] + _confidences(exact, len(self.classes_)), axis=1)
                 evaluated[tied] += more
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
-        return self.classes_[found]
+        return self.classes_[winners]
 
     def decision_function(self, X: Any) -> Array:
-        """Exact min-max values of the rows of X (m, d), whatever `predict_method` is.
+        """Exact min-max values of the rows of X, shape (m, d), whatever `predict_method` is.
 
         Returns
         -------
         ndarray
-            Two classes: (m,), positive for ``classes_[1]``. More: (m, c), votes plus a sum of values squashed to less
-            than a third, or for "ovo" (m, c (c - 1) / 2), positive for the first class of a pair; both as in
-            `sklearn.svm.SVC`.
+            For two classes of shape (m,), positive for ``classes_[1]``. For more classes of shape (m, c), the votes
+            plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
+            positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
         X = self._samples(X)
         modules = self._modules
@@ -217,28 +227,12 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
             return -values
         return _votes(values, len(self.classes_)) + _confidences(values, len(self.classes_))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Own parameters; with `deep` also those of the partitioner as ``partitioner__NAME``."""
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            with suppress(ValueError):  # a wrong name is reported by fit
-                params |= slots.deep_parameters("partitioner", self._partitioner())
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set own parameters, and ``partitioner__NAME`` after the partitioner itself."""
-        nested = {key: params.pop(key) for key in list(params) if key.startswith("partitioner__")}
-        super().set_params(**params)
-        for key, value in nested.items():
-            self.partitioner = slots.with_parameter("init", self._partitioner(), key.partition("__")[2], value)
-        return self
-
     def _partitioner(self) -> Partitioner:
-        stage: Any = slots.resolve("init", self.partitioner, "partitioner")
+        stage = self._stage("partitioner")
         if stage is None:
-            raise InvalidParameter("partitioner must not be None; 'random' knows nothing of the data")
-        found: Partitioner = stage
-        return found
+            raise InvalidParameter("partitioner must not be None; 'random' does not look at the data")
+        assert isinstance(stage, Partitioner)
+        return stage
 
     def _checked_parameters(self) -> Partitioner:
         for name in ("C", "tol", "cache_size"):
@@ -248,9 +242,12 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
             raise InvalidParameter(f"gamma must be 'scale', 'auto' or a finite number > 0, got {self.gamma!r}")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
-        wanted = list(self.K) if isinstance(self.K, Sequence) and not isinstance(self.K, str) else [self.K]
-        if not all(_count(k) for k in wanted) or (wanted != [self.K] and len(wanted) != 2):
-            raise InvalidParameter(f"K must be an integer >= 1, or a pair (K+, K-) of these, got {self.K!r}")
+        is_sequence = isinstance(self.n_parts, Sequence) and not isinstance(self.n_parts, str)
+        counts = list(self.n_parts) if is_sequence else [self.n_parts]
+        if not all(is_count(k) for k in counts) or (is_sequence and len(counts) != 2):
+            raise InvalidParameter(
+                f"n_parts must be an integer >= 1, or a pair (K+, K-) of these, got {self.n_parts!r}"
+            )
         if not threads.is_jobs(self.n_jobs):
             raise InvalidParameter(f"n_jobs must be an integer other than 0 or None, got {self.n_jobs!r}")
         return self._partitioner()
@@ -266,22 +263,25 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
     def _partition(self, X: Array, of_class: Labels, stage: Partitioner) -> tuple[Labels, Labels]:
         """Part of each row, numbered class by class, and where the parts of a class begin."""
         c = len(self.classes_)
-        if isinstance(self.K, Sequence) and c != 2:
-            raise InvalidParameter(f"K as a pair (K+, K-) needs two classes, the data have {c}; got K={self.K!r}")
-        # the pair names the positive class first
-        wanted = list(self.K)[::-1] if isinstance(self.K, Sequence) else [self.K] * c
+        is_pair = isinstance(self.n_parts, Sequence)
+        if is_pair and c != 2:
+            raise InvalidParameter(
+                f"n_parts as a pair (K+, K-) needs two classes, the data have {c}; got n_parts={self.n_parts!r}"
+            )
+        # the positive class comes first in the pair
+        counts = list(self.n_parts)[::-1] if is_pair else [self.n_parts] * c
         sizes = np.bincount(of_class, minlength=c)
-        for name, size, k in zip(self.classes_.tolist(), sizes, wanted, strict=True):
+        for name, size, k in zip(self.classes_.tolist(), sizes, counts, strict=True):
             if size < k:
                 raise InvalidData(
-                    f"class {name!r} has {size} samples, too few for K = {k} parts; K <= {size} would do for it"
+                    f"class {name!r} has {size} samples, too few for n_parts = {k}; n_parts <= {size} is possible"
                 )
         seeds = Seeds.of(self.random_state)
         part_of, first = np.empty(len(X), dtype=np.intp), [0]
-        for each, k in enumerate(wanted):
-            own = of_class == each
-            labels = _parts(X[own], int(k), stage, seeds.child("partition", each))
-            part_of[own] = first[-1] + labels
+        for number, k in enumerate(counts):
+            in_class = of_class == number
+            labels = _parts(X[in_class], int(k), stage, seeds.child("partition", number))
+            part_of[in_class] = first[-1] + labels
             first.append(first[-1] + int(labels.max()) + 1)
         return part_of, np.array(first, dtype=np.intp)
 
@@ -289,8 +289,8 @@ class MinMaxModularSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "fit_report_")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
-        checked: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return checked
+        samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return samples
 
 
 def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
@@ -301,7 +301,7 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     task = Task(len(X), k)
     if stage.sees == "space":
         if not any(issubclass(FeatureSpace, kind) for kind in stage.spaces):
-            raise InvalidParameter(f"partitioner '{stage.name}' works on no features, which it would be given here")
+            raise InvalidParameter(f"partitioner '{stage.name}' works on kernels only, but a part has features")
         samples = Identity().fit(X, task, seeds.stream("map"))
     labels = np.asarray(stage.partition(samples, task, seeds.stream("parts")))
     if labels.shape != (len(X),) or labels.dtype.kind not in "iu":
@@ -311,12 +311,12 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
     if labels.min() < 0 or labels.max() >= k:
         wrong = labels.min() if labels.min() < 0 else labels.max()
         raise InvalidParameter(f"partitioner '{stage.name}' gave the label {wrong}, outside 0..{k - 1}")
-    found: Labels = np.unique(labels, return_inverse=True)[1]
-    return found
+    consecutive: Labels = np.unique(labels, return_inverse=True)[1]
+    return consecutive
 
 
 def _votes(values: Array, c: int) -> Array:
-    """Votes (n, c) of the pairs p < q, whose value is positive for q."""
+    """Votes, shape (n, c), of the pairs of classes p < q, whose value is positive for q."""
     votes = np.zeros((len(values), c))
     for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
         later = values[:, column] > 0
@@ -326,7 +326,7 @@ def _votes(values: Array, c: int) -> Array:
 
 
 def _confidences(values: Array, c: int) -> Array:
-    """Sums (n, c) of the values for a class, squashed to (-1/3, 1/3): they decide among equal votes only."""
+    """Sums, shape (n, c), of the values for a class, squashed to (-1/3, 1/3): they decide among equal votes only."""
     sums = np.zeros((len(values), c))
     for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
         sums[:, p] -= values[:, column]
@@ -336,10 +336,6 @@ def _confidences(values: Array, c: int) -> Array:
 
 def _positive(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
-
-
-def _count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,84 +1,86 @@
-"""The estimator: stages by name, composed, fitted, and inspected the scikit-learn way."""
+"""The estimator: stages by name, composed, fitted, and inspected in the way of scikit-learn."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
-import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.compat import Composition, check
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, UnknownName, nearest_names
+from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.params import check_count
 from clusterkit.core.registry import registry
-from clusterkit.core.run import FitResult, fit
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Stage
-from clusterkit.estimators import bars, slots, threads
+from clusterkit.core.stages import FeatureMap, Solver, Stage
+from clusterkit.drivers import compose
+from clusterkit.drivers.single import Single
+from clusterkit.estimators import bars, threads
+from clusterkit.estimators.fitted_attributes import set_fitted
 from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.samples import checked
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Pipeline"]
 
 
-class Pipeline(ClusterMixin, BaseEstimator):
+class Pipeline(ClusterMixin, NestedParams):
     """A clustering algorithm composed of stages.
 
     Each slot takes a name (``"elm"``), a dict (``{"name": "elm", "n_hidden": 300}``) or a stage object; `featuremap`
-    also a list of maps applied one after the other. Parameters of stages are reached as ``slot__parameter`` by
-    `set_params` and in grids. The defaults are extreme maximum margin clustering.
+    also takes a list of maps that are applied one after the other. Parameters of stages are reached as
+    ``slot__parameter`` by `set_params` and in grids. The defaults are extreme maximum margin clustering.
 
     Parameters
     ----------
     featuremap : str, dict, list or FeatureMap, default "elm"
-        What turns the data into features or a kernel.
+        Turns the data into features or a kernel.
     solver : str, dict or Solver, default "ridge"
-        What is optimised there.
+        Optimises in this space.
     labeler : str, dict or Labeler, default "auto"
-        What reads labels from the solution; "auto" follows from the solver and the number of clusters.
+        Reads labels from the solution; "auto" follows from the solver and the number of clusters.
     balancer : str, dict, Balancer or None, default "auto"
-        What keeps cluster sizes within bounds; "auto" is the solver's own default, None is none.
+        Keeps cluster sizes within bounds; "auto" is the solver's own default, None is no balancer.
     init : str, dict or Partitioner, default "kmeans"
-        What labels the loop starts from, where the solver learns from labels: a partitioner or any recipe by name.
+        Gives the first labels, for a solver that learns from labels: a partitioner, or any recipe by name.
     tuner : str, dict, Tuner or None, default None
-        What replaces parameters left at None by values found without labels.
+        Replaces parameters that are None by values found without labels.
     n_clusters : int, optional
-        Number of clusters. Left out where the labeler finds it or has only one (threshold: two).
+        Number of clusters. Leave it out where the labeler finds the number or allows only one (threshold: two).
     n_init : int, default 1
-        Starts; the one with the lowest objective is kept.
+        Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
-        Most turns of the loop between labels and solver; iterations within a turn are ``solver__max_iter``.
+        Most iterations of the loop between labels and solver; iterations inside the solver are ``solver__max_iter``.
     random_state : int, Generator, RandomState or None, default None
-        One seed, from which every slot has a stream of its own.
+        The seed from which every slot gets a random stream of its own.
     verbose : bool, default False
-        A progress bar, if standard error is a terminal.
+        Whether to show a progress bar, if standard error is a terminal.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each sample; -1 is noise.
     n_iter_ : int
-        Turns (or iterations of a solver that makes one turn only).
+        Iterations of the loop, or of the solver where the loop has a single one.
     converged_ : bool
     stop_reason_ : str
     interrupted_ : bool
-        Whether Ctrl-C ended the fit early; the attributes are then those of the best labels so far.
+        Whether Ctrl-C ended the fit early; the attributes then belong to the best labels so far.
     history_ : ndarray
-        Objective turn by turn.
+        Objective after each iteration.
     objective_ : float
         Objective of `labels_`; nan if the solver has none.
     space_ : Space or None
-        The fitted feature map: it maps new samples.
+        The fitted feature map, which maps new samples.
     outcome_ : Outcome or None
         The solution: scores, an embedding or a domain.
     resolved_ : dict
-        Parameters that the fit decided, by slot; under "tuner" how its values were found.
+        Parameters that the fit decided, by slot; the entry "tuner" says how a tuner found its values.
     exact_on_training_ : bool
         Whether ``predict`` on the training rows gives `labels_`.
     n_features_in_ : int
@@ -87,8 +89,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
 
     Raises
     ------
-    UnknownName, InvalidParameter, IncompatibleStages, InvalidData, Infeasible, NeedsMemory
-        All are ValueErrors, raised by `fit` before work; parameters are checked there too, as scikit-learn does.
+    UnknownName, InvalidParameter, NeedsClusters, IncompatibleStages, InvalidData, Infeasible, NeedsMemory
+        All are ValueErrors. `fit` raises them before any work; as in scikit-learn it also checks the parameters.
 
     Examples
     --------
@@ -99,6 +101,8 @@ class Pipeline(ClusterMixin, BaseEstimator):
     >>> sorted(map(int, set(labels)))
     [0, 1]
     """
+
+    _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
 
     def __init__(
         self,
@@ -127,177 +131,96 @@ class Pipeline(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X (n, d); `y` is ignored."""
+        """Cluster the rows of X, shape (n, d); `y` is ignored."""
         composition = self.composition()
         X = checked(self, X, composition.featuremap, reset=True)
         seeds = Seeds.of(self.random_state)
         with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
             composition, decided = self._tuned(composition, X, seeds)
-            run = fit(composition, X, seeds)
+            result = Single().run([composition], X, seeds)
         self._takes_sparse_rows = isinstance(X, SparseRows)
-        return self._keep(run, composition, decided)
+        set_fitted(self, result.fit, decided, self.reported_labeler(composition))
+        return self
 
     @inductive
     def predict(self, X: Any) -> Labels:
-        """Clusters of new samples X (m, d)."""
+        """Clusters of new samples X, shape (m, d)."""
         check_is_fitted(self, "labels_")
         sparse = self._takes_sparse_rows if self.space_ is not None else None
-        X = checked(self, X, self._takes(), reset=False, sparse=sparse)
+        X = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(X)
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
-        """The stages, resolved and checked; with data X (n, d) and seeds also tuned."""
+        """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
         # a subclass for a method that finds the number of clusters may drop the parameter
-        k = _count("n_clusters", getattr(self, "n_clusters", None), optional=True)
-        solver, featuremap = self._required("solver"), self._required("featuremap")
-        labeler: Any = slots.resolve_labeler(self.labeler, featuremap, solver, k)
-        balancer: Any = slots.resolve_balancer(self.balancer, solver, labeler)
-        init = self._required("init") if solver.targets != "never" else None
-        if k is None and not labeler.finds_k:
-            k = labeler.max_clusters
-            if k is None:
-                raise InvalidParameter(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
-        n_init = _count("n_init", self.n_init)
-        max_iter = _count("max_iter", self.max_iter)
-        limits: Any = slots.resolve_limits(self.balancer, solver)
-        c = Composition(featuremap, solver, labeler, balancer, init, k, n_init, max_iter, limits)
-        check(c)
-        # before the data are looked at, so that a wrong tuner costs nothing
-        slots.resolve("tuner", self.tuner)
+        k = check_count("n_clusters", getattr(self, "n_clusters", None), optional=True)
+        n_init = check_count("n_init", self.n_init)
+        max_iter = check_count("max_iter", self.max_iter)
+        c = compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
+        # resolved before the data are read, so that a wrong tuner costs no time
+        compose.resolve("tuner", self.tuner)
         return c if X is None or seeds is None else self._tuned(c, X, seeds)[0]
 
-    def _tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
-        """The composition with the tuner's values, and these by slot, with the tuner's own account."""
-        tuner: Any = slots.resolve("tuner", self.tuner)
-        if tuner is None:
-            return c, {}
-        before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
-        tuned = tuner.tune(before, X, seeds.stream("tuner"))
-        after: dict[str, Any] = {slot: tuned.stages[slot] for slot in before}
-        decided = {slot: slots.changes(stage, after[slot]) for slot, stage in before.items()}
-        decided["tuner"] = {"name": tuner.name, **tuned.facts, "interrupted": tuned.interrupted}
-        return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
+    def reported_labeler(self, c: Composition) -> str | None:
+        """The name of the labeler of a composition, for `resolved_`; None where the user named it."""
+        return c.labeler.name if isinstance(self.labeler, str) and self.labeler == compose.AUTO else None
 
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`, with what would give one; None if there is."""
         try:
             c = self.composition()
         except ValueError:
-            return None  # fit tells what is wrong
+            return None  # fit reports what is wrong
         if c.inductive:
             return None
-        who = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
-        return f"{who} labels the fitted samples only (transductive). {_inductive_instead(c)}"
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` those of the stages as ``slot__parameter``."""
-        params: dict[str, Any] = {name: getattr(self, name) for name in self._get_param_names()}
-        if deep:
-            for slot in slots.KINDS:
-                try:
-                    params.update(slots.deep_parameters(slot, self._stage(slot)))
-                except ValueError:  # a wrong name is reported by fit
-                    continue
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``slot__parameter`` replaces the stage of a slot by one with that parameter changed."""
-        own = set(self._get_param_names())
-        for name in params:
-            slot, _, key = name.partition("__")
-            if name not in own and not (slot in slots.KINDS and key):
-                raise UnknownName(f"Pipeline has no parameter {name!r}. {nearest_names(name, own)}")
-        for name in sorted(params, key=lambda name: "__" in name):  # whole slots before parts of them
-            slot, _, key = name.partition("__")
-            if not key:
-                setattr(self, name, params[name])
-                continue
-            stage = self._stage(slot)
-            if stage is None:
-                raise InvalidParameter(
-                    f"{name} cannot be set: {slot} is {getattr(self, slot)!r}; name one first, {slot}=..."
-                )
-            setattr(self, slot, slots.with_parameter(slot, stage, key, params[name]))
-        return self
+        blamed = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
+        return f"{blamed} labels the fitted samples only (transductive). {_inductive_instead(c)}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse_samples()
+        tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 
-    def _sparse_samples(self) -> bool:
-        """Whether sparse samples can be fitted: whoever gets them sparse must work on them."""
-        featuremap = self._takes()
+    def _tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
+        """The composition with the tuner's values, and these values by slot."""
+        tuner = compose.resolve("tuner", self.tuner)
+        return compose.tuned(c, tuner, X, seeds.stream("tuner"))
+
+    def _accepts_sparse_samples(self) -> bool:
+        """Whether every stage that would see sparse samples can work on them."""
+        featuremap = self._featuremap_or_none()
         if featuremap is None or not featuremap.sparse:
             return False
         if featuremap.makes_dense or not featuremap.keeps_sparse:
             return True
         try:
-            path = self._required("solver").path(featuremap.gives)
+            path = compose.resolve_as(Solver, "solver", self.solver).path(featuremap.gives)
         except ValueError:
             return False
         return path is not None and path.sparse
 
-    def _takes(self) -> Any:
-        """The feature map, or None where the slot has no valid value: fit tells what is wrong."""
+    def _featuremap_or_none(self) -> FeatureMap | None:
+        """The feature map; None where the slot has no valid value, which fit reports."""
         try:
-            return self._stage("featuremap")
+            return compose.resolve_as(FeatureMap, "featuremap", self.featuremap)
         except ValueError:
             return None
 
-    def _required(self, slot: str) -> Any:
-        """The stage of a slot that must have one."""
-        stage = self._stage(slot)
-        if stage is None:
-            names = ", ".join(registry.names(slots.KINDS[slot]))
-            raise InvalidParameter(f"{slot} must name a stage, got {getattr(self, slot)!r}. Available: {names}.")
-        return stage
-
-    def _stage(self, slot: str) -> Stage | None:
-        """The stage of a slot; "auto" where it does not depend on data, else None."""
-        value = getattr(self, slot)
-        if isinstance(value, str) and value == slots.AUTO:
-            if slot != "balancer":
+    def _stage(self, name: str) -> Stage | None:
+        """The stage of a slot; for "auto" the balancer that follows from the solver, else None."""
+        value = getattr(self, name)
+        if isinstance(value, str) and value == compose.AUTO:
+            if name != "balancer":
                 return None
-            solver: Any = slots.resolve("solver", self.solver)
-            return slots.resolve_balancer(value, solver)
-        return slots.resolve(slot, value)
-
-    def _keep(
-        self, run: FitResult, composition: Composition, decided: Mapping[str, Mapping[str, Any]] | None = None
-    ) -> Self:
-        self.labels_ = run.labels
-        self.n_iter_ = run.n_iter
-        self.converged_ = run.converged
-        self.stop_reason_ = run.reason
-        self.interrupted_ = run.interrupted
-        self.history_ = np.asarray(run.history, dtype=np.float64)
-        self.objective_ = run.objective
-        self.space_ = run.space
-        self.outcome_ = run.outcome
-        self.resolved_ = {slot: dict(facts) for slot, facts in (decided or {}).items()}
-        for slot, facts in run.resolved.items():
-            self.resolved_[slot] = {**self.resolved_.get(slot, {}), **facts}
-        if self.labeler == slots.AUTO:
-            self.resolved_["labeler"] = {"name": composition.labeler.name, **self.resolved_.get("labeler", {})}
-        self.exact_on_training_ = run.exact
-        self.predictor_ = run.predict
-        return self
-
-
-def _count(name: str, value: Any, *, optional: bool = False) -> Any:
-    if optional and value is None:
-        return None
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise InvalidParameter(f"{name} must be an integer >= 1{' or None' if optional else ''}, got {value!r}")
-    return int(value)
+            return compose.resolve_balancer(value, compose.resolve_as(Solver, "solver", self.solver))
+        return compose.resolve(name, value)
 
 
 def _inductive_instead(c: Composition) -> str:
-    """Solvers and labelers that would predict."""
-    fits = []
+    """Solvers and labelers that would predict, as a sentence."""
+    alternatives = []
     for slot in ("solver", "labeler"):
         for name, stage in registry.specimens(slot).items():
             other = attrs.evolve(c, **{slot: stage})
@@ -306,5 +229,7 @@ def _inductive_instead(c: Composition) -> str:
             except IncompatibleStages:
                 continue
             if other.inductive:
-                fits.append(f"{slot} '{name}'")
-    return f"These predict: {', '.join(fits)}." if fits else "Use a recipe whose page says it predicts."
+                alternatives.append(f"{slot} '{name}'")
+    if alternatives:
+        return f"These predict: {', '.join(alternatives)}."
+    return "Use a recipe whose page says it predicts."

@@ -1,4 +1,4 @@
-"""What a user may pass as samples: checked the scikit-learn way, and sparse ones as the map wants them."""
+"""Validation of samples in the way of scikit-learn, with sparse samples as the feature map takes them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["checked"]
 
 MOST_BYTES = 2**30
-"""Up to which sparse samples are made dense where the feature map does not care."""
+"""Largest dense copy (1 GiB) of sparse samples that is made where the feature map takes both kinds: above it distances
+are faster from the stored entries, and a copy may not fit into memory."""
 
 
 def checked(
@@ -28,15 +29,16 @@ def checked(
     Parameters
     ----------
     estimator : BaseEstimator
-        Gets `n_features_in_` and `feature_names_in_` if `reset`, else is compared with them.
+        If `reset`, its `n_features_in_` and `feature_names_in_` are set; otherwise X is compared with them.
     X : array-like or sparse matrix of shape (n, d)
-        Sparse only where the feature map says so.
+        Sparse only where the feature map takes sparse samples.
     featuremap : FeatureMap or None
-        Says whether sparse samples stay sparse; if it does not care they are made dense up to `MOST_BYTES`.
+        If its `keeps_sparse` is set, sparse samples stay sparse; otherwise they become dense up to `MOST_BYTES`.
     reset : bool
         Whether this is a fit.
     sparse : bool or None
-        What they have to become, to meet what was fitted; None: as the feature map and their size say.
+        Whether the samples have to be sparse rows, to match the fitted ones; None decides by the feature map and by
+        size.
 
     Raises
     ------
@@ -46,12 +48,12 @@ def checked(
         If a dense copy is needed and above the memory cap.
     """
     takes_sparse = featuremap is not None and featuremap.sparse
-    # indices of sparse rows say nothing about order, but their values are checked like any others
+    # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr" if takes_sparse else False
     if not takes_sparse and issparse(X):
-        asked = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
+        subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(
-            f"{asked} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that "
+            f"{subject} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that "
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
@@ -59,7 +61,6 @@ def checked(
     n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
     if sparse is None:
         assert featuremap is not None or dense
-        # above that distances are faster from the stored entries, and a copy may not fit
         large = n_bytes > min(MOST_BYTES, memory.cap())
         sparse = not dense and (large or (featuremap is not None and featuremap.keeps_sparse))
     if sparse:

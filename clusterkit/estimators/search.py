@@ -1,4 +1,4 @@
-"""A grid of parameters, each point fitted to all samples and scored without labels."""
+"""A grid of parameters, every point of which is fitted to all samples and scored without labels."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.params import is_count
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import _search_grid as grids
@@ -24,10 +25,12 @@ from clusterkit.estimators import bars, threads
 from clusterkit.estimators._search_result import Candidate, SearchResult
 from clusterkit.estimators._search_scores import Judge, judge, objections
 from clusterkit.estimators._search_store import Store, seed_in
+from clusterkit.estimators.build import recipe
 
 __all__ = ["Candidate", "SearchResult", "search"]
 
 NAMED_FAILURES = 3
+"""Failures that the error of an unsuccessful search names; more would hide the advice below them."""
 
 
 def search(
@@ -48,44 +51,44 @@ def search(
     refit: bool = True,
     verbose: bool = False,
 ) -> SearchResult:
-    """Fit every point of a grid to all of X and compare the labels without knowing classes.
+    """Fit every point of a grid to all of X and compare the labels by a score that needs no classes.
 
     Parameters
     ----------
     pipeline : str, Pipeline, Pooled or clusterer
         A recipe by name, or an estimator with the interface of scikit-learn. Not fitted, not changed.
     grid : dict of lists, or list of these
-        As scikit-learn's ParameterGrid: names of parameters (``n_clusters``, ``solver__df``, whole slots) and their
-        values.
+        Names of parameters (``n_clusters``, ``solver__df``, whole slots) with their values, as in scikit-learn's
+        ParameterGrid.
     X : array-like or sparse matrix of shape (n, d)
     score : {"anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "anmi"
-        See Notes. All are better when higher, but "objective".
+        See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
-        Candidates fitted at a time, through joblib; each with one thread. The result does not depend on it.
+        Number of candidates that joblib fits at once, each with one thread. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default None
-        Every fit gets one and the same seed from it, an int as it is; unless the grid says otherwise. None takes that
-        of `pipeline`, if it has one.
+        The source of the seed that all fits share, unless the grid varies the seed; an int is this seed. None takes the
+        random state of `pipeline`, if it has one.
     ensemble : array of shape (M, n), dict or None, default None
         For "anmi" and "ami": labelings to compare with, or arguments of `clusterkit.ensemble`. Default: ten labelings
-        by k-means in X as it is, from one start each, with numbers of clusters from 2 to √n.
+        by k-means in unscaled X, each from one start, with numbers of clusters from 2 to √n.
     noise : {"cluster", "singletons", "exclude"}, optional
-        What samples with the label -1 are, as in `clusterkit.metrics`. Default: "singletons" for "silhouette" and
-        "dbcv", where noise counts as 0; "cluster" for the others.
+        How the score treats noise (label -1), as in `clusterkit.metrics`. Default: "singletons" for "silhouette" and
+        "dbcv", where noise counts as 0; "cluster" for the other scores.
     exclude : bool, default True
-        Whether labellings with one cluster, none, or more than √n are no candidates.
+        Whether labellings without a cluster, with one cluster, or with more than √n clusters get no score.
     on : {"input", "space"}, default "input"
-        Where the silhouette is taken: in X, or in the fitted space, which may be another one for every candidate.
+        Where the silhouette is computed: in X, or in the fitted space, which may differ between candidates.
     stability : {"subsample", "seeds"}, default "subsample"
-        What the refits of the score "stability" differ in.
+        The difference between the refits of the score "stability": their samples or their seeds.
     repeats : int, default 6
         Number of these refits.
     resume : path, optional
-        A file for finished candidates. A search with the same arguments takes them from there; a grid with more points
-        is still the same search. Failed candidates are tried again.
+        A file for finished candidates. A search with the same arguments reads them from the file instead of fitting
+        them; its grid may have more points. Failed candidates are fitted again.
     refit : bool, default True
-        Whether to fit `best_estimator` once more where the fitted one was not kept (several processes, or from a file).
+        Whether to fit `best_estimator` again where the fitted model is not available (several processes, or a file).
     verbose : bool, default False
-        A progress bar, if standard error is a terminal.
+        Whether to show a progress bar, if standard error is a terminal.
 
     Returns
     -------
@@ -94,23 +97,24 @@ def search(
     Raises
     ------
     InvalidParameter, UnknownName
-        For wrong arguments, if all candidates fail, or if none has a score; a single failure is a row of the table.
+        For wrong arguments, and if no candidate has a score. The failure of one candidate is a row of the table.
     InvalidData
-        If an ensemble or a file is of other samples.
+        If an ensemble or a file belongs to other samples.
     KeyboardInterrupt
-        If it is pressed before any candidate has a score.
+        If Ctrl-C is pressed before any candidate has a score.
 
     Notes
     -----
-    - "anmi": mean over the ensemble of the normalised mutual information (geometric). Not adjusted for chance: it tends
-      to more clusters. "ami": mean adjusted mutual information (arithmetic mean of the entropies), which does not.
+    - "anmi": mean over the ensemble of the normalised mutual information (geometric). It is not adjusted for chance and
+      tends to more clusters. "ami": mean adjusted mutual information (arithmetic mean of the entropies), without
+      that tendency.
     - "stability": the pipeline is fitted to `repeats` subsamples of 80 % of the samples, drawn once without replacement
       (or `repeats` times to all samples, with different seeds); the mean over all pairs of fits of the adjusted Rand
       index on the samples they share.
     - "silhouette": scikit-learn's mean silhouette, Euclidean; O(n²) time. Favours round clusters.
     - "dbcv": `clusterkit.metrics.dbcv`, for clusters of any shape; O(n²) time.
-    - "objective": that of the solver. Allowed only where nothing but init, n_init, max_iter and random_state varies: a
-      wider kernel or another complexity changes what the objective measures.
+    - "objective": the objective of the solver. It is allowed only where nothing but init, n_init, max_iter and
+      random_state varies: a wider kernel or another complexity changes what the objective measures.
 
     References
     ----------
@@ -124,8 +128,8 @@ def search(
     >>> from clusterkit import search
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs([30, 30, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> found = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
-    >>> found.best_params
+    >>> comparison = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> comparison.best_params
     {'n_clusters': 3}
     """
     base = _estimator(pipeline)
@@ -145,14 +149,14 @@ def search(
             score, checked, ensemble=ensemble, noise=noise, on=on, repeats=repeats, stability=stability, seeds=seeds
         )
         store = None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude))
-        driver = _Driver(X, judged, exclude, workers, store)
-        driver.run(models, candidates)
-        return driver.result(models, seed, refit)
+        progress = _SearchInProgress(X, judged, exclude, workers, store)
+        progress.run(models, candidates)
+        return progress.result(models, seed, refit)
 
 
 @attrs.define
-class _Driver:
-    """The candidates of one search, as they become known."""
+class _SearchInProgress:
+    """The candidates of one search, finished one after the other; after Ctrl-C the rest stays open."""
 
     X: Any
     judge: Judge
@@ -161,18 +165,18 @@ class _Driver:
     store: Store | None
     done: dict[int, Candidate] = attrs.Factory(dict)
     candidates: tuple[dict[str, Any], ...] = ()
-    kept: tuple[int, Any] | None = None
+    fitted: tuple[int, Any] | None = None
     interrupted: bool = False
 
     def run(self, models: list[Any], candidates: tuple[dict[str, Any], ...]) -> None:
         self.candidates = candidates
         waiting = []
         for i, (params, model) in enumerate(zip(candidates, models, strict=True)):
-            known = None if self.store is None else self.store.get(params)
+            stored = None if self.store is None else self.store.get(params)
             if isinstance(model, Exception):
                 self.done[i] = _failed(params, model)
-            elif known is not None:
-                self.done[i] = _restored(params, known)
+            elif stored is not None:
+                self.done[i] = _restored(params, stored)
             else:
                 waiting.append(i)
         try:
@@ -181,7 +185,7 @@ class _Driver:
                     if facts is None:
                         self.interrupted = True
                         break
-                    self._keep(i, facts, model)
+                    self._record(i, facts, model)
         except KeyboardInterrupt:
             self.interrupted = True
 
@@ -202,47 +206,47 @@ class _Driver:
         finally:
             results.close()
 
-    def _keep(self, i: int, facts: dict[str, Any], model: Any) -> None:
+    def _record(self, i: int, facts: dict[str, Any], model: Any) -> None:
         self.done[i] = Candidate(self.candidates[i], **facts)
         if self.store is not None and facts["status"] != "failed":
             written = {**facts, "score": None if math.isnan(facts["score"]) else facts["score"]}
             self.store.add(self.candidates[i], written)
         best = self.best()
         if model is not None and best == i:
-            self.kept = (i, model)
-        shown = None if best is None else self.done[best].score
-        tell(Report("search", len(self.done), len(self.candidates), shown))
+            self.fitted = (i, model)
+        best_score = None if best is None else self.done[best].score
+        tell(Report("search", len(self.done), len(self.candidates), best_score))
 
     def best(self) -> int | None:
-        """Index of the best candidate so far, of equal ones the first; None if none has a score."""
+        """Index of the best candidate so far, the first of several equal ones; None if none has a score."""
         sign = -1.0 if self.judge.score == "objective" else 1.0
-        scored = [i for i, each in self.done.items() if not math.isnan(each.score)]
+        scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
         return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
 
     def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult:
         best = self.best()
-        found = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
+        candidates = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
         if best is None:
             if self.interrupted:
                 raise KeyboardInterrupt
-            raise _all_failed(list(found))
+            raise _all_failed(list(candidates))
         model = clone(models[best])
-        if self.kept is not None and self.kept[0] == best:
-            model = self.kept[1]
+        if self.fitted is not None and self.fitted[0] == best:
+            model = self.fitted[1]
         elif refit and not self.interrupted:
             with _quiet():
                 model.fit(self.X)
-        return SearchResult(self.judge.score, found, best, model, seed, self.interrupted)
+        return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted)
 
 
 def _evaluate(
     i: int, model: Any, X: Any, judge: Judge, exclude: bool, *, keep: bool
 ) -> tuple[int, dict[str, Any] | None, Any]:
-    """Number of a candidate, what is known about it (None: interrupted), and the fitted model if it is to be kept."""
+    """Number of a candidate, its facts (None if it was interrupted), and the fitted model if `keep` is set."""
     began = time.perf_counter()
     facts: dict[str, Any] = {}
     try:
-        with threads.suited(0), _quiet() as told:
+        with threads.suited(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
             labels = np.asarray(fitted.labels_)
             facts = {
@@ -255,11 +259,11 @@ def _evaluate(
         if not why and math.isnan(score):
             why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
         status = "excluded" if why else "scored"
-        reason = why or "; ".join(dict.fromkeys(str(each.message) for each in told))
+        reason = why or "; ".join(dict.fromkeys(str(warning.message) for warning in messages))
         facts |= {"score": score, "status": status, "reason": reason}
     except KeyboardInterrupt:
         return i, None, None
-    except Exception as error:  # whatever it is, other candidates may do
+    except Exception as error:  # the failure of one candidate must not end the search
         return i, {**facts, **_failure(error), "seconds": time.perf_counter() - began}, None
     return i, {**facts, "seconds": time.perf_counter() - began}, fitted if keep else None
 
@@ -286,10 +290,10 @@ def _refit(model: Any, X: Any) -> Callable[[Array, int], Labels]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[list[Any]]:
-    """Warnings to a list: they belong into the row of the candidate."""
-    with warnings.catch_warnings(record=True) as told:
+    """Collect warnings in a list, for the row of the candidate in the table."""
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always", ClusterkitWarning)
-        yield told
+        yield messages
 
 
 def _failure(error: Exception) -> dict[str, Any]:
@@ -300,25 +304,23 @@ def _failed(params: Mapping[str, Any], error: Exception) -> Candidate:
     return Candidate(params, **_failure(error))
 
 
-def _restored(params: Mapping[str, Any], known: Mapping[str, Any]) -> Candidate:
-    facts = {key: value for key, value in known.items() if key != "candidate"}
+def _restored(params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
+    facts = {key: value for key, value in stored.items() if key != "candidate"}
     return Candidate(params, **{**facts, "score": math.nan if facts["score"] is None else facts["score"]})
 
 
-def _all_failed(found: list[Candidate]) -> InvalidParameter:
-    """What to raise where no candidate has a score."""
-    reasons = list(dict.fromkeys(f"{each.params}: {each.reason}" for each in found))
+def _all_failed(candidates: list[Candidate]) -> InvalidParameter:
+    """The error for a search in which no candidate has a score."""
+    reasons = list(dict.fromkeys(f"{candidate.params}: {candidate.reason}" for candidate in candidates))
     some = "\n  ".join(reasons[:NAMED_FAILURES])
     more = f"\n  and {len(reasons) - NAMED_FAILURES} more" if len(reasons) > NAMED_FAILURES else ""
-    kinds = {each.status for each in found}
+    kinds = {candidate.status for candidate in candidates}
     what = "failed" if kinds == {"failed"} else "was excluded" if kinds == {"excluded"} else "failed or was excluded"
     hint = "" if kinds == {"failed"} else "\nexclude=False keeps those with too few or too many clusters."
-    return InvalidParameter(f"search: every one of {len(found)} candidates {what}:\n  {some}{more}{hint}")
+    return InvalidParameter(f"search: every one of {len(candidates)} candidates {what}:\n  {some}{more}{hint}")
 
 
 def _estimator(pipeline: Any) -> Any:
-    from clusterkit.estimators.build import recipe
-
     if isinstance(pipeline, str):
         return recipe(pipeline)
     if isinstance(pipeline, type) or not all(hasattr(pipeline, name) for name in ("fit", "get_params", "set_params")):
@@ -335,19 +337,18 @@ def _workers(n_jobs: Any) -> int:
 
 
 def _seed(random_state: Any, base: Any, path: Path | None) -> int:
-    """Of all fits: an int as it was given, else 31 bits drawn once, or those of the file."""
-    own = base.get_params(deep=False).get("random_state")
-    before = None if path is None or random_state is not None or own is not None else seed_in(path)
+    """The seed of all fits: an int random state itself, else 31 random bits, or the seed in the file."""
+    of_base = base.get_params(deep=False).get("random_state")
+    before = None if path is None or random_state is not None or of_base is not None else seed_in(path)
     if before is not None:
         return before
-    given = own if random_state is None else random_state
-    seeds = Seeds.of(given)
-    whole = isinstance(given, int | np.integer) and given < 2**32
-    return int(given) if whole else seeds.integer("search")
+    source = of_base if random_state is None else random_state
+    seeds = Seeds.of(source)
+    return int(source) if is_count(source, at_least=0) and source < 2**32 else seeds.integer("search")
 
 
 def _prepared(base: Any, params: Mapping[str, Any], seed: int) -> Any:
-    """The estimator of a candidate, or why there is none."""
+    """The estimator of a candidate, or the error of its parameters."""
     try:
         model = clone(base)
         if "random_state" in model.get_params(deep=False):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-import numpy as np
-
+from clusterkit.core.params import is_count
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import FeatureMap
 from clusterkit.numerics.thread_limit import suited
@@ -14,11 +14,10 @@ __all__ = ["elements", "is_jobs", "suited"]
 
 
 def is_jobs(value: Any) -> bool:
-    """Whether joblib takes the value as a number of workers."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return value is None or (whole and value != 0)
+    """Whether joblib takes a value as a number of workers: None, or an integer other than 0 (-1 means all cores)."""
+    return value is None or (is_count(value, -sys.maxsize) and value != 0)
 
 
 def elements(n: int, featuremap: FeatureMap) -> int:
-    """Size of the matrix a fit works on: features are at most some thousand, a kernel matrix is n x n."""
+    """Elements of the matrix of a fit of n rows: n times at most 1000 features (their default), or n² kernel values."""
     return n * (min(n, 1000) if issubclass(featuremap.gives, FeatureSpace) else n)

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.outcomes import Domain
+from clusterkit.core.params import check_count
 from clusterkit.plots._contours import draw_domain, projection_of
 from clusterkit.plots._figure import (
     FAINT,
@@ -94,12 +94,11 @@ def connectivity(
     Notes
     -----
     The segments are tested at as many points as the model's labeler tests, at 20 if it has no `n_segment_points`. The
-    search for components costs as much as ``complete_graph``. If a component is connected by a few long segments only, one of
-    them may be missing in the plot.
+    search for components costs as much as ``complete_graph``. If a component is connected by a few long segments only,
+    one of them may be missing in the plot.
     """
     check_axes(ax, "connectivity")
-    if not isinstance(max_edges, int | np.integer) or isinstance(max_edges, bool) or max_edges < 1:
-        raise InvalidParameter(f"connectivity: max_edges must be an integer >= 1, got {max_edges!r}")
+    check_count("connectivity: max_edges", max_edges)
     fitted = FittedDomain.of(model, X, names, "connectivity")
     projection = projection_of(fitted, dims, "connectivity")
     graph = graph_of(fitted.domain, fitted.points, _segment_points(model))

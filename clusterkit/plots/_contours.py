@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.core.params import check_count
 from clusterkit.core.transform import block_plan
 from clusterkit.plots._figure import (
     INK,
@@ -113,8 +113,7 @@ def contours(
     '2 clusters of 200 samples, no noise'
     """
     check_axes(ax, "contours")
-    if grid is not None and (not isinstance(grid, int | np.integer) or isinstance(grid, bool) or grid < 2):
-        raise InvalidParameter(f"contours: grid must be an integer >= 2 or None, got {grid!r}")
+    check_count("contours: grid", grid, at_least=2, optional=True)
     fitted = FittedDomain.of(model, X, names, "contours")
     projection = projection_of(fitted, dims, "contours")
     places = projection(fitted.points)

@@ -12,6 +12,7 @@ from clusterkit._typing import Array
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.core.params import is_count
 from clusterkit.plots._contours import draw_domain, projection_of
 from clusterkit.plots._figure import (
     FAINT,
@@ -170,7 +171,7 @@ def _gaussian(domain: Domain) -> KernelDomain:
 def _chosen(starts: Any, fitted: FittedDomain) -> Array:
     """Rows whose trajectories are drawn."""
     n = len(fitted.points)
-    if isinstance(starts, int | np.integer) and not isinstance(starts, bool) and starts >= 1:
+    if is_count(starts):
         return _spread(fitted, min(int(starts), n))
     rows = np.asarray(starts)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0 or rows.max() >= n:

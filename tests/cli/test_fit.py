@@ -176,7 +176,7 @@ def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
     def stop(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("clusterkit.estimators.pipeline.fit", stop)
+    monkeypatch.setattr("clusterkit.drivers.single.fit", stop)
     assert error_of(run("fit", table, *KMEANS, "--drop", "id"), 130) == "interrupted: there are no labels yet"
 
 

@@ -15,8 +15,8 @@ from clusterkit.core.progress import listening
 from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
 from clusterkit.datasets import DatasetNotFound
-from clusterkit.estimators._gap import Gaps, excess, reference
-from clusterkit.estimators.auto_pooled import _halvings
+from clusterkit.drivers.auto_pooled import halvings
+from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
 
 QUICK = {
@@ -89,13 +89,13 @@ def test_the_compared_value_is_the_share_that_a_ridge_fit_leaves():
         H, C = bound.space.rows(), bound.prepared.resolved["C"]
         np.testing.assert_allclose(oracle.degrees(H, C), 9.0, rtol=1e-6)
         np.testing.assert_allclose(
-            excess(bound, bound.objective(labels)), oracle.unexplained(H, labels, k, C) / 2.0, rtol=1e-6
+            scale_free(bound, bound.objective(labels)), oracle.unexplained(H, labels, k, C) / 2.0, rtol=1e-6
         )
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 64])
 def test_halves_are_complements(d):
-    parts = _halvings(np.arange(d), 3, np.random.default_rng(0))
+    parts = halvings(np.arange(d), 3, np.random.default_rng(0))
     assert len(parts) == (6 if d > 1 else 0)
     for one, other in zip(parts[::2], parts[1::2], strict=True):
         assert sorted([*one, *other]) == list(range(d))
@@ -123,7 +123,7 @@ def test_what_was_chosen_has_the_largest_gap():
 def test_clusters_have_a_gap_and_a_single_cloud_has_none():
     X, _ = make_blobs(150, n_features=5, centers=2, random_state=0, cluster_std=1.0)
     cloud = np.random.default_rng(0).normal(size=(150, 5))
-    fits = [recipe("emmc-auto", n_clusters=2, random_state=0, **QUICK).fit(each) for each in (X, cloud)]
+    fits = [recipe("emmc-auto", n_clusters=2, random_state=0, **QUICK).fit(samples) for samples in (X, cloud)]
     assert min(fits[0].gaps_.values()) > 0.5
     assert max(np.abs(list(fits[1].gaps_.values()))) < 0.3
 
@@ -254,18 +254,18 @@ def test_pairs_of_digits_that_k_means_mistakes(pair, least):
 
 def test_svmguide1_is_not_worse_than_from_k_means():
     try:
-        found = datasets.load("svmguide1")
+        dataset = datasets.load("svmguide1")
     except DatasetNotFound as error:
         pytest.skip(str(error))
     parameters = {"n_clusters": 2, "random_state": 0, "balancer__slack": 0.15, "featuremap__n_hidden": 100}
     rows = slice(None, None, 4)
-    low, high = found.data.min(axis=0), found.data.max(axis=0)
-    X = 2.0 * (found.data[rows] - low) / (high - low) - 1.0
+    low, high = dataset.data.min(axis=0), dataset.data.max(axis=0)
+    X = 2.0 * (dataset.data[rows] - low) / (high - low) - 1.0
     model = recipe("emmc-auto", **parameters, n_maps=2, n_init=15, n_trials=8).fit(X)
     plain = recipe("emmc", **parameters).fit(X)
     assert model.chosen_ == "safe"
     np.testing.assert_array_equal(model.labels_, plain.labels_)
-    assert clustering_accuracy(found.target[rows], plain.labels_) > 0.65
+    assert clustering_accuracy(dataset.target[rows], plain.labels_) > 0.65
 
 
 @pytest.mark.slow

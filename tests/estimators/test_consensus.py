@@ -74,7 +74,7 @@ class TestEnsemble:
         assert members.shape == (2, 90)
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
             ({"k_rule": "log"}, "k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair"),
@@ -85,8 +85,8 @@ class TestEnsemble:
             ({"base": KMeans}, "base takes names of recipes and clusterers"),
         ],
     )
-    def test_bad_arguments(self, blobs, arguments, said):
-        with pytest.raises(InvalidParameter, match=said):
+    def test_bad_arguments(self, blobs, arguments, message):
+        with pytest.raises(InvalidParameter, match=message):
             ensemble(blobs[0], **arguments)
 
     def test_unknown_recipe(self, blobs):
@@ -99,11 +99,11 @@ class TestEnsemble:
 
     def test_an_interrupt_keeps_what_is_made(self, blobs):
         class Slow(KMeans):
-            made = 0
+            fits = 0
 
             def fit(self, X, y=None, sample_weight=None):
-                Slow.made += 1
-                if Slow.made == 3:
+                Slow.fits += 1
+                if Slow.fits == 3:
                     raise KeyboardInterrupt
                 return super().fit(X)
 
@@ -141,7 +141,7 @@ class TestConsensusClustering:
             model.set_params(consensus__link="single")
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             ({"consensus": "cspa"}, "needs the number of clusters"),
             ({"n_clusters": 3}, "finds the number of clusters itself"),
@@ -149,8 +149,8 @@ class TestConsensusClustering:
             ({"n_members": 0}, "n_members must be an integer >= 1"),
         ],
     )
-    def test_bad_arguments_are_told_before_the_ensemble(self, blobs, arguments, said):
-        with pytest.raises(InvalidParameter, match=said):
+    def test_bad_arguments_are_told_before_the_ensemble(self, blobs, arguments, message):
+        with pytest.raises(InvalidParameter, match=message):
             ConsensusClustering(**arguments).fit(blobs[0])
 
     def test_same_seed_same_labels(self, blobs):
@@ -160,6 +160,6 @@ class TestConsensusClustering:
 
 def test_members_that_only_predict():
     X, _ = make_blobs(40, random_state=0)
-    found = ensemble(X, 3, base=GaussianMixture(), k_rule=3, random_state=0)
-    assert found.shape == (3, 40)
-    assert found.max() <= 2
+    members = ensemble(X, 3, base=GaussianMixture(), k_rule=3, random_state=0)
+    assert members.shape == (3, 40)
+    assert members.max() <= 2

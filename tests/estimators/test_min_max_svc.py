@@ -24,7 +24,7 @@ from clusterkit.core.stages import Partitioner
 EXACT = ("shared", "alpha_beta", "row_break")
 
 
-@parametrize_with_checks([MinMaxModularSVC(), MinMaxModularSVC(K=1, predict_method="shared")])
+@parametrize_with_checks([MinMaxModularSVC(), MinMaxModularSVC(n_parts=1, predict_method="shared")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -47,14 +47,14 @@ def naive(model, X, y, Y):
 
 class TestTwoClasses:
     @pytest.mark.parametrize("partitioner", ["random", "kmeans", "kmeans_mapped", "equal", "geoclust"])
-    @pytest.mark.parametrize("K", [2, 5, (3, 6)])
-    def test_equals_all_machines_one_by_one(self, moons, partitioner, K):
+    @pytest.mark.parametrize("n_parts", [2, 5, (3, 6)])
+    def test_equals_all_machines_one_by_one(self, moons, partitioner, n_parts):
         X, y = moons
         Y = make_moons(200, noise=0.4, random_state=1)[0]
-        model = MinMaxModularSVC(K, partitioner, C=5.0, gamma=2.0, random_state=0).fit(X, y)
+        model = MinMaxModularSVC(n_parts, partitioner, C=5.0, gamma=2.0, random_state=0).fit(X, y)
         S = naive(model, X, y, Y)
-        if isinstance(K, tuple):
-            assert S.shape[1:] == K
+        if isinstance(n_parts, tuple):
+            assert S.shape[1:] == n_parts
         np.testing.assert_allclose(model.decision_function(Y), min_max(S), rtol=0, atol=1e-9)
         model.set_params(predict_method="alpha_beta")
         np.testing.assert_allclose(model.decision_function(Y), min_max(S), rtol=0, atol=1e-9)
@@ -99,8 +99,8 @@ class TestTwoClasses:
         assert report["partition_seconds"] >= 0
         assert report["n_support"] > report["n_support_distinct"] == len(model.support_) <= len(X)
         assert report["evaluated_modules"] is None
-        each = machines(X, *parts_of(model, y), C=1.0, gamma=model.gamma_)
-        assert report["n_support"] == sum(len(m.support_) for row in each for m in row)
+        rows = machines(X, *parts_of(model, y), C=1.0, gamma=model.gamma_)
+        assert report["n_support"] == sum(len(m.support_) for row in rows for m in row)
 
     def test_swapped_classes(self, moons):
         # the minimum of maxima is never below the maximum of minima: swapping the classes keeps or raises the value
@@ -152,25 +152,25 @@ def problems(draw):
     n, d = draw(st.integers(12, 40)), draw(st.integers(1, 6))
     X = np.round(rng.normal(size=(n, d)) * draw(st.sampled_from([1.0, 3.0])), draw(st.sampled_from([0, 1, 8])))
     y = np.repeat(["a", "b"], [n // 2, n - n // 2])
-    K = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    n_parts = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     C = draw(st.sampled_from([0.01, 1.0, 100.0]))
-    return X, y, K, C, seed
+    return X, y, n_parts, C, seed
 
 
 @given(problems(), st.sampled_from(["random", "kmeans"]))
 def test_any_small_problem_equals_naive(problem, partitioner):
-    X, y, K, C, seed = problem
-    model = MinMaxModularSVC(K, partitioner, C=C, gamma=0.5, random_state=seed).fit(X, y)
+    X, y, n_parts, C, seed = problem
+    model = MinMaxModularSVC(n_parts, partitioner, C=C, gamma=0.5, random_state=seed).fit(X, y)
     Y = np.concatenate([X, np.random.default_rng(seed).normal(size=(10, X.shape[1])) * 100])
     value = min_max(naive(model, X, y, Y))
     scale = 1e-9 * max(1.0, C * len(X))
-    found = {}
+    predicted = {}
     for method in EXACT:
         model.set_params(predict_method=method)
         np.testing.assert_allclose(model.decision_function(Y), value, rtol=0, atol=scale)
-        found[method] = model.predict(Y)
+        predicted[method] = model.predict(Y)
         clear = np.abs(value) > scale
-        np.testing.assert_array_equal((found[method] == "b")[clear], (value > 0)[clear])
+        np.testing.assert_array_equal((predicted[method] == "b")[clear], (value > 0)[clear])
 
 
 class TestManyClasses:
@@ -183,18 +183,18 @@ class TestManyClasses:
         ties_broken = SVC(gamma=0.1, break_ties=True).fit(X, y)
         np.testing.assert_array_equal(model.predict(X), ties_broken.predict(X))
 
-    @pytest.mark.parametrize("K", [2, 4])
-    def test_pairs_equal_naive(self, blobs, K):
+    @pytest.mark.parametrize("n_parts", [2, 4])
+    def test_pairs_equal_naive(self, blobs, n_parts):
         X, y = blobs
         Y = X + np.random.default_rng(0).normal(size=X.shape)
-        model = MinMaxModularSVC(K, "kmeans", gamma=0.1, random_state=0, decision_function_shape="ovo").fit(X, y)
+        model = MinMaxModularSVC(n_parts, "kmeans", gamma=0.1, random_state=0, decision_function_shape="ovo").fit(X, y)
         parts = parts_of(model, y)
         pairs = [(p, q) for p in range(4) for q in range(p + 1, 4)]
         values = np.stack(
             [min_max(table(machines(X, parts[p], parts[q], C=1.0, gamma=0.1), Y)) for p, q in pairs], axis=1
         )
         np.testing.assert_allclose(-model.decision_function(Y), values, rtol=0, atol=1e-9)
-        assert model.fit_report_["n_modules"] == 6 * K * K
+        assert model.fit_report_["n_modules"] == 6 * n_parts * n_parts
         answers = [clone(model).set_params(predict_method=method).fit(X, y).predict(Y) for method in EXACT]
         np.testing.assert_array_equal(answers[0], answers[1])
         np.testing.assert_array_equal(answers[0], answers[2])
@@ -257,12 +257,12 @@ class TestUse:
             model.set_params(partitioner__starts=2)
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
-            ({"K": 0}, "K must be an integer >= 1, or a pair"),
-            ({"K": (2, 3, 4)}, r"a pair \(K\+, K-\) of these, got \(2, 3, 4\)"),
-            ({"K": (2, 0)}, "got .2, 0."),
-            ({"K": 2.0}, "got 2.0"),
+            ({"n_parts": 0}, "n_parts must be an integer >= 1, or a pair"),
+            ({"n_parts": (2, 3, 4)}, r"a pair \(K\+, K-\) of these, got \(2, 3, 4\)"),
+            ({"n_parts": (2, 0)}, "got .2, 0."),
+            ({"n_parts": 2.0}, "got 2.0"),
             ({"C": 0.0}, "C must be a finite number > 0, got 0.0"),
             ({"gamma": -1.0}, "gamma must be 'scale', 'auto' or a finite number > 0, got -1.0"),
             ({"tol": np.inf}, "tol must be"),
@@ -272,15 +272,15 @@ class TestUse:
             ({"partitioner": "kmean"}, "Did you mean 'kmeans'"),
         ],
     )
-    def test_bad_arguments(self, moons, arguments, said):
-        with pytest.raises((InvalidParameter, UnknownName), match=said):
+    def test_bad_arguments(self, moons, arguments, message):
+        with pytest.raises((InvalidParameter, UnknownName), match=message):
             MinMaxModularSVC(**arguments).fit(*moons)
 
     def test_bad_data(self, blobs):
         X, y = blobs
-        with pytest.raises(InvalidData, match="class 0 has 40 samples, too few for K = 41 parts; K <= 40"):
+        with pytest.raises(InvalidData, match="class 0 has 40 samples, too few for n_parts = 41; n_parts <= 40"):
             MinMaxModularSVC(41).fit(X, y)
-        with pytest.raises(InvalidData, match="class 1 has 2 samples, too few for K = 3"):
+        with pytest.raises(InvalidData, match="class 1 has 2 samples, too few for n_parts = 3"):
             MinMaxModularSVC((3, 1)).fit(X[:6], [0, 0, 0, 0, 1, 1])
         with pytest.raises(InvalidParameter, match="needs two classes, the data have 4"):
             MinMaxModularSVC((2, 3)).fit(X, y)

@@ -27,7 +27,7 @@ class TestSlots:
     def test_a_name_a_dict_and_a_stage_mean_the_same(self, blobs):
         X, _ = blobs
         spellings = ["elm", {"name": "elm"}, Elm(), ["elm"]]
-        labels = [fitted(featuremap=each).fit(X).labels_ for each in spellings]
+        labels = [fitted(featuremap=spelling).fit(X).labels_ for spelling in spellings]
         for other in labels[1:]:
             np.testing.assert_array_equal(labels[0], other)
 
@@ -153,11 +153,11 @@ class TestResult:
 
 
 def test_recipes_carry_their_citation():
-    for name, each in clusterkit.recipes().items():
-        assert each.name == name
-        assert any(character.isdigit() for character in each.citation), name
-        assert each.title
-        assert each.use_when
+    for name, entry in clusterkit.recipes().items():
+        assert entry.name == name
+        assert any(character.isdigit() for character in entry.citation), name
+        assert entry.title
+        assert entry.use_when
 
 
 def test_streamed_and_dense_labels_are_equal_on_200_000_rows():

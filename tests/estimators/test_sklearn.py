@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clusterkit import Pipeline, recipe
-from clusterkit.estimators.slots import resolve
+from clusterkit.drivers.compose import resolve
 
 FINDS_K = "the checks set n_clusters, which this recipe finds; the same checks run without that parameter below"
 TWO = "check_clustering sets three clusters, this recipe makes two"

@@ -20,7 +20,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 
 @pytest.fixture
-def kept(monkeypatch):
+def never_densified(monkeypatch):
     """No sparse samples are made dense."""
     monkeypatch.setattr(samples, "MOST_BYTES", 0)
 
@@ -55,9 +55,9 @@ def test_distances_are_those_of_the_dense_rows(X, dtype):
     rows = SparseRows.of(X.astype(dtype))
     D = np.square(X[:, None] - X[None]).sum(axis=2)
     for A, B in ((rows, rows), (rows, X.astype(dtype)), (X.astype(dtype), rows)):
-        found = squared_distances(A, B)
-        assert found.dtype == dtype
-        np.testing.assert_allclose(found, D, atol=1e-4 if dtype is np.float32 else 1e-10)
+        distances = squared_distances(A, B)
+        assert distances.dtype == dtype
+        np.testing.assert_allclose(distances, D, atol=1e-4 if dtype is np.float32 else 1e-10)
 
 
 @given(cases)
@@ -90,7 +90,7 @@ def test_isometric_coordinates_keep_distances(X):
 
 @pytest.mark.parametrize("gamma", [0.02, 0.1, 0.12, 0.2])
 @pytest.mark.parametrize("outliers", ["noise", "nearest", "singleton"])
-def test_the_complete_graph_is_that_of_the_dense_copy(kept, gamma, outliers):
+def test_the_complete_graph_is_that_of_the_dense_copy(never_densified, gamma, outliers):
     X = topics(1)
     parameters = {
         "featuremap__gamma": gamma, "solver__nu": 0.3, "labeler__outliers": outliers, "labeler__min_cluster_size": 1,
@@ -122,7 +122,7 @@ def test_any_dense_copy_has_the_same_complete_graph(X, gamma, nu):
     np.testing.assert_array_equal(model.labels_, dense.labels_)
 
 
-def test_the_tuner_chooses_as_for_the_dense_copy(kept):
+def test_the_tuner_chooses_as_for_the_dense_copy(never_densified):
     rng = np.random.default_rng(0)
     X = np.zeros((120, 60))
     for i in range(120):  # two vocabularies
@@ -135,7 +135,7 @@ def test_the_tuner_chooses_as_for_the_dense_copy(kept):
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_large_working_sets_and_samples(kept, precision):
+def test_large_working_sets_and_samples(never_densified, precision):
     X = counts(3, 1800, 30, 0.3, 6)
     parameters = {"featuremap__gamma": 0.02, "solver__C": 0.01, "solver__precision": precision}
     X = np.unique(X, axis=0)
@@ -152,7 +152,7 @@ def test_large_working_sets_and_samples(kept, precision):
         ({"solver": "ridge", "labeler": "threshold"}, "solver 'ridge'"),
     ],
 )
-def test_what_needs_coordinates_says_so(kept, slots, blamed):
+def test_what_needs_coordinates_says_so(never_densified, slots, blamed):
     from clusterkit import Pipeline
 
     X = scipy.sparse.csr_matrix(counts(0, 40, 30))

@@ -9,8 +9,8 @@ from sklearn.datasets import make_moons
 from clusterkit import Pipeline, width_path
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.core.progress import listening
-from clusterkit.estimators import width_path as module
-from clusterkit.estimators.width_path import COLUMNS, width_grid
+from clusterkit.drivers import width_path as module
+from clusterkit.drivers.width_path import COLUMNS, width_grid
 
 X, _ = make_moons(150, noise=0.05, random_state=0)
 

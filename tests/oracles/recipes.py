@@ -17,5 +17,5 @@ SMALL = {
 
 def small(name, **changes):
     """A recipe for two clusters, or for as many as it finds."""
-    found = clusterkit.recipes()[name].clusters == "found"
-    return clusterkit.recipe(name, **({} if found else {"n_clusters": 2}), **SMALL.get(name, {}), **changes)
+    finds_k = clusterkit.recipes()[name].clusters == "found"
+    return clusterkit.recipe(name, **({} if finds_k else {"n_clusters": 2}), **SMALL.get(name, {}), **changes)

@@ -1,4 +1,4 @@
-"""The abstract stages: what a feature map, solver, labeler, balancer, partitioner, consensus and tuner must offer.
+"""The abstract stages: the methods of feature map, solver, labeler, balancer, partitioner, consensus, tuner, driver.
 
 A clustering algorithm is a composition of stages. Three of them, to see why the parts are cut where they are:
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from clusterkit.core.stages.balancer import Assignment, Balancer
 from clusterkit.core.stages.consensus import Consensus
+from clusterkit.core.stages.driver import Driver, DriverResult
 from clusterkit.core.stages.featuremap import FeatureMap
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
 from clusterkit.core.stages.partitioner import Partitioner
@@ -38,6 +39,8 @@ __all__ = [
     "Codec",
     "Consensus",
     "Decoder",
+    "Driver",
+    "DriverResult",
     "FeatureMap",
     "Labeler",
     "Labeling",

@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import NOISE, Labelings, by_appearance, checked
+from clusterkit.core.params import check_count
 from clusterkit.core.stages.stage import Stage
 
 __all__ = ["Consensus"]
@@ -74,8 +75,7 @@ class Consensus(Stage):
             raise InvalidParameter(
                 f"consensus '{self.name}' finds the number of clusters itself; leave n_clusters out, got {k!r}"
             )
-        if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
-            raise InvalidParameter(f"n_clusters must be an integer >= 1 or None, got {k!r}")
+        check_count("n_clusters", k, optional=True)
 
     @final
     def _combine_known(self, members: Array, k: int | None, rng: Rng) -> Labels:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterkit.testing.law import Law
-from clusterkit.testing.laws import balancer, codec, consensus, featuremap, labeler, partitioner, solver, tuner
+from clusterkit.testing.laws import balancer, codec, consensus, driver, featuremap, labeler, partitioner, solver, tuner
 
 __all__ = ["CODEC_LAWS", "LAWS"]
 
@@ -17,6 +17,7 @@ LAWS: Mapping[str, list[Law]] = {
     "partitioner": partitioner.LAWS,
     "consensus": consensus.LAWS,
     "tuner": tuner.LAWS,
+    "driver": driver.LAWS,
 }
 """The laws of each kind."""
 

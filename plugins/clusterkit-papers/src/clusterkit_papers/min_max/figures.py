@@ -103,9 +103,9 @@ class MinMaxFits:
             return self._fits[partitioner, K, seed]["partition"]
         key = (partitioner, K, seed)
         if key not in self._partitions:
-            from clusterkit.estimators import slots
+            from clusterkit.drivers import compose
 
-            stage: Any = slots.resolve("init", partitioner)
+            stage: Any = compose.resolve("init", partitioner)
             rows = self.rows
             classes = [rows.X[rows.y == label] for label in (0, 1)]
 

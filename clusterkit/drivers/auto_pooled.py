@@ -1,0 +1,326 @@
+"""Fits under several random maps, with complexity, width and start chosen without labels."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import numbers
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core import params
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.run import FitResult, bind, first_least, fit, run
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult, Partitioner
+from clusterkit.drivers import compose
+from clusterkit.drivers.gap import (
+    NODES,
+    Complexity,
+    Gaps,
+    map_parameter,
+    scale_free_objective,
+    with_complexity,
+    with_map_parameters,
+)
+from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
+
+__all__ = ["AutoPooled", "halvings"]
+
+MAPS_OF_DATA = 2
+"""Random maps of the data whose mean is one side of a gap; a single map would make the gap depend on its luck."""
+
+
+def _positive_numbers(value: Any) -> str | None:
+    positive = isinstance(value, tuple) and all(0 < number < math.inf for number in value)
+    return None if positive and value else "a non-empty list of numbers > 0"
+
+
+def _positive_numbers_or_none(value: Any) -> str | None:
+    return None if value is None or _positive_numbers(value) is None else "a non-empty list of numbers > 0, or None"
+
+
+def _floats(value: Any) -> Any:
+    """A sequence of numbers as a tuple of floats; anything else unchanged, for the check to refuse."""
+    try:
+        return value if value is None else tuple(float(number) for number in value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _limit(value: Any) -> str | None:
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return None if number and value > 0 else "a number > 0"
+
+
+def _start(value: Any) -> str | None:
+    named = (isinstance(value, str) and value) or isinstance(value, Partitioner)
+    return None if named else "the name of a partitioner or a recipe, a dict with 'name', or a partitioner"
+
+
+def _partitioner(value: Any) -> Any:
+    """A mapping as the stage that it names, because parameters of a stage are hashable; anything else unchanged."""
+    return compose.resolve("init", value, "start") if isinstance(value, Mapping) else value
+
+
+@final
+@attrs.frozen
+class AutoPooled(Driver):
+    """Chooses complexity, width and start itself, by comparison with data without clusters.
+
+    1. **The safe answer**: one fit from `start` with the complexity and width of the composition, equal to the fit of
+       the driver ``single`` with the same seeds.
+    2. **Complexity**, where `df` and `C` of the solver are None: the one with the largest gap between the lowest
+       objective on Gaussian samples of the same covariance and the lowest objective on the data; then, if `widths` is
+       not None, the **width** with the largest gap at this complexity.
+    3. **The search**: under each map the best of the composition's own starts and of one start from `start`. The winner
+       has the lowest objective summed over all maps, with the safe answer among the candidates.
+    4. **The check**: winner and safe answer are solved in random halves of the attributes. If the winner's objective is
+       more than `limit` times the objective of the safe answer in one of them, the winner rests on few attributes, and
+       the safe answer is returned.
+
+    The gap is in drivers/gap.py (`Gaps.over`), the search in drivers/pooled.py (`fit_under_maps`), the check in
+    drivers/auto_pooled.py (`_ratios_in_halves`).
+
+    Parameters
+    ----------
+    n_maps : int, default 5
+        Random maps of the search.
+    degrees : sequence of float, default (20, 25, 30)
+        Complexities to choose from.
+    widths : sequence of float or None, default None
+        Widths to choose from. With None, or for a map without this parameter, the width stays as it is.
+    n_references : int, default 3
+        Number of Gaussian samples.
+    n_trials : int, default 15
+        Starts of each fit that measures a gap. With fewer starts than in the search a complexity wins only where good
+        labels are still reached from few starts.
+    n_halvings : int, default 4
+        Number of times that the attributes are halved at random; both halves are used.
+    limit : float, default 3
+        Largest accepted ratio of the two objectives in a half; infinity accepts the winner always.
+    start : str, dict or Partitioner, default "kmeans"
+        The start of the safe answer: a partitioner, or any recipe by name.
+
+    References
+    ----------
+    Tibshirani, Walther, Hastie (2001), Estimating the number of clusters in a data set via the gap statistic, Journal
+    of the Royal Statistical Society B 63: the logarithm of the objective against reference data. There it compares
+    numbers of clusters.
+    """
+
+    name: ClassVar[str] = "auto_pooled"
+    estimator: ClassVar[str] = "clusterkit.estimators.auto_pooled:AutoPooled"
+    trial: ClassVar[Mapping[str, Any]] = {
+        "n_maps": 2, "degrees": (8.0, 12.0), "n_references": 1, "n_trials": 2, "n_halvings": 1,
+    }  # fmt: skip
+
+    n_maps: int = params.integer(5, at_least=1)
+    degrees: tuple[float, ...] = params.free(
+        (20.0, 25.0, 30.0), _positive_numbers, invalid=((), (0.0,), "broad", 3), converter=_floats
+    )
+    widths: tuple[float, ...] | None = params.free(
+        None, _positive_numbers_or_none, invalid=((), (-1.0,), "broad", 3), converter=_floats
+    )
+    n_references: int = params.integer(3, at_least=1)
+    n_trials: int = params.integer(15, at_least=1)
+    n_halvings: int = params.integer(4, at_least=1)
+    limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
+    start: Any = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
+
+    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+        """Fit the one composition to X, shape (n, d).
+
+        The report has "agreement", "pooled" and "winner" as of the driver ``pooled`` (the last entry of "pooled" is the
+        safe answer), "gaps" (the gap of each pair of df and width), "halves" (the objective of the winner divided by
+        the objective of the safe answer, in each half) and "chosen": "winner", "safe" or "same". An interrupted search
+        returns the safe answer, because the winner is not checked yet.
+        """
+        c = self.single(compositions)
+        require_judgeable(c, self.name)
+        findings = Findings()
+        if c.n_clusters == 1:
+            one = attrs.evolve(findings, agreement=1.0, pooled=np.zeros(self.n_maps))
+            return DriverResult(fit(c, X, seeds), one.report())
+        start: Any = compose.resolve("init", self.start, "start")
+        careful = attrs.evolve(c, init=start, n_init=1)
+        safe = run(bind(careful, X, seeds))  # the streams of a single fit, so that this is its result
+        if safe.interrupted:
+            return DriverResult(safe, attrs.evolve(findings, chosen="safe").report())
+        if not np.ptp(X, axis=0).any():
+            return DriverResult(safe, findings.report())
+        answer = safe
+        try:
+            for latest in self._search(c, start, safe, X, seeds):
+                findings = latest
+        except KeyboardInterrupt:
+            findings = attrs.evolve(findings, chosen="safe")
+            reason = f"interrupted: the labels from init '{start.name}' are kept"
+            answer = attrs.evolve(safe, converged=False, reason=reason, interrupted=True)
+        else:
+            assert findings.best is not None
+            if np.all(findings.halves <= self.limit):
+                answer = findings.best
+            else:
+                findings = attrs.evolve(findings, chosen="safe")
+        resolved: dict[str, Any] = {**answer.resolved, "tuner": findings.facts()}
+        if answer.labels is not safe.labels:  # the map and the solver of the answer have the values chosen
+            for slot, name, value in (("solver", "df", findings.df), ("featuremap", "width", findings.width)):
+                if value is not None:
+                    resolved[slot] = {name: value, **resolved.get(slot, {})}
+        return DriverResult(attrs.evolve(answer, resolved=resolved), findings.report())
+
+    def _search(
+        self, c: Composition, start: Partitioner, safe: FitResult, X: Array, seeds: Seeds
+    ) -> Iterator[Findings]:
+        """The findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
+        findings = Findings()
+        for findings in self._complexity(c, X, seeds.child("gap")):
+            yield findings
+        c = with_complexity(c, findings.df, findings.width)
+        findings = self._pooled(findings, c, start, safe, X, seeds)
+        yield findings
+        assert findings.best is not None
+        if agreement([findings.best.labels, safe.labels]) < 1.0:
+            ratios = self._ratios_in_halves(c, X, findings.best.labels, safe.labels, seeds)
+            yield attrs.evolve(findings, chosen="winner", halves=ratios)
+
+    def _complexity(self, c: Composition, X: Array, seeds: Seeds) -> Iterator[Findings]:
+        """Findings with the df of largest gap, then with the width of largest gap at this df.
+
+        A value stays None where there is nothing to choose.
+        """
+        solver = c.solver.parameters()
+        is_open = "df" in solver and solver["df"] is None and solver.get("C") is None
+        degrees: list[float | None] = [*self.degrees] if is_open else [None]
+        present = map_parameter(c.featuremap, "width")
+        widths = [] if present is None or self.widths is None else list(self.widths)
+        if len(degrees) == 1 and len(widths) < 2:
+            yield Findings(df=degrees[0], width=widths[0] if widths else None)
+            return
+        # the df is chosen at the width nearest to the present one
+        first = min(widths, key=lambda value: abs(math.log(value / present))) if widths else None
+        others = [value for value in widths if value != first]
+        measured = Gaps.of(c, X, MAPS_OF_DATA, self.n_references, self.n_trials, seeds)
+        total, count = (len(degrees) + len(others)) * len(measured.samples), itertools.count(1)
+
+        def report_fit() -> None:
+            tell(Report("gaps", next(count), total))
+
+        with _without_warnings():  # they would be about references, which are not the data
+            gaps = dict(measured.over([(df, first) for df in degrees], report_fit))
+        df = max(degrees, key=lambda value: gaps[value, first])
+        yield Findings(gaps=dict(gaps))
+        with _without_warnings():
+            gaps.update(measured.over([(df, width) for width in others], report_fit))
+        yield Findings(gaps=gaps, df=df, width=max([first, *others], key=lambda value: gaps[df, value]))
+
+    def _pooled(
+        self, findings: Findings, c: Composition, start: Partitioner, safe: FitResult, X: Array, seeds: Seeds
+    ) -> Findings:
+        """Findings with the labels of lowest objective over all maps."""
+        fits = fit_under_maps([c, attrs.evolve(c, init=start, n_init=1)], X, seeds, self.n_maps)
+        if fits.interrupted:
+            raise KeyboardInterrupt
+        candidates = [*fits.winners, safe]
+        pooled = summed_objectives(fits.bounds, [fit.labels for fit in candidates], scale_free_objective)
+        index = first_least(pooled.tolist())
+        return attrs.evolve(
+            findings,
+            agreement=agreement([fit.labels for fit in fits.winners]),
+            pooled=pooled,
+            winner=index,
+            best=candidates[index],
+        )
+
+    def _ratios_in_halves(self, c: Composition, X: Array, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
+        """Objective of the winner over the objective of the safe answer, in halves of the attributes that vary."""
+        nodes = min(map_parameter(c.featuremap, "n_hidden") or len(X), NODES, len(X))
+        c = attrs.evolve(c, featuremap=with_map_parameters(c.featuremap, n_hidden=nodes))
+        parts = halvings(np.flatnonzero(np.ptp(X, axis=0) > 0), self.n_halvings, seeds.stream("halves"))
+        ratios = []
+        for i, part in enumerate(parts):
+            with _without_warnings():  # about half of the attributes only
+                bound = bind(c, np.ascontiguousarray(X[:, part]), seeds.child("half", i))
+                ratios.append(bound.objective(winner) / max(bound.objective(safe), np.finfo(np.float64).tiny))
+            tell(Report("halves", i + 1, len(parts)))
+        return np.array(ratios)
+
+
+@final
+@attrs.frozen(eq=False)
+class Findings:
+    """What a search knows after one of its steps.
+
+    Parameters
+    ----------
+    gaps : mapping
+        The gap of each pair of df and width measured.
+    df, width : float or None
+        The values chosen; None where there was no choice, or none yet.
+    agreement : float
+        Mean accuracy between the winners of two maps.
+    pooled : ndarray of shape (n_maps + 1,)
+        Summed objective, without the factors C, of each map's winner and of the safe answer.
+    winner : int
+        Index of the least entry of `pooled`.
+    best : FitResult or None
+        The fit of that index; None before the search.
+    halves : ndarray of shape (2 n_halvings,)
+        Ratios of the check; empty if there was none.
+    chosen : {"winner", "safe", "same"}
+    """
+
+    gaps: Mapping[Complexity, float] = attrs.field(factory=dict)
+    df: float | None = None
+    width: float | None = None
+    agreement: float = math.nan
+    pooled: Array = attrs.field(factory=lambda: np.array([math.nan]))
+    winner: int = 0
+    best: FitResult | None = None
+    halves: Array = attrs.field(factory=lambda: np.empty(0))
+    chosen: str = "same"
+
+    def report(self) -> dict[str, Any]:
+        """The report of the driver."""
+        names = ("agreement", "pooled", "winner", "halves", "chosen")
+        return {**{name: getattr(self, name) for name in names}, "gaps": dict(self.gaps)}
+
+    def facts(self) -> dict[str, Any]:
+        """The entry "tuner" among the parameters that the fit decided."""
+        return {
+            "name": "gap",
+            "chosen": self.chosen,
+            "df": self.df,
+            "width": self.width,
+            "gaps": dict(self.gaps),
+            "pooled": tuple(self.pooled.tolist()),
+            "worst_half": float(self.halves.max(initial=1.0)),
+        }
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Suppress `ClusterkitWarning`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        yield
+
+
+def halvings(attributes: Array, times: int, rng: Rng) -> list[Array]:
+    """Random halves of the attribute numbers, each followed by its complement; none for a single attribute."""
+    if len(attributes) < 2:
+        return []
+    parts: list[Array] = []
+    for _ in range(times):
+        shuffled = rng.permutation(attributes)
+        parts += [np.sort(part) for part in np.array_split(shuffled, 2)]
+    return parts

@@ -1,0 +1,272 @@
+"""From the values that a user may write in a slot (a name, a dict, a list, a stage) to stages and a composition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar, cast
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.chain import Chain
+from clusterkit.core.compat import SLOTS, Composition, check
+from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
+from clusterkit.core.first_party import where
+from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
+from clusterkit.core.stages import Balancer, Codec, FeatureMap, Labeler, Solver, Stage, outcome_labeler
+
+__all__ = [
+    "AUTO",
+    "KINDS",
+    "StageLike",
+    "changes",
+    "compose",
+    "deep_parameters",
+    "resolve",
+    "resolve_as",
+    "resolve_balancer",
+    "resolve_labeler",
+    "resolve_limits",
+    "tuned",
+    "with_parameter",
+]
+
+AUTO = "auto"
+"""The value of the slots labeler and balancer that leaves the choice to the solver."""
+
+KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
+"""Slot of a pipeline to the kind of stage that it takes."""
+
+StageLike: TypeAlias = str | Mapping[str, Any] | Stage
+"""A stage, its name, or a dict with its name and parameters."""
+
+S = TypeVar("S", bound=Stage)
+
+
+def compose(
+    slots: Mapping[str, Any], n_clusters: int | None = None, n_init: int = 1, max_iter: int = 100
+) -> Composition:
+    """A composition of the values of all slots, with every "auto" resolved and checked.
+
+    Parameters
+    ----------
+    slots : mapping
+        A value for each of "featuremap", "solver", "labeler", "balancer" and "init".
+    n_clusters : int or None
+    n_init, max_iter : int
+
+    Raises
+    ------
+    UnknownName, InvalidParameter
+        If a slot has no valid value.
+    NeedsClusters
+        If `n_clusters` is None and no stage finds the number.
+    IncompatibleStages
+        If the stages cannot work together.
+    """
+    solver = resolve_as(Solver, "solver", slots["solver"])
+    featuremap = resolve_as(FeatureMap, "featuremap", slots["featuremap"])
+    labeler = resolve_labeler(slots["labeler"], featuremap, solver, n_clusters)
+    balancer = resolve_balancer(slots["balancer"], solver, labeler)
+    init: Any = resolve_as(Stage, "init", slots["init"]) if solver.targets != "never" else None
+    if n_clusters is None and not labeler.finds_k:
+        n_clusters = labeler.max_clusters
+        if n_clusters is None:
+            raise NeedsClusters(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
+    limits = resolve_limits(slots["balancer"], solver)
+    c = Composition(featuremap, solver, labeler, balancer, init, n_clusters, n_init, max_iter, limits)
+    check(c)
+    return c
+
+
+def tuned(c: Composition, tuner: Any, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, Any]]]:
+    """The composition with the values that a tuner decides, and these values by slot.
+
+    Parameters
+    ----------
+    c : Composition
+    tuner : Tuner or None
+        None decides nothing.
+    X : ndarray of shape (n, d)
+    rng : Generator
+
+    Returns
+    -------
+    Composition
+    dict
+        Slot to the parameters decided; under "tuner" the tuner's own account.
+    """
+    if tuner is None:
+        return c, {}
+    before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
+    answer = tuner.tune(before, X, rng)
+    after: dict[str, Any] = {slot: answer.stages[slot] for slot in before}
+    decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
+    decided["tuner"] = {"name": tuner.name, **answer.facts}
+    return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
+
+
+def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
+    """The stage that the value of a slot means; None stays None.
+
+    Parameters
+    ----------
+    slot : str
+        A slot of a pipeline, or a kind of stage that is no slot, such as "consensus" and "driver".
+    value : str, dict, list, Stage or None
+    label : str, optional
+        The name of the slot in errors. Default: `slot`.
+
+    Raises
+    ------
+    UnknownName
+        If there is no stage or parameter of this name.
+    InvalidParameter
+        If the value is of another type, or a parameter is out of range.
+    """
+    label = label or slot
+    kind = KINDS.get(slot, slot)
+    if value is None or isinstance(value, ABSTRACT[kind]):
+        return value
+    if isinstance(value, str):
+        if slot == "init":
+            return _initialiser(value)
+        stage: Stage = registry.get(kind, value)()
+        return stage
+    if isinstance(value, Mapping):
+        parameters = dict(value)
+        name = parameters.pop("name", None)
+        if not isinstance(name, str):
+            raise InvalidParameter(f"{label} given as a dict needs the key 'name', got {value!r}")
+        with_defaults = resolve(slot, name, label)
+        assert with_defaults is not None
+        return with_defaults.with_parameters(**parameters)
+    if slot == "featuremap" and isinstance(value, (list, tuple)):
+        maps: list[Any] = [resolve(slot, part) for part in value]
+        return maps[0] if len(maps) == 1 else Chain(tuple(maps))
+    if isinstance(value, type) and issubclass(value, Stage):
+        raise InvalidParameter(f"{label} takes a stage, not its class: write {value.__name__}()")
+    sequence = ", a list of these" if slot == "featuremap" else ""
+    raise InvalidParameter(
+        f"{label} takes a name, a dict with 'name' and parameters{sequence}, or a {ABSTRACT[kind].__name__}; "
+        f"got {value!r}"
+    )
+
+
+def resolve_as(kind: type[S], slot: str, value: Any) -> S:
+    """The stage of a slot that must have one.
+
+    Raises
+    ------
+    InvalidParameter
+        Also if the value is None or "auto".
+    """
+    stage = None if isinstance(value, str) and value == AUTO else resolve(slot, value)
+    if stage is None:
+        names = ", ".join(registry.names(KINDS.get(slot, slot)))
+        raise InvalidParameter(f"{slot} must name a stage, got {value!r}. Available: {names}.")
+    assert isinstance(stage, kind)
+    return stage
+
+
+def _initialiser(name: str) -> Stage:
+    """A partitioner by name, or else any recipe by name, wrapped in the partitioner "recipe"."""
+    if registry.find("partitioner", name) is None and registry.find("recipe", name) is not None:
+        # by name: the class fits an estimator, and estimators are built on this module
+        return registry.get("partitioner", "recipe")().with_parameters(recipe=name)
+    try:
+        stage: Stage = registry.get("partitioner", name)()
+        return stage
+    except UnknownName as error:
+        recipes = ", ".join(registry.names("recipe"))
+        known = where("recipe", name, VARIABLE)
+        raise UnknownName(f"{error} A recipe can start too: {known or recipes}.") from None
+
+
+def resolve_balancer(value: Any, solver: Solver, labeler: Stage | None = None) -> Balancer | None:
+    """The balancer; "auto" means the solver's default, or none for a labeler without costs."""
+    if value == AUTO:
+        costless = labeler is not None and not isinstance(labeler, Codec)
+        value = None if costless else solver.default_balancer
+    return cast("Balancer | None", resolve("balancer", value))
+
+
+def resolve_limits(value: Any, solver: Solver) -> Balancer | None:
+    """Size bounds for a solver that enforces them itself: those of `band`, if the balancer is left at "auto"."""
+    return cast("Balancer", resolve("balancer", "band")) if value == AUTO and solver.own_balance else None
+
+
+def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int | None) -> Labeler:
+    """The labeler; "auto" follows from the outcome of the solver and the number of clusters k.
+
+    Raises
+    ------
+    NeedsClusters
+        If "auto" is a labeler that does not find the number of clusters, and k is None.
+    """
+    if isinstance(value, str) and value == AUTO:
+        path = solver.path(featuremap.gives)
+        if solver.default_labeler is not None:
+            value = solver.default_labeler
+        elif path is not None:
+            value = outcome_labeler(path.gives, solver.codings, k)
+        else:  # the solver does not work on this space: with any labeler the compatibility check then says so
+            value = "argmax"
+        labeler = cast("Labeler", resolve("labeler", value))
+        if k is None and not labeler.finds_k:
+            raise NeedsClusters(
+                f"n_clusters is needed: solver '{solver.name}' with labeler='auto' does not find the number of "
+                "clusters (labeler='threshold' always makes two)"
+            )
+        return labeler
+    stage = resolve("labeler", value)
+    if stage is None:
+        raise InvalidParameter("labeler must not be None; 'auto' chooses one")
+    return cast("Labeler", stage)
+
+
+def with_parameter(slot: str, stage: Stage, key: str, value: Any) -> Stage:
+    """The stage of a slot with one parameter changed.
+
+    A key ``inner__parameter`` reaches a stage that is itself a parameter. In a chain the key is ``map__parameter``, or
+    a parameter alone, which then belongs to the last map that has it.
+    """
+    if not isinstance(stage, Chain):
+        head, _, rest = key.partition("__")
+        inner = stage.parameters().get(head)
+        if rest and isinstance(inner, Stage):
+            return stage.with_parameters(**{head: with_parameter(slot, inner, rest, value)})
+        return stage.with_parameters(**{key: value})
+    head, _, rest = key.partition("__")
+    if rest:
+        names = [part.name for part in stage.maps]
+        if head not in names:
+            raise UnknownName(f"no map named {head!r} in the chain. {nearest_names(head, names)}")
+        index = names.index(head)
+    else:
+        index, rest = stage.owner(head), head
+    maps = list(stage.maps)
+    maps[index] = maps[index].with_parameters(**{rest: value})
+    return Chain(tuple(maps))
+
+
+def deep_parameters(slot: str, stage: Stage | None) -> dict[str, Any]:
+    """Parameters of a stage under their nested names, ``slot__parameter`` or ``slot__map__parameter``."""
+    if stage is None:
+        return {}
+    if isinstance(stage, Chain):
+        return {
+            f"{slot}__{part.name}__{name}": value for part in stage.maps for name, value in part.parameters().items()
+        }
+    return {f"{slot}__{name}": value for name, value in stage.parameters().items()}
+
+
+def changes(before: Stage, after: Stage) -> dict[str, Any]:
+    """Parameters of `after` that differ from those of `before`; for two chains the parameters of all maps."""
+    if isinstance(before, Chain) and isinstance(after, Chain):
+        by_name: dict[str, Any] = {}
+        for one, other in zip(before.maps, after.maps, strict=True):
+            by_name.update(changes(one, other))
+        return by_name
+    old = before.parameters()
+    return {name: value for name, value in after.parameters().items() if old.get(name) != value}

@@ -1,0 +1,159 @@
+"""Fits under several random feature maps; each winner is judged under all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core import params
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.run import BoundComposition, FitResult, bind, first_least, fit, run
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult
+
+__all__ = ["MapFits", "Pooled", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
+
+
+@final
+@attrs.frozen
+class Pooled(Driver):
+    """Fits a composition under several random maps and returns the labels whose objective, summed over maps, is lowest.
+
+    For objectives with good optima but many bad ones, such as EMMC from random starts: the labels that one map prefers
+    are judged by the other maps, which did not choose them. Costs `n_maps` fits and ``n_maps²`` solves, and the memory
+    of `n_maps` spaces. The sum of objectives is in drivers/pooled.py (`summed_objectives`).
+
+    Parameters
+    ----------
+    n_maps : int, default 5
+        Number of random maps.
+    """
+
+    name: ClassVar[str] = "pooled"
+    estimator: ClassVar[str] = "clusterkit.estimators.pooled:Pooled"
+    trial: ClassVar[dict[str, int]] = {"n_maps": 2}
+
+    n_maps: int = params.integer(5, at_least=1)
+
+    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+        """Fit the one composition to X, shape (n, d), under `n_maps` maps.
+
+        The report has "agreement" (mean accuracy between the winners of two maps, matched by the Hungarian method; nan
+        for one map), "pooled" (the summed objective of each map's winner, shape (maps fitted,)) and "winner" (the index
+        of its least entry). Ctrl-C ends the search with the maps that are done, at least one.
+        """
+        c = self.single(compositions)
+        require_judgeable(c, self.name)
+        if c.n_clusters == 1:
+            return DriverResult(fit(c, X, seeds), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0})
+        fits = fit_under_maps([c], X, seeds, self.n_maps)
+        labelings = [winner.labels for winner in fits.winners]
+        pooled = summed_objectives(fits.bounds, labelings, BoundComposition.objective)
+        index = first_least(pooled.tolist())
+        answer = fits.winners[index]
+        if fits.interrupted:
+            reason = f"interrupted: the best of {len(labelings)} maps is kept"
+            answer = attrs.evolve(answer, converged=False, reason=reason, interrupted=True)
+        return DriverResult(answer, {"agreement": agreement(labelings), "pooled": pooled, "winner": index})
+
+
+@final
+@attrs.frozen(eq=False)
+class MapFits:
+    """The best fit under each of several random maps.
+
+    Parameters
+    ----------
+    bounds : tuple of BoundComposition
+        One for each map.
+    winners : tuple of FitResult
+        The fit with the lowest objective under each map.
+    interrupted : bool
+        Whether Ctrl-C ended the search; there may then be fewer maps than asked for, but at least one.
+    """
+
+    bounds: tuple[BoundComposition, ...]
+    winners: tuple[FitResult, ...]
+    interrupted: bool
+
+
+def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, n_maps: int) -> MapFits:
+    """Fit compositions under several random maps.
+
+    Parameters
+    ----------
+    compositions : sequence of Composition
+        Compositions with the same feature map and solver, which differ in their starts; under each map all are fitted.
+    X : ndarray of shape (n, d)
+    seeds : Seeds
+        Map number i has the child ``("map", i)``.
+    n_maps : int
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is pressed before the first map is done.
+    """
+    bounds: list[BoundComposition] = []
+    winners: list[FitResult] = []
+    interrupted = False
+    while len(bounds) < n_maps and not interrupted:
+        index = len(bounds)
+        try:
+            bound = bind(compositions[0], X, seeds.child("map", index))
+            runs: list[FitResult] = []
+            for c in compositions:
+                runs.append(run(attrs.evolve(bound, composition=c)))
+                if runs[-1].interrupted:
+                    break
+            winner = runs[first_least([result.objective for result in runs])]
+            bounds.append(bound)
+            winners.append(winner)
+            interrupted = runs[-1].interrupted
+            tell(Report("maps", index + 1, n_maps, winner.objective))
+        except KeyboardInterrupt:
+            if not winners:
+                raise
+            interrupted = True
+    return MapFits(tuple(bounds), tuple(winners), interrupted)
+
+
+def summed_objectives(
+    bounds: Sequence[BoundComposition],
+    labelings: Sequence[Labels],
+    objective: Callable[[BoundComposition, Labels], float],
+) -> Array:
+    """The objective of each labelling, summed over all maps, shape (number of labellings,)."""
+    return np.array([math.fsum(objective(bound, labels) for bound in bounds) for labels in labelings])
+
+
+def agreement(labelings: Sequence[Labels]) -> float:
+    """Mean accuracy over all pairs of labellings, matched by the Hungarian method; nan for a single labelling."""
+    from clusterkit.metrics import clustering_accuracy
+
+    pairs = [(i, j) for i in range(len(labelings)) for j in range(i)]
+    if not pairs:
+        return math.nan
+    return math.fsum(clustering_accuracy(labelings[i], labelings[j]) for i, j in pairs) / len(pairs)
+
+
+def require_judgeable(c: Composition, driver: str) -> None:
+    """Refuse a composition under whose solver labels cannot be judged.
+
+    Raises
+    ------
+    IncompatibleStages
+    """
+    if not c.solver.has_objective:
+        raise IncompatibleStages(f"driver '{driver}' compares maps by objective, but solver '{c.solver.name}' has none")
+    if c.solver.targets == "never":
+        raise IncompatibleStages(
+            f"driver '{driver}' judges labels under other maps, but solver '{c.solver.name}' learns from no labels"
+        )

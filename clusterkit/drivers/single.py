@@ -1,0 +1,32 @@
+"""The simplest driver: one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array
+from clusterkit.core.compat import Composition
+from clusterkit.core.run import fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult
+
+__all__ = ["Single"]
+
+
+@final
+@attrs.frozen
+class Single(Driver):
+    """Fits the composition once; its starts (``n_init``) are compared inside that fit.
+
+    The work is in core/run.py (`fit`) and core/alternate.py (the loop between solver and labeler).
+    """
+
+    name: ClassVar[str] = "single"
+    estimator: ClassVar[str] = "clusterkit.estimators.pipeline:Pipeline"
+
+    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+        """Fit the one composition to X, shape (n, d); there is no report."""
+        return DriverResult(fit(self.single(compositions), X, seeds))

@@ -1,0 +1,240 @@
+"""Support vector clustering at every width of the Gaussian kernel, from one cluster to all samples apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import Domain, Outcome
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.run import bind
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import KernelSpace
+from clusterkit.core.stages import Task
+from clusterkit.core.transform import block_plan
+from clusterkit.numerics.bandwidths import bandwidth_range
+from clusterkit.numerics.distances import squared_distances
+
+__all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
+
+GRID_ROWS = 2000
+"""Most rows whose distances to all rows give the default widths: enough for a quantile, at a cost linear in n."""
+
+COLUMNS = ("gamma", "n_clusters", "n_sv", "n_bsv", "n_noise", "seconds")
+"""Attributes of a `WidthPath` that have one number for each width, in the order of its table."""
+
+
+@final
+@attrs.frozen(eq=False)
+class WidthPath:
+    """The clusters at each width, by increasing gamma.
+
+    Parameters
+    ----------
+    gamma : ndarray of shape (steps,)
+    n_clusters : ndarray of shape (steps,)
+    n_sv : ndarray of shape (steps,)
+        Number of support vectors; -1 where the solver does not report it.
+    n_bsv : ndarray of shape (steps,)
+        Number of support vectors at their upper bound; -1 where the solver does not report it.
+    n_noise : ndarray of shape (steps,)
+        Number of samples without a cluster.
+    seconds : ndarray of shape (steps,)
+        Time for solving and labelling.
+    labels : ndarray of shape (steps, n)
+    interrupted : bool
+        Whether Ctrl-C ended the path early; the finished steps are kept.
+    """
+
+    gamma: Array
+    n_clusters: Array
+    n_sv: Array
+    n_bsv: Array
+    n_noise: Array
+    seconds: Array
+    labels: Labels
+    interrupted: bool = False
+
+    def __len__(self) -> int:
+        return len(self.gamma)
+
+    def rows(self) -> Iterator[dict[str, float]]:
+        """The table as dicts, without the labels."""
+        for values in zip(*(getattr(self, name) for name in COLUMNS), strict=True):
+            yield {name: value.item() for name, value in zip(COLUMNS, values, strict=True)}
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame, without the labels.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; `rows` needs nothing.
+        """
+        import pandas
+
+        return pandas.DataFrame({name: getattr(self, name) for name in COLUMNS})
+
+
+def path_over_widths(
+    composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds
+) -> WidthPath:
+    """The clusters of X, shape (n, d), at every width; each solution starts from the solution before.
+
+    Parameters
+    ----------
+    composition : Composition
+        As `require_domain` wants it. The gamma of its kernel is replaced.
+    X : ndarray of shape (n, d)
+    widths : ndarray or None
+        Increasing; None takes `width_grid` of the mapped data.
+    n_gammas : int
+        Length of the default grid.
+    seeds : Seeds
+
+    Raises
+    ------
+    IncompatibleStages
+        If the feature map does not end in a Gaussian kernel.
+    """
+    space = _gaussian_space(composition, X, seeds)
+    if widths is None:
+        widths = np.unique(width_grid(space.points, n_gammas, seeds.stream("widths")))
+    return _walk(composition, space, widths, seeds)
+
+
+def require_domain(composition: Composition) -> None:
+    """Refuse a solver that learns from labels, and a labeler that reads no domain.
+
+    Raises
+    ------
+    IncompatibleStages
+    """
+    if composition.solver.targets != "never" or not issubclass(composition.labeler.consumes, Domain):
+        raise IncompatibleStages(
+            f"width_path needs a solver that gives a domain and a labeler of domains, got solver "
+            f"'{composition.solver.name}' and labeler '{composition.labeler.name}'. Use solver 'svdd' and labeler "
+            f"'complete_graph'."
+        )
+
+
+def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Array:
+    """Geometric widths from one cluster to all points apart, (n_gammas,).
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    n_gammas : int
+    rng : Generator, optional
+        Draws 2,000 rows where there are more; the widths then come from the distances of these rows to all points.
+
+    Returns
+    -------
+    ndarray of shape (n_gammas,)
+        From ``1 / max |x_i - x_j|²`` to ``4 ln 2 / q``, where q is the first decile of the squared distances to
+        the nearest other point: two equal kernels at that distance no longer meet at half their height. The last is
+        a hundred times the first where that formula gives no larger value. All ones if all points are equal.
+
+    Notes
+    -----
+    O(min(n, 2000) n d) time, and the memory of one block of distances.
+    """
+    points = np.unique(np.ascontiguousarray(points, dtype=np.float64), axis=0)
+    rows = np.arange(len(points))
+    if len(points) > GRID_ROWS:
+        rows = np.sort((rng or np.random.default_rng(0)).choice(len(points), GRID_ROWS, replace=False))
+    largest, nearest = 0.0, np.empty(len(rows))
+    for part in block_plan(len(rows), len(points), np.float64):
+        D = squared_distances(points[rows[part]], points)
+        largest = max(largest, float(D.max()))
+        D[np.arange(len(D)), rows[part]] = np.inf
+        nearest[part] = D.min(axis=1)
+    nearest = nearest[(nearest > 0.0) & np.isfinite(nearest)]
+    if largest == 0.0 or not len(nearest):
+        return np.ones(n_gammas)
+    low, high = bandwidth_range(largest, nearest)
+    widths: Array = np.geomspace(low, high if high > low else 100.0 * low, n_gammas)
+    return widths
+
+
+def checked_widths(gammas: Sequence[float]) -> Array:
+    """The widths in increasing order, each once.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is none, or one is not a finite number > 0.
+    """
+    try:
+        widths = np.unique(np.asarray(gammas, dtype=np.float64))
+    except (TypeError, ValueError):
+        widths = np.empty(0)
+    if not len(widths) or not np.all(np.isfinite(widths) & (widths > 0)):
+        raise InvalidParameter(f"width_path: gammas must be finite numbers > 0, at least one, got {gammas!r}")
+    return widths
+
+
+def _gaussian_space(composition: Composition, X: Array, seeds: Seeds) -> KernelSpace:
+    if not issubclass(composition.featuremap.gives, KernelSpace):
+        name = composition.featuremap.name
+        raise IncompatibleStages(f"width_path needs a Gaussian kernel, got featuremap '{name}'. Use 'rbf'.")
+    # binding makes all checks of the data that a fit makes
+    space = bind(composition, X, seeds).space
+    if not isinstance(space, KernelSpace) or not isinstance(space.kernel, Gaussian):
+        name = composition.featuremap.name
+        raise IncompatibleStages(f"width_path needs a Gaussian kernel, got featuremap '{name}'. Use 'rbf'.")
+    return space
+
+
+def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Seeds) -> WidthPath:
+    task, previous, steps, labelings = Task(space.n, composition.n_clusters), None, [], []
+    interrupted = False
+    try:
+        for step, gamma in enumerate(widths):
+            begin = time.perf_counter()
+            outcome, labels = _step(composition, space.rescaled(float(gamma)), task, previous, seeds)
+            interrupted = outcome.status is not None and outcome.status.interrupted
+            if interrupted:
+                break
+            facts = {} if outcome.status is None else outcome.status.facts
+            steps.append((
+                gamma,
+                int(labels.max(initial=-1)) + 1,
+                facts.get("n_sv", -1),
+                facts.get("n_bsv", -1),
+                np.count_nonzero(labels < 0),
+                time.perf_counter() - begin,
+            ))  # fmt: skip
+            labelings.append(labels)
+            previous = outcome
+            tell(Report("width_path", step + 1, len(widths)))
+    except KeyboardInterrupt:
+        interrupted = True
+    table = list(zip(*steps, strict=True)) or [()] * len(COLUMNS)
+    gamma, n_clusters, n_sv, n_bsv, n_noise, seconds = (np.array(column) for column in table)
+    return WidthPath(
+        gamma.astype(np.float64),
+        n_clusters.astype(np.intp),
+        n_sv.astype(np.intp),
+        n_bsv.astype(np.intp),
+        n_noise.astype(np.intp),
+        seconds.astype(np.float64),
+        np.array(labelings, dtype=np.intp).reshape(-1, space.n),
+        interrupted,
+    )
+
+
+def _step(
+    composition: Composition, space: KernelSpace, task: Task, previous: Outcome | None, seeds: Seeds
+) -> tuple[Outcome, Labels]:
+    prepared = composition.solver.prepare(space, task, seeds.stream("solver", "prepare"))
+    outcome = prepared.solve(None, previous, seeds.stream("solver"))
+    return outcome, composition.labeler.label(outcome, space, task, seeds.stream("labeler")).labels

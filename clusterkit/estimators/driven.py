@@ -1,0 +1,145 @@
+"""Any driver over a pipeline, as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clusterkit._typing import Labels
+from clusterkit.core.errors import InvalidParameter, UnknownName
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver
+from clusterkit.drivers import compose
+from clusterkit.estimators import bars, threads
+from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["Driven"]
+
+
+class Driven(ClusterMixin, NestedParams):
+    """Runs a driver over the composition of a pipeline.
+
+    Parameters of the driver and of the base pipeline are reached by their plain names, ``set_params(n_maps=3,
+    solver__C=1.0)``; where both have a name, it belongs to the driver.
+
+    Parameters
+    ----------
+    driver : str, dict or Driver, default "single"
+        A name of ``clusterkit.stages("driver")``, a dict with "name" and parameters, or a driver.
+    base : Pipeline, optional
+        The composition. Default `Pipeline()`.
+    n_clusters : int, optional
+        Replaces the number of clusters of the base.
+    random_state : int, Generator, RandomState or None, default None
+        None takes the random state of the base.
+    verbose : bool, default False
+        Whether to show a progress bar, if standard error is a terminal.
+
+    Attributes
+    ----------
+    labels_, n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, resolved_, \
+exact_on_training_, n_features_in_
+        As in `Pipeline`, of the fit that the driver returned.
+    NAME_
+        Every entry NAME of the driver's report.
+
+    Examples
+    --------
+    >>> from clusterkit.estimators.driven import Driven
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
+    >>> model = Driven("pooled", n_clusters=2, random_state=0).set_params(n_maps=2, init="random", n_init=3).fit(X)
+    >>> model.agreement_
+    1.0
+    """
+
+    _slots: ClassVar[Mapping[str, str]] = {"driver": "driver"}
+
+    def __init__(
+        self,
+        driver: Any = "single",
+        base: Pipeline | None = None,
+        n_clusters: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.driver = driver
+        self.base = base
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+        driver, base = self._driver(), self._base()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
+        composition = base.composition(X, seeds)
+        with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
+            result = driver.run([composition], X, seeds)
+        set_fitted(self, result.fit, {}, base.reported_labeler(composition))
+        for name, value in result.report.items():
+            setattr(self, f"{name}_", value)
+        return self
+
+    @inductive
+    def predict(self, X: Any) -> Labels:
+        """Clusters of new samples X, shape (m, d)."""
+        check_is_fitted(self, "labels_")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        labels: Labels = self.predictor_(X)
+        return labels
+
+    def why_not_inductive(self) -> str | None:
+        """Why there is no `predict`; None if there is."""
+        return self._base().why_not_inductive()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the estimator; with `deep` also those of the driver and of the base, by their plain names."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        return {**self._base_or_default().get_params(), **self._driver_params(), **params} if deep else params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator, then of the driver; the rest goes to a copy of the base."""
+        names = self._get_param_names()
+        super().set_params(**{name: params.pop(name) for name in names if name in params})
+        for name in self._driver_params().keys() & params.keys():
+            self._set_nested(f"driver__{name}", params.pop(name))
+        if params:
+            base = clone(self._base_or_default())
+            try:
+                self.base = base.set_params(**params)
+            except UnknownName as error:
+                unknown = [name for name in params if "__" not in name and name not in base._get_param_names()]
+                if not unknown:
+                    raise
+                known = {*names, *self._driver_params(), *base._get_param_names()}
+                raise self._unknown(unknown[0], known) from error
+        return self
+
+    def _base_or_default(self) -> Pipeline:
+        if self.base is not None and not isinstance(self.base, Pipeline):
+            raise InvalidParameter(f"base must be a Pipeline or None, got {self.base!r}")
+        return Pipeline() if self.base is None else self.base
+
+    def _base(self) -> Pipeline:
+        """A copy of the base with the number of clusters of this estimator."""
+        base = clone(self._base_or_default())
+        return base if self.n_clusters is None else base.set_params(n_clusters=self.n_clusters)
+
+    def _driver(self) -> Driver:
+        return compose.resolve_as(Driver, "driver", self.driver)
+
+    def _driver_params(self) -> dict[str, Any]:
+        """Parameters of the driver that are no parameters of the estimator itself; none for a wrong driver."""
+        try:
+            return self._driver().parameters()
+        except ValueError:  # fit reports what is wrong
+            return {}
