@@ -187,12 +187,8 @@ class WorkingSetSearch:
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
-    bounds : ndarray of shape (n,)
-    kernel : Gaussian
-    tol : float
-    max_iter, pool_bytes : int
-    sizes : SetSizes
+    points, bounds, kernel, tol, max_iter, pool_bytes, sizes
+        As for `minimise_gaussian`.
     n_moved : int
         Pairs moved, in all sets together.
     n_sets : int
@@ -260,10 +256,7 @@ class WorkingSetSearch:
     def solve(
         self, points: Array, bounds: Array, tol: float, order: Array | None, *, is_root: bool = False
     ) -> DualIterate:
-        """β of some points up to a gap of `tol`.
-
-        `order` is a random order of the points whose first part is the sample; None where there is no sample.
-        """
+        """β of some points up to a gap of `tol`; the first part of the random `order`, if any, is the sample."""
         if self._nearly_all_support(points):
             beta = bounds / bounds.sum()
             np.minimum(beta, bounds, out=beta)
