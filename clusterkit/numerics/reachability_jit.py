@@ -56,12 +56,20 @@ def reachability_tree(source: Any, core: Any, metric: int) -> Any:
     inside = np.zeros(m, np.bool_)
     last = 0
     inside[0] = True
+    row = np.empty(m)
     for step in range(m - 1):
+        # the branch on the metric is outside the loop over j, which is the hot one
+        if metric == PRECOMPUTED:
+            row[:] = source[last]
+        else:
+            for j in range(m):
+                if not inside[j]:
+                    row[j] = distance(source, last, j, metric)
         best = -1
         for j in range(m):
             if inside[j]:
                 continue
-            direct = distance(source, last, j, metric)
+            direct = row[j]
             reach = max(direct, core[last], core[j])
             if reach < length[j] or (reach == length[j] and direct < plain[j]):
                 length[j], plain[j], parent[j] = reach, direct, last

@@ -20,8 +20,8 @@ from clusterkit.core.stages import Labeler, Solver, Stage
 from clusterkit.numerics.bandwidths import bandwidth_range, without_equal_rows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.threads import available
-from clusterkit.tuners._agreement import TIE, Agreement
 from clusterkit.tuners._candidates import CandidateFit, CandidateGroup, CandidateRuns
+from clusterkit.tuners._ensemble_agreement import TIE, Agreement
 from clusterkit.tuners.curves import BOUND_STEP, GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def is_open(stage: Stage, name: str, *alternatives: str) -> bool:
 
 
 def with_parameters(stage: Stage, values: Mapping[str, Any]) -> Stage:
-    """A stage with some parameters set; those of a chain belong to its last map."""
+    """A stage with some parameters set; in a chain they belong to the last map."""
     if not values:
         return stage
     if isinstance(stage, Chain):

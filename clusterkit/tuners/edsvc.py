@@ -27,7 +27,8 @@ class EdSvc(Tuner):
     ``1 / (0.9 n)`` at the best bandwidth. Normalised mutual information also rewards shattered partitions; the grid
     search (``search="plane"``) with its limit of √n clusters, and the adjusted measure, do not.
 
-    The search is in ``_edsvc_search.py`` (`EdSvcSearch.run`), the score in ``_agreement.py`` (`Agreement.score`).
+    The search is in ``_edsvc_search.py`` (`EdSvcSearch.run`), the score in ``_ensemble_agreement.py``
+    (`Agreement.score`).
 
     Parameters
     ----------

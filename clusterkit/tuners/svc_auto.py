@@ -22,7 +22,7 @@ from clusterkit.core.stages import FeatureMap, Labeler, Solver, Stage, Task, Tun
 from clusterkit.numerics.bandwidths import bandwidth_range, without_equal_rows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.tuners._open_parameters import is_open, sample_rows, search_space, with_parameters
-from clusterkit.tuners._plateaus import GridPartition, ReachabilityTree, ScoredPartition, best, lasts
+from clusterkit.tuners._plateau_score import GridPartition, ReachabilityTree, ScoredPartition, best, lasts
 
 __all__ = ["SvcAuto"]
 
@@ -70,7 +70,7 @@ class SvcAuto(Tuner):
     tuner decides `gamma` of the kernel, `nu` of the solver and `min_cluster_size` of the labeler, each only if it was
     left at None. At most 240 runs, mostly 70 to 120, on at most `max_rows` rows; memory O(max_rows²).
 
-    The score is in ``_plateaus.py`` (`best`), the loop over the runs in `SvcAutoSearch.run`.
+    The score is in ``_plateau_score.py`` (`best`), the loop over the runs in `SvcAutoSearch.run`.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ class SvcAuto(Tuner):
     gives components; those smaller than ``max(5, √m / 2)`` of m rows are dissolved, and all other rows go to the
     nearest cluster. Partitions qualify if they have at least two clusters, at most ``max(√m, m / (2 least))``, and
     covered 0.4 of the rows before the outliers were assigned. Among them the score ``ln L + 2 V + ln H`` decides, see
-    `clusterkit.tuners._plateaus.best`. If none qualifies, the widest kernel is used, mostly with one cluster; likewise
-    for fewer than 8 rows.
+    `clusterkit.tuners._plateau_score.best`. If none qualifies, the widest kernel is used, mostly with one cluster;
+    likewise for fewer than 8 rows.
 
     In up to three coordinates there is a fallback, ``gamma = γ0`` and ``nu = 0.5``, which replaces the winner in two
     cases. Either the best partition has L <= 5 and V < 0, no better than those of a single cloud. Or the partition at
@@ -135,7 +135,7 @@ class SvcAuto(Tuner):
             search = SvcAutoSearch.of(stages, "nu" in open_names["solver"], X, rows, rng)
             choice = search.run(begin + self.max_seconds)
         else:
-            facts = {"rule": "the width was given: fixed share of outliers", "runs": 0}
+            facts = {"rule": "gamma is set: fixed outlier fraction", "runs": 0}
             choice = SvcAutoChoice(math.nan, DEFAULT_FRACTION, _least_size(len(rows)), facts)
         least = max(1, round(choice.min_cluster_size * len(X) / len(rows)))
         values = {"gamma": choice.gamma, "nu": choice.nu, "min_cluster_size": least}
@@ -326,7 +326,7 @@ class SvcAutoSearch:
 
     def _partition(self, gamma: float, fraction: float | None, row: int, column: int) -> GridPartition:
         """One run of the stages: components, small ones dissolved, all other rows to the nearest cluster."""
-        from clusterkit.tuners._pieces_jit import fill
+        from clusterkit.tuners._nearest_label_jit import fill
 
         m = len(self.D)
         task = Task(m, None)

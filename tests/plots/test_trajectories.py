@@ -86,7 +86,7 @@ def test_recipes(name, d, named):
 @pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 def test_degenerate_data(X, compose, named):
     ax = plots.trajectories(compose(1.0).fit(X), X)
-    assert "1 equilibrium; 1 way" in ax.get_title(loc="left")
+    assert "1 equilibrium; 1 of " in ax.get_title(loc="left")
 
 
 def test_other_domains_are_refused(moons):

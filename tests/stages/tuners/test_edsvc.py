@@ -34,9 +34,9 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.metrics import anmi, nmi
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.tuners._agreement import Agreement
 from clusterkit.tuners._candidates import CandidateFit
 from clusterkit.tuners._edsvc_search import ScoredCandidates, _beside_best
+from clusterkit.tuners._ensemble_agreement import Agreement
 from clusterkit.tuners.edsvc import EdSvc
 
 LABELER = CompleteGraph(outliers="nearest")

@@ -24,7 +24,7 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.tuners import svc_auto
-from clusterkit.tuners._plateaus import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
+from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
 
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}

@@ -1,4 +1,4 @@
-"""Labels of rows outside all clusters: those of the nearest row inside one."""
+"""Labels for rows outside all clusters: the label of the nearest row in a cluster."""
 
 from __future__ import annotations
 
