@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clusterkit.metrics._labels import Noise
+from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.internal import _clustered
 
 __all__ = ["dbcv"]

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.params import check_count
 from clusterkit.plots._contours import draw_domain, projection_of
-from clusterkit.plots._figure import (
+from clusterkit.plots.figure import (
     FAINT,
     INK,
     LEGEND_ENTRIES,

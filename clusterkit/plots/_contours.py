@@ -13,7 +13,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.params import check_count
 from clusterkit.core.transform import block_plan
-from clusterkit.plots._figure import (
+from clusterkit.plots.figure import (
     INK,
     LEGEND_ENTRIES,
     axes_for,

@@ -14,7 +14,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.params import is_count
 from clusterkit.plots._contours import draw_domain, projection_of
-from clusterkit.plots._figure import (
+from clusterkit.plots.figure import (
     FAINT,
     INK,
     LEGEND_ENTRIES,

@@ -1,4 +1,5 @@
-"""Shared parts of all plots: axes, colours, the points of clusters, legends beside the data."""
+"""Shared parts of all plots, also for those outside this package: axes, colours, points of clusters, legends beside
+the data."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = [
+    "COLORS",
     "FAINT",
     "INK",
     "SIZE",
