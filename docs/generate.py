@@ -13,14 +13,16 @@ HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py from the code; edits here are lost. -->\n\n"
 KINDS = {
     "featuremap": "Feature maps turn the data into explicit features or into a kernel.",
-    "solver": "Solvers find scores, an embedding or a domain in that space.",
-    "labeler": "Labelers read labels from what the solver found.",
-    "balancer": "Balancers keep cluster sizes within bounds.",
+    "solver": "Solvers compute scores, an embedding or a domain in that space.",
+    "labeler": "Labelers read labels from the outcome of a solver.",
+    "balancer": "Balancers change labels until the cluster sizes are within bounds.",
     "partitioner": "Partitioners (the slot `init`) give the labels that the loop starts from.",
-    "consensus": "Consensus functions make one labeling of several (`clusterkit.consensus`).",
+    "consensus": "Consensus functions compute one labelling from several (`clusterkit.consensus`).",
     "tuner": "Tuners replace parameters left at `None` by values found without labels.",
     "driver": "Drivers decide which fits of a composition are made, and which of them is the answer.",
 }
+"""What the stages of each kind do; a kind that is missing here is an error."""
+
 CELLS = ("maps", "balancers", "starts", "clusters", "predicts")
 SPACES = {"FeatureSpace": "features", "KernelSpace": "a kernel"}
 
@@ -50,13 +52,12 @@ def command_line() -> str:
 
     parts = [f"{NOTE}# The command line\n", *_help(app.help)]
     parts.append("| command | what it does |\n|---|---|")
-    names = app.list_commands(None)  # type: ignore[arg-type]
-    commands: dict[str, Any] = {name: app.get_command(None, name) for name in names}  # type: ignore[arg-type]
+    commands: dict[str, Any] = {name: app.get_command(None, name) for name in app.builtin}  # type: ignore[arg-type]
     for name, command in commands.items():
         first = " ".join((command.help or "").split("\n\n")[0].split())
         parts[-1] += f"\n| [`{name}`](#clusterkit-{name}) | {_cell(first)} |"
     parts[-1] += "\n"
-    parts += ["Options of `clusterkit` itself:\n", _options(app.params)]
+    parts += [*_commands_of_plugins(), "Options of `clusterkit` itself:\n", _options(app.params)]
     for name, command in commands.items():
         words = [_metavar(p) for p in command.params if p.param_type_name == "argument"]
         usage = " ".join([f"clusterkit {name}", "[OPTIONS]", *words])
@@ -64,6 +65,16 @@ def command_line() -> str:
         parts.append(_options(command.params))
         parts += _help(command.epilog)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _commands_of_plugins() -> Iterator[str]:
+    """A sentence for each command that a plugin of the checkout brings; whether it is installed does not matter."""
+    from clusterkit.first_party import PLUGINS
+
+    for plugin in PLUGINS:
+        for name in plugin.provides.get("command", ()):
+            page = f"../../{plugin.folder}/README.md"
+            yield f"The plugin [{plugin.distribution}]({page}) adds the command `{name}`.\n"
 
 
 def _metavar(argument: Any) -> str:
@@ -104,15 +115,14 @@ def stages() -> str:
         "docstring of a stage (`help(clusterkit.stages('solver')['ridge'])`) says more.\n"
     )
     parts = [f"{NOTE}# Stages\n", intro]
-    for kind, text in KINDS.items():
-        found = clusterkit.stages(kind)
-        parts += [f"## {kind}\n", text + "\n"]
-        if not found:
+    for kind, classes in sorted(clusterkit.stages().items(), key=lambda item: list(KINDS).index(item[0])):
+        parts += [f"## {kind}\n", KINDS[kind] + "\n"]
+        if not classes:
             parts.append("None yet.\n")
             continue
         rows = [
             f"| `{name}` | {_cell(_first_line(stage))} | {_parameters(stage())} |"
-            for name, stage in sorted(found.items())
+            for name, stage in sorted(classes.items())
         ]
         parts.append("| name | what it is | parameters |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     parts += [_compositions()]

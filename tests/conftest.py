@@ -1,20 +1,16 @@
-"""Shared test setting: oracles on the path, no third-party plugins unless a test wants them."""
+"""Shared test setting: pictures without a screen, a registry that forgets."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import matplotlib
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
 matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
 def fresh_registry():
-    """Stages registered by one test are unknown to the next."""
+    """Forget the stages that a test registered, so that the next one does not know them."""
     from clusterkit.core.registry import registry
 
     yield

@@ -1,4 +1,4 @@
-"""The r smallest values with a definite answer to ties."""
+"""Selection of the r smallest values with a fixed rule for ties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["smallest"]
 
 
 def smallest(values: Array, r: int) -> Array:
-    """Indices of the r smallest values, ties by the lowest index; O(n), because a sort is not needed."""
+    """Indices of the r smallest values; of equal values those with the lowest indices. O(n), without sorting."""
     if r >= len(values):
         return np.arange(len(values))
     limit = np.partition(values, r - 1)[r - 1]

@@ -1,4 +1,4 @@
-"""Allowed cluster sizes: rows or fractions of n for every cluster, or one size for each."""
+"""Allowed cluster sizes: bounds in rows or fractions of n for every cluster, or a list with one size for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["limit_problem", "limits", "ranked", "sizes_problem"]
 
 
 def limit_problem(value: Any) -> str | None:
-    """What a lowest or highest size must be, or None if it is fine."""
+    """What a lowest or highest size must be, or None if the value is valid."""
     if value is None:
         return None
     if is_count(value, 0):
@@ -27,7 +27,7 @@ def limit_problem(value: Any) -> str | None:
 
 
 def sizes_problem(value: Any) -> str | None:
-    """What the list of sizes must be, or None if it is fine."""
+    """What the list of sizes must be, or None if the value is valid."""
     if value is None:
         return None
     whole = isinstance(value, tuple) and all(is_count(size, 0) for size in value)
@@ -35,9 +35,9 @@ def sizes_problem(value: Any) -> str | None:
 
 
 def limits(least: float | None, most: float | None, n: int, k: int) -> tuple[int, int]:
-    """Lowest and highest size in rows; raises `Infeasible`.
+    """Lowest and highest size in rows; raises `Infeasible` if no sizes obey both.
 
-    Fractions are relaxed to n / k, rounded, where only rounding makes them impossible.
+    If a fraction is impossible only because it is rounded to rows, it is replaced by n / k, rounded.
     """
     if least is None and most is None:
         return n // k, -(-n // k)
@@ -56,19 +56,19 @@ def limits(least: float | None, most: float | None, n: int, k: int) -> tuple[int
         )
     if k * low > n:
         raise Infeasible(
-            f"balancer 'transport': size_min = {least!r} asks {k} clusters for {low} rows each, {k * low} in all, "
-            f"but there are {n}; at most {n // k} rows each are possible"
+            f"balancer 'transport': size_min = {least!r} requires {low} rows in each of {k} clusters, "
+            f"{k * low} in all, but there are {n}; at most {n // k} rows each are possible"
         )
     if k * high < n:
         raise Infeasible(
-            f"balancer 'transport': size_max = {most!r} allows {k} clusters {high} rows each, {k * high} in all, "
-            f"but there are {n}; at least {-(-n // k)} rows each are needed"
+            f"balancer 'transport': size_max = {most!r} allows {high} rows in each of {k} clusters, "
+            f"{k * high} in all, but there are {n}; at least {-(-n // k)} rows each are needed"
         )
     return low, min(high, n)
 
 
 def ranked(sizes: tuple[int, ...], n: int, k: int, initial: Labels) -> Labels:
-    """The sizes in the order of the clusters: the largest for the cluster that is largest, ties the lowest number."""
+    """The sizes in the order of the clusters: the largest for the largest cluster; ties go to the lowest number."""
     if len(sizes) != k:
         raise Infeasible(f"balancer 'transport': sizes has {len(sizes)} numbers, but there are {k} clusters")
     if sum(sizes) != n:
@@ -80,5 +80,5 @@ def ranked(sizes: tuple[int, ...], n: int, k: int, initial: Labels) -> Labels:
 
 def _rows(fraction: float, n: int) -> float:
     rows = float(fraction) * n
-    # guard products such as 0.03 * 400 = 12.000000000000002
+    # products such as 0.03 * 400 = 12.000000000000002 mean whole numbers
     return round(rows) if abs(rows - round(rows)) < 1e-9 * max(n, 1) else rows

@@ -1,4 +1,4 @@
-"""The slack l of the band ``|N_p - N_q| <= l``: rows or a fraction of n, promoted to the least possible value."""
+"""The slack l of the band ``|N_p - N_q| <= l``: rows or a fraction of n, raised to the least possible value."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["rows_of", "slack_problem"]
 
 
 def slack_problem(value: Any) -> str | None:
-    """What a slack must be, or None if it is fine."""
-    wanted = "a fraction of n (float >= 0) or a number of rows (integer >= 0)"
+    """What a slack must be, or None if the value is valid."""
+    valid = "a fraction of n (float >= 0) or a number of rows (integer >= 0)"
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < float("inf"):
-        return wanted
+        return valid
     return None
 
 
 def rows_of(slack: float, n: int, k: int) -> tuple[float, float]:
-    """Slack in rows as asked, and as used: at least 1 unless the clusters can be exactly equal."""
-    asked = float(slack) if isinstance(slack, numbers.Integral) else float(slack) * n
-    # guard products such as 0.03 * 400 = 12.000000000000002
-    asked = round(asked) if abs(asked - round(asked)) < 1e-9 else asked
-    return asked, (asked if n % k == 0 else max(asked, 1.0))
+    """The slack in rows, as stated and as used: at least 1 unless the clusters can be exactly equal."""
+    rows = float(slack) if isinstance(slack, numbers.Integral) else float(slack) * n
+    # products such as 0.03 * 400 = 12.000000000000002 mean whole numbers
+    rows = round(rows) if abs(rows - round(rows)) < 1e-9 else rows
+    return rows, (rows if n % k == 0 else max(rows, 1.0))

@@ -1,4 +1,4 @@
-"""Cluster sizes that differ by at most a slack."""
+"""The balancer `band`: cluster sizes that differ by at most a slack."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ __all__ = ["Band"]
 @final
 @attrs.frozen
 class Band(Balancer):
-    """Sizes of any two clusters differ by at most a slack, ``|N_p - N_q| <= l``.
+    """Limit the difference of any two cluster sizes to a slack, ``|N_p - N_q| <= l``.
 
-    While the largest cluster p exceeds the smallest q by more than l, the samples of p that lose least by going to q
-    are moved, as few as will do. For two clusters this is the exact optimum (flip the smallest scores); for more it is
-    the published pairwise repair. Feasible labels are left alone. O(n) a round, usually fewer than k² rounds.
+    While the largest cluster p exceeds the smallest cluster q by more than l, the samples of p that lose least by
+    moving to q are moved, as few as necessary. For two clusters this is the exact optimum (the smallest scores change
+    sign); for more it is the published pairwise repair. Feasible labels are not changed. O(n) for each round, usually
+    fewer than k² rounds. The mathematics is in `assign`.
 
     Parameters
     ----------
     slack : float or int, default 0.03
-        l: a float is a fraction of n, an integer counts rows. Promoted to 1 where equal sizes are impossible.
+        The paper's l: a float is a fraction of n, an integer counts rows. It is raised to 1 if equal sizes are
+        impossible.
     priority : {"regret", "confidence"}, default "regret"
-        Which samples of p move first: those with the smallest added cost, or (as printed for multi-output) those whose
-        best score is smallest whatever the cluster they go to.
+        Which samples of p move first: the samples with the smallest added cost, or (as printed for several outputs) the
+        samples whose best score is smallest, whatever the cluster they move to.
 
     References
     ----------
@@ -47,23 +49,23 @@ class Band(Balancer):
     priority: str = params.choice("regret", ("regret", "confidence"))
 
     def bounds(self, n: int, k: int) -> tuple[Array, Array]:
-        """Necessary sizes; for two clusters sufficient too."""
+        """Bounds that every size in the band obeys; for two clusters they are sufficient as well."""
         low, high = self._limits(n, k)
         return np.full(k, low), np.full(k, high)
 
     def resolved(self, n: int, k: int) -> Mapping[str, Any]:
-        """The slack in rows, where it had to be promoted."""
-        asked, used = rows_of(self.slack, n, k)
-        return {"slack": int(used)} if used > asked else {}
+        """The slack in rows, if it had to be raised."""
+        stated, used = rows_of(self.slack, n, k)
+        return {"slack": int(used)} if used > stated else {}
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Labels with sizes in the band."""
         k = costs.shape[1]
         _, slack = rows_of(self.slack, task.n, k)
-        # gaps are integers: comparing them with the floor keeps fractional slacks exact
+        # differences of sizes are integers: comparing them with the floor is exact for fractional slacks
         slack = math.floor(slack + 1e-9)
         if k == 2:
-            # |N0 - N1| has the parity of n, so the largest size allowed is what counts
+            # |N0 - N1| has the parity of n, so the slack follows from the largest allowed size
             slack = 2 * ((task.n + slack) // 2) - task.n
         sizes = np.bincount(labels, minlength=k)
         if sizes.max() - sizes.min() <= slack:

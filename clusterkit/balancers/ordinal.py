@@ -1,4 +1,4 @@
-"""Balanced intervals of a line, at least cost."""
+"""The balancer `ordinal`: balanced intervals of a single score, at least cost."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ __all__ = ["Ordinal"]
 @final
 @attrs.frozen
 class Ordinal(Balancer):
-    """Thresholds on sorted scores, at least total cost, with every cluster size in one window of width l.
+    """Choose thresholds on sorted scores of least total cost, with every cluster size in one window of width l.
 
-    For single-output codings, where `band` moves samples between clusters that are not neighbours. Exact for the
-    window ``[lo, lo + l]`` centred on n / k, hence within the band ``|N_p - N_q| <= l``; dynamic program over the
-    clusters, O(k n l) time, O(k n) memory.
+    Choose it for codings with a single output, for which `band` moves samples between clusters that are not neighbours.
+    The labels are the exact optimum for the window ``[lo, lo + l]`` centred on n / k, hence within the band
+    ``|N_p - N_q| <= l``. A dynamic program over the clusters (`_cuts`), O(k n l) time, O(k n) memory.
 
     Parameters
     ----------
     slack : float or int, default 0.03
-        l: a float is a fraction of n, an integer counts rows. Promoted to 1 where equal sizes are impossible.
+        The width l: a float is a fraction of n, an integer counts rows. It is raised to 1 if equal sizes are
+        impossible.
     """
 
     name: ClassVar[str] = "ordinal"
@@ -37,14 +38,14 @@ class Ordinal(Balancer):
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
 
     def bounds(self, n: int, k: int) -> tuple[Array, Array]:
-        """The window."""
+        """The window, the same for every cluster."""
         low, high = self._window(n, k)
         return np.full(k, low), np.full(k, high)
 
     def resolved(self, n: int, k: int) -> Mapping[str, Any]:
-        """The slack in rows, where it had to be promoted."""
-        asked, used = rows_of(self.slack, n, k)
-        return {"slack": int(used)} if used > asked else {}
+        """The slack in rows, if it had to be raised."""
+        stated, used = rows_of(self.slack, n, k)
+        return {"slack": int(used)} if used > stated else {}
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Cheapest labels that are intervals of the scores with sizes in the window."""
@@ -71,7 +72,7 @@ class Ordinal(Balancer):
 
 
 def _cuts(prefix: Array, low: int, high: int) -> Array:
-    """Ends of the k intervals, (k + 1,), of least total cost."""
+    """Ends of the k intervals of least total cost, (k + 1,), from prefix sums of the costs (k, n + 1)."""
     k, n = prefix.shape[0], prefix.shape[1] - 1
     best = np.full(n + 1, np.inf)
     best[0] = 0.0

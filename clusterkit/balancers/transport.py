@@ -1,4 +1,4 @@
-"""Labels of least total cost under lowest and highest cluster sizes."""
+"""The balancer `transport`: labels of least total cost under lowest and highest cluster sizes."""
 
 from __future__ import annotations
 
@@ -25,34 +25,36 @@ def _as_tuple(value: Any) -> Any:
 @final
 @attrs.frozen
 class Transport(Balancer):
-    """Labels of least total cost with cluster sizes between a lowest and a highest, or equal to given ones.
+    """Find labels of least total cost with cluster sizes between two bounds, or with a size for each cluster.
 
-    Exact for any number of clusters (up to rounding of sums of k costs), where `band` is so for two only. Labels that
-    cannot be made cheaper stay as they are. With no parameter given, sizes are n / k, rounded down or up.
+    The labels are optimal for any number of clusters (up to rounding of sums of k costs), while `band` is optimal for
+    two only. Labels that cannot be made cheaper are not changed. Without parameters, sizes are n / k, rounded down or
+    up.
 
     `predict` adds a price to the cost of each cluster. The prices are dual variables of the linear program, in the
-    middle of what is possible, and give the training labels back but for rows that tie, such as equal rows on both
-    sides of a border. `resolved_` reports `gap`, the proven distance of the cost from the optimum (by weak duality,
-    relative to the cost of random labels above that of unbalanced ones; 0 up to rounding), and `tied_rows`, how many
-    rows are predicted otherwise.
+    middle of their possible range. They reproduce the training labels except for rows that tie, such as equal rows on
+    both sides of a border. `resolved_` reports `gap`, a bound on the distance of the cost from the optimum (by weak
+    duality; relative to the difference between random labels and unbalanced ones; 0 up to rounding), and `tied_rows`,
+    the number of rows that are predicted otherwise.
 
-    Costs of inf forbid a label. Memory O(n k). Time O(n k + m (k² + k log n)) for m moves along cheapest paths between
-    clusters; prices found from a sixteenth of the rows, and so on down, leave few moves: a million rows and ten
-    clusters take less than a second.
+    A cost of inf forbids a label. Memory O(n k). Time O(n k + m (k² + k log n)) for m moves along cheapest paths
+    between clusters. Prices from a sixteenth of the rows, found in the same way, leave few moves: a million rows and
+    ten clusters take less than a second. The mathematics is in numerics/transport: paths_jit.py (`move_along_paths`)
+    and prices_jit.py (`widest`, `audit`).
 
     Parameters
     ----------
     size_min, size_max : int, float or None, default None
-        Allowed sizes of every cluster: an integer counts rows, a float is a fraction of n. If one is given, the other
-        is 0 or n. A fraction that only rounding makes impossible is relaxed to n / k, rounded; see `resolved_`.
+        Bounds on the size of every cluster: an integer counts rows, a float is a fraction of n. If only one is set, the
+        other is 0 or n. A fraction that is impossible only because of rounding becomes n / k, rounded; see `resolved_`.
     sizes : sequence of int or None, default None
         A size for each cluster, n in all; the largest goes to the cluster that is largest before balancing, and so on.
-        Excludes the other two.
+        It excludes the other two parameters.
 
     Raises
     ------
     Infeasible
-        If no labels have such sizes, or all of them cost inf.
+        If no labels have such sizes, or if all labels with such sizes cost inf.
 
     References
     ----------
@@ -69,15 +71,15 @@ class Transport(Balancer):
     )
 
     def __attrs_post_init__(self) -> None:
-        """Two ways of saying sizes exclude each other."""
+        """Refuse `sizes` together with bounds."""
         if self.sizes is not None and (self.size_min is not None or self.size_max is not None):
             raise InvalidParameter(
-                f"balancer 'transport': sizes = {self.sizes} says all; leave size_min and size_max at None, "
+                f"balancer 'transport': sizes = {self.sizes} sets all sizes; leave size_min and size_max at None, "
                 f"got {self.size_min!r} and {self.size_max!r}"
             )
 
     def bounds(self, n: int, k: int) -> tuple[Array, Array]:
-        """Lowest and highest sizes; for `sizes` the smallest and the largest of them, as the order is not yet known."""
+        """Lowest and highest sizes; with `sizes` the smallest and the largest of them, as their order is unknown."""
         if self.sizes is not None:
             sizes = ranked(self.sizes, n, k, np.zeros(k, dtype=np.int64))
             return np.full(k, sizes.min()), np.full(k, sizes.max())
@@ -85,33 +87,34 @@ class Transport(Balancer):
         return np.full(k, low), np.full(k, high)
 
     def resolved(self, n: int, k: int) -> Mapping[str, Any]:
-        """Fractions as rows."""
+        """Fractions, as numbers of rows."""
         if self.sizes is not None or k < 1:
             return {}
         low, high = limits(self.size_min, self.size_max, n, k)
-        found = {"size_min": (self.size_min, low), "size_max": (self.size_max, high)}
-        return {name: used for name, (asked, used) in found.items() if asked is not None and not _is_whole(asked)}
+        bounds = {"size_min": (self.size_min, low), "size_max": (self.size_max, high)}
+        return {name: rows for name, (value, rows) in bounds.items() if value is not None and not _is_whole(value)}
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Cheapest labels with allowed sizes."""
-        from clusterkit.numerics.transport.solve import transport
+        from clusterkit.numerics.transport.solve import solve_transport
 
         n, k = costs.shape
         if self.sizes is not None:
             low = high = ranked(self.sizes, n, k, np.bincount(labels, minlength=k))
         else:
             low, high = self.bounds(n, k)
-        kept = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
-        C = np.ascontiguousarray(costs, dtype=kept)
+        dtype = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
+        C = np.ascontiguousarray(costs, dtype=dtype)
         _check(C)
-        found = transport(C, labels, low, high)
-        if found is None:
+        solution = solve_transport(C, labels, low, high)
+        if solution is None:
             raise Infeasible(
                 f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite "
                 "cost"
             )
-        facts = {"gap": found.gap} | ({"tied_rows": found.tied} if found.tied else {})
-        return Assignment(found.labels, found.prices if found.prices.any() else None, found.tied == 0, facts)
+        facts = {"gap": solution.gap} | ({"tied_rows": solution.tied} if solution.tied else {})
+        offsets = solution.prices if solution.prices.any() else None
+        return Assignment(solution.labels, offsets, solution.tied == 0, facts)
 
 
 def _check(C: Array) -> None:
@@ -122,7 +125,7 @@ def _check(C: Array) -> None:
         )
     if highest == np.inf and (C.min(axis=1) == np.inf).any():
         row = int(np.argmax(C.min(axis=1) == np.inf))
-        raise Infeasible(f"balancer 'transport': every label of row {row} costs inf, so it can have none")
+        raise Infeasible(f"balancer 'transport': every label of row {row} costs inf, so the row can have no label")
 
 
 def _is_whole(value: Any) -> bool:

@@ -1,6 +1,18 @@
 """The command line: `clusterkit`.
 
 Nothing heavy is imported before a command runs, so that ``clusterkit --help`` answers at once.
+
+=====================  ================================================================================================
+app                    The group of commands: the built-in ones by name, then those of plugins.
+fit, predict, search,  A command each; compositions and consensus too. The listings `stages`, `recipes` and `plugins`
+demo, listings         are in one file.
+data, tables/          From the argument DATA to an array: which file, which columns, and what is refused.
+settings               Options ``--set solver.C=1`` to parameters, and from them to an estimator.
+labels, models,        What a command writes: label files, fitted models, pictures, summaries.
+picture, summary
+console                How tables and facts are printed: for a terminal, for a pipe, as JSON. Plugins may use it.
+failures, interrupt    Exceptions and Ctrl-C to one line on standard error and an exit code.
+=====================  ================================================================================================
 """
 
 from __future__ import annotations
@@ -21,16 +33,15 @@ app = App(
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.compositions:compositions",
         "plugins": "clusterkit.cli.listings:plugins",
-        "reproduce": "clusterkit.cli.reproduce:reproduce",
     },
     help="""Cluster tables of numbers with published algorithms, composed of stages.
 
     \b
-    clusterkit demo                          see it work, with a picture
+    clusterkit demo                          a first example, with a picture
     clusterkit fit data.csv -k 3 -o out.csv  cluster your own rows
-    clusterkit recipes                       what else there is
+    clusterkit recipes                       list the algorithms
 
-    Exit codes: 0 fine, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.
+    Exit codes: 0 success, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.
     """,
 )
 

@@ -1,4 +1,4 @@
-"""``clusterkit consensus``: one labeling of several."""
+"""``clusterkit consensus``: combine several labelings into one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,42 @@ from clusterkit.cli.failures import BadInput
 __all__ = ["consensus"]
 
 COLUMN = "label"
+"""The column of labels that ``clusterkit fit -o`` writes."""
+
 EPILOG = """\b
 Examples:
   clusterkit consensus a.csv b.csv c.csv -o labels.csv
   clusterkit consensus members.csv --method coassociation -k 3 --set linkage=single -o labels.csv
 """
+"""Examples below the help; the backspace keeps click from rewrapping them."""
 
 
 @click.command(epilog=EPILOG, short_help="Combine several labelings into one.")
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("-m", "--method", default="diclens", show_default=True, help="See `clusterkit stages consensus`.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), help="How many, for a method that takes a number.")
-@click.option("-o", "--output", "path", metavar="FILE", default="-", help="As in `fit`.  [default: standard output]")
+@click.option(
+    "-m",
+    "--method",
+    default="diclens",
+    show_default=True,
+    help="Consensus function; `clusterkit stages consensus` lists them.",
+)
+@click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, if the method needs it.")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    default="-",
+    help="File for the labels, as in `fit`.  [default: standard output]",
+)
 @click.option("--set", "settings", multiple=True, metavar="PARAM=VALUE", help="Change a parameter of the method.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices, if any.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed, for methods that draw at random.",
+)
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def consensus(
@@ -37,14 +59,14 @@ def consensus(
     path: str,
     settings: tuple[str, ...],
     seed: int,
-    reading: source.Reading,
+    table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
     """Combine the labelings in FILES into one.
 
-    Of each file the column `label` is taken, as `clusterkit fit -o` writes it; without such a column every column is a
-    labeling. --columns and --drop choose otherwise. Labels are whole numbers from 0; -1 is noise, a labeling that says
-    nothing about the row. All files speak about the same rows in the same order.
+    Each file contributes its column `label`, as `clusterkit fit -o` writes it. If it has no such column, every column
+    is a labeling; --columns and --drop choose others. Labels are whole numbers from 0; -1 marks noise, rows about
+    which a labeling says nothing. All files must have the same rows in the same order.
     """
     from clusterkit import metrics
     from clusterkit.cli import console, summary
@@ -57,7 +79,7 @@ def consensus(
         stage = registry.get("consensus", method)().with_parameters(**parsed(settings))
     except ValueError as error:
         raise BadInput(f"--set {' '.join(settings)}: {error}" if settings else str(error)) from error
-    members, names = _members(files, reading)
+    members, names = _members(files, table_options)
     began = time.perf_counter()
     labels = combine(members, stage, n_clusters=clusters, random_state=seed, names=names)
     seconds = time.perf_counter() - began
@@ -84,7 +106,7 @@ def consensus(
         console.heading(f"{len(counts)} clusters by {method} of {len(names)} labelings", err=to_stdout)
         shown = {
             "rows": f"{len(labels):,}",
-            "agreement with them": f"{agreement:.3f} (mean normalised mutual information)",
+            "agreement": f"{agreement:.3f} (mean normalised mutual information with them)",
             "noise": f"{facts['noise']:,}" if facts["noise"] else "none",
             "time": f"{seconds:.2f} s",
             "labels in": "" if to_stdout else path,
@@ -95,14 +117,14 @@ def consensus(
         output.write(path, labels)
 
 
-def _members(files: tuple[str, ...], reading: source.Reading) -> tuple[list[Any], list[str]]:
-    """Label vectors and what to call them."""
+def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tuple[list[Any], list[str]]:
+    """The label vectors in the files, and a name for each."""
     members: list[Any] = []
     names: list[str] = []
     for file in files:
-        opened, _ = reading.open(file)
-        chosen = reading.chosen(opened)
-        if not reading.columns and opened.named and COLUMN in opened.names:
+        opened, _ = table_options.open(file)
+        chosen = table_options.chosen(opened)
+        if not table_options.columns and opened.named and COLUMN in opened.names:
             chosen = [opened.names.index(COLUMN)]
         table = source.read(opened, chosen)
         members += list(table.data.T)

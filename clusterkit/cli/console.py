@@ -1,4 +1,7 @@
-"""What commands print: tables and facts, with rich on a terminal and as plain aligned text in a pipe; or JSON."""
+"""How commands print tables and facts: with rich on a terminal, as plain aligned text in a pipe, or as JSON.
+
+Commands of plugins may use it, so that their output looks the same.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ import click
 __all__ = ["as_json", "facts", "heading", "number", "table", "text"]
 
 _NUMERIC = re.compile(r"[-+−]?\d[\d.,e+-]*( ?%| s)?( ± [\d.]+)?|–|")
+"""A cell that is empty or a number with its unit and spread; columns of such cells are aligned to the right."""
 
 
 def _rich(err: bool) -> Any:
@@ -28,7 +32,7 @@ def _rich(err: bool) -> Any:
 
 
 def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
-    """A line."""
+    """Print a line."""
     console = _rich(err)
     if console is None:
         click.echo(line, err=err)
@@ -37,7 +41,7 @@ def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
 
 
 def heading(line: str, *, err: bool = False) -> None:
-    """A line that stands out, where that is possible."""
+    """Print a line, in bold on a terminal."""
     console = _rich(err)
     if console is None:
         click.echo(line, err=err)
@@ -46,12 +50,12 @@ def heading(line: str, *, err: bool = False) -> None:
 
 
 def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
-    """Names and values below each other; empty values are left out."""
-    kept = {name: value for name, value in pairs.items() if value}
-    width = max(map(len, kept), default=0)
+    """Print names and values below each other; pairs with an empty value are left out."""
+    filled = {name: value for name, value in pairs.items() if value}
+    width = max(map(len, filled), default=0)
     console = _rich(err)
     if console is None:
-        for name, value in kept.items():
+        for name, value in filled.items():
             click.echo(f"{name:<{width}}  {value}", err=err)
         return
     from rich.table import Table
@@ -60,13 +64,13 @@ def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value in kept.items():
+    for name, value in filled.items():
         grid.add_row(name, Text(value))
     console.print(grid)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = False, title: str = "") -> None:
-    """Rows under column names; columns of numbers are set to the right."""
+    """Print rows under column names; columns of numbers are aligned to the right."""
     cells = [[str(cell) for cell in row] for row in rows]
     right = [all(_NUMERIC.fullmatch(row[j]) for row in cells) for j in range(len(columns))]
     console = _rich(err)
@@ -98,15 +102,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = 
 
 
 def as_json(value: Any, *, err: bool = False) -> None:
-    """Indented JSON; nan and infinity become null, arrays lists."""
+    """Print indented JSON. nan and infinity become null, arrays become lists."""
     click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False), err=err)
 
 
 def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
+        return [_plain(entry) for entry in value]
     if hasattr(value, "tolist"):  # numpy, which need not be imported for this
         return _plain(value.tolist())
     if isinstance(value, float):
@@ -115,7 +120,7 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: Any) -> str:
-    """A value for people: floats with four digits."""
+    """A value as text, floats with four significant digits."""
     if isinstance(value, float) or (hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0):
         return f"{value:.4g}" if isinstance(value, float) else str(value)
     return str(value)

@@ -10,22 +10,29 @@ import click
 from clusterkit.cli import console
 from clusterkit.cli import labels as output
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.picture import FORMATS
 
 __all__ = ["demo"]
 
 DIGITS = (3, 5, 8, 9)
-FORMATS = (".pdf", ".png", ".svg")
+"""The digits that are clustered."""
 
 
-@click.command(short_help="See it work on two small data sets, with a picture.")
+@click.command(short_help="Cluster two small data sets and draw the result.")
 @click.option(
-    "-o", "--output", "path", default="clusterkit-demo.png", show_default=True, metavar="FILE", help="The picture."
+    "-o",
+    "--output",
+    "path",
+    default="clusterkit-demo.png",
+    show_default=True,
+    metavar="FILE",
+    help="File for the picture: .png .pdf .svg.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random choices.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def demo(path: str, seed: int) -> None:
-    """Cluster handwritten digits and two moons, say what happened, and draw it.
+    """Cluster two moons and handwritten digits, print how well that works, and draw a picture.
 
-    Takes about ten seconds; the first time a little longer, since the solvers are compiled then.
+    This takes about ten seconds. The first run takes a little longer, because it compiles the solvers.
     """
     if not path.lower().endswith(FORMATS):
         raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
@@ -44,7 +51,7 @@ def demo(path: str, seed: int) -> None:
 
     console.heading("Two moons, and the handwritten digits " + names)
     with shown(True):
-        results = [
+        fits = [
             _clustered("moons", moons, moon, "kmeans", n_clusters=2, random_state=seed),
             _clustered("moons", moons, moon, "svc", featuremap__gamma=12.0, random_state=seed),
             _clustered(f"digits {names}", images, digits, "kmeans", n_clusters=4, random_state=seed),
@@ -53,15 +60,15 @@ def demo(path: str, seed: int) -> None:
     console.table(
         ["data", "rows", "recipe", "clusters", "iterations", "accuracy", "time"],
         [
-            [r["data"], str(r["rows"]), r["recipe"], str(r["clusters"]), str(r["n_iter"]), r["accuracy"], r["time"]]
-            for r in results
+            [*(str(fit[name]) for name in ("data", "rows", "recipe", "clusters", "n_iter", "accuracy", "time"))]
+            for fit in fits
         ],
     )
-    console.text("Accuracy compares with the known classes, which no recipe was shown.", dim=True)
-    svc, emmc = results[1], results[3]
+    console.text("Accuracy is measured against the known classes, which the recipes do not see.", dim=True)
+    svc, emmc = fits[1], fits[3]
     notes = {
         "svc": f"{svc['rows']} points, {svc['clusters']} clusters found (number not given), {svc['accuracy']} correct",
-        "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} correct (k-means {results[2]['accuracy']})",
+        "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} correct (k-means {fits[2]['accuracy']})",
     }
     try:
         import matplotlib  # noqa: F401
@@ -76,6 +83,7 @@ def demo(path: str, seed: int) -> None:
 
 
 def _clustered(data: str, X: Any, classes: Any, name: str, **parameters: Any) -> dict[str, Any]:
+    """Fit a recipe and return the cells of its row, and the model."""
     from clusterkit.cli.summary import sizes
     from clusterkit.estimators.build import recipe
     from clusterkit.metrics import clustering_accuracy

@@ -1,4 +1,4 @@
-"""From exceptions and warnings to one line on standard error and an exit code."""
+"""Exceptions and warnings become one line on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from clusterkit.core.errors import ClusterkitWarning
 __all__ = ["BROKEN_PIPE", "INTERRUPTED", "UNEXPECTED", "USAGE", "BadInput", "guarded"]
 
 UNEXPECTED, USAGE, INTERRUPTED = 1, 2, 130
+"""Exit codes: an unexpected failure, wrong usage or data, and Ctrl-C (128 + SIGINT, as shells have it)."""
+
 BROKEN_PIPE = 141
-"""What a shell reports of a program that SIGPIPE ended, as in ``clusterkit stages | head -1``."""
+"""Exit code that a shell reports for a program that SIGPIPE ended, as in ``clusterkit stages | head -1``."""
 
 
 class BadInput(click.ClickException):
-    """What the user gave cannot be used; the message says why."""
+    """An argument, an option or a file cannot be used; the message says why."""
 
     exit_code = USAGE
 
 
 def guarded(run: Callable[[], None], debug: bool) -> int:
-    """Run and return the exit code; whatever is raised is reported first."""
+    """Call `run` and return the exit code. Exceptions and warnings are printed, each warning once."""
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
-        # one line without the place in the code, once
+        # the text alone, without the place in the code
         text = str(message)
         if text not in shown:
             shown.add(text)
@@ -61,8 +63,9 @@ def guarded(run: Callable[[], None], debug: bool) -> int:
 
 
 def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
+    """Exit code and message of an exception."""
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        return INTERRUPTED, "interrupted: nothing was found yet"
+        return INTERRUPTED, "interrupted: there are no labels yet"
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "clusterkit"
         return USAGE, f"{error.format_message()} (see {path} --help)"
@@ -70,7 +73,7 @@ def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
         return USAGE, error.format_message()
     if isinstance(error, OSError) and error.filename is not None:
         return USAGE, f"{error.filename}: {error.strerror}"
-    if _ours(error):
+    if _is_message(error):
         return USAGE, str(error)
     if isinstance(error, MemoryError):
         return UNEXPECTED, f"not enough memory: {error}"
@@ -78,8 +81,8 @@ def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
     return UNEXPECTED, f"unexpected {type(error).__name__}: {error}{hint}"
 
 
-def _ours(error: BaseException) -> bool:
-    """Whether it was raised on purpose: an error of clusterkit, or scikit-learn's refusal of the data."""
+def _is_message(error: BaseException) -> bool:
+    """Whether the error is a message to the user: an error class of clusterkit, or scikit-learn refusing the data."""
     if type(error).__module__.startswith("clusterkit."):
         return True
     place = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""``clusterkit fit``: rows of a table to clusters."""
+"""``clusterkit fit``: cluster the rows of a table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.cli.settings import estimator
 
 __all__ = ["fit"]
 
@@ -21,18 +22,30 @@ Examples:
   clusterkit fit data:wine -k 3 --json
   cat points.csv | clusterkit fit - -k 2 -o - > labels.csv
 """
+"""Examples below the help; the backspace keeps click from rewrapping them."""
 
 
 @click.command(epilog=EPILOG, short_help="Cluster the rows of a table.")
 @click.argument("data")
-@click.option("-r", "--recipe", "name", default="emmc", show_default=True, help="See `clusterkit recipes`.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), help="How many, unless the recipe finds it.")
-@click.option("-o", "--output", "path", metavar="FILE", help="Where labels go: .csv .tsv (.gz) .npy, - is stdout.")
-@click.option("--with-data", is_flag=True, help="Write the labels as a last column of the data.")
-@click.option("--save", metavar="FILE", help="Keep the fitted model, for `clusterkit predict`.")
-@click.option("--plot", "picture", metavar="FILE", help="Draw the clusters: .png .pdf .svg; a domain gets its border.")
-@click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or parameter.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random choices.")
+@click.option(
+    "-r", "--recipe", "name", default="emmc", show_default=True, help="Algorithm; `clusterkit recipes` lists them."
+)
+@click.option(
+    "-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters; leave out if the recipe finds it."
+)
+@click.option(
+    "-o", "--output", "path", metavar="FILE", help="File for the labels: .csv .tsv (.gz) .npy; - is standard output."
+)
+@click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
+@click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`.")
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE",
+    help="File for a picture: the clusters, and the border of a domain. .png .pdf .svg",
+)
+@click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def fit(
@@ -45,17 +58,17 @@ def fit(
     picture: str | None,
     settings: tuple[str, ...],
     seed: int,
-    reading: source.Reading,
+    table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
     """Cluster the rows of DATA and print a summary.
 
-    DATA is a CSV, TSV, Parquet or NPY file (CSV and TSV also gzipped), - for CSV on standard input, or
-    data:NAME for a known data set such as data:wine. Columns are used as they are; recipes scale them if
-    their method wants that.
+    DATA is a CSV, TSV, Parquet or NPY file (CSV and TSV may be gzipped), - for CSV on standard input, or
+    data:NAME for a known data set such as data:wine. Columns are used as they are in the file; some recipes
+    scale them.
 
-    Labels are numbers from 0; -1 is noise. Ctrl-C stops the search: the best labels so far are written and
-    the exit code is 130.
+    Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
+    exit code is 130.
     """
     from clusterkit.cli import models, summary
     from clusterkit.cli.interrupt import watching
@@ -64,15 +77,15 @@ def fit(
     output.check(path, with_data=with_data)
     output.check(save)
     plot.check(picture, (path, save))
-    model = _estimator(name, clusters, seed, settings)
-    opened, classes = reading.open(data)
-    table = source.read(opened, reading.chosen(opened), keep_rows=with_data)
+    model = estimator(name, clusters, seed, settings)
+    opened, classes = table_options.open(data)
+    table = source.read(opened, table_options.chosen(opened), keep_rows=with_data)
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
-        _fitted(model, table.data)
+        _fit(model, table.data)
     seconds = time.perf_counter() - began
-    interrupted = interrupt.yes or model.interrupted_
-    # files first: what follows may fail, such as a summary into a closed pipe
+    interrupted = interrupt.pressed or model.interrupted_
+    # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != output.STDOUT:
         output.write(path, model.labels_, table if with_data else None)
     if save is not None:
@@ -88,22 +101,8 @@ def fit(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _estimator(name: str, clusters: int | None, seed: int, settings: tuple[str, ...]) -> Any:
-    from clusterkit.cli.settings import parsed
-    from clusterkit.estimators.build import recipe
-
-    recipe(name)  # an unknown recipe is told before what is wrong with --set
-    changes = parsed(settings)
-    for key, value, option in (("n_clusters", clusters, "-k"), ("random_state", None, "--seed")):
-        if key in changes and (value is not None or key == "random_state"):
-            raise BadInput(f"--set {key}: give it with {option}")
-    try:
-        return recipe(name, **{"n_clusters": clusters, "random_state": seed, **changes})
-    except ValueError as error:
-        raise BadInput(f"--set {' '.join(settings)}: {error}" if settings else str(error)) from error
-
-
-def _fitted(model: Any, X: Any) -> None:
+def _fit(model: Any, X: Any) -> None:
+    """Fit; the error about a missing number of clusters names the option."""
     from clusterkit.core.errors import NeedsClusters
 
     try:

@@ -1,4 +1,4 @@
-"""Knowing after a fit whether Ctrl-C ended it: the fit itself keeps its best labels and returns."""
+"""Whether Ctrl-C was pressed during a fit; the fit itself keeps its best labels and returns."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Pressed", "watching"]
+__all__ = ["InterruptFlag", "watching"]
 
 
 @attrs.define
-class Pressed:
-    """Whether Ctrl-C was pressed."""
+class InterruptFlag:
+    """A flag that is set when Ctrl-C is pressed."""
 
-    yes: bool = False
+    pressed: bool = False
 
 
 @contextmanager
-def watching() -> Iterator[Pressed]:
-    """Note an interrupt and raise it as usual."""
-    pressed = Pressed()
+def watching() -> Iterator[InterruptFlag]:
+    """Set the flag on Ctrl-C, and raise KeyboardInterrupt as usual."""
+    flag = InterruptFlag()
     if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
-        yield pressed
+        yield flag
         return
 
-    def note(*_: Any) -> None:
-        pressed.yes = True
+    def set_flag(*_: Any) -> None:
+        flag.pressed = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, set_flag)
     try:
-        yield pressed
+        yield flag
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Labels to a file or to standard output."""
+"""Writing labels to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from clusterkit.cli.failures import BadInput
 __all__ = ["STDOUT", "check", "write"]
 
 STDOUT = "-"
+"""The path that stands for standard output."""
 
 
 def check(path: str | None, *, with_data: bool = False) -> None:
-    """Refuse now what could not be written after a long fit."""
+    """Raise `BadInput` before the fit for a path that could not be written after it."""
     if path is None:
         if with_data:
             raise BadInput("--with-data needs -o FILE, or -o - for standard output")
@@ -34,9 +35,16 @@ def check(path: str | None, *, with_data: bool = False) -> None:
 
 
 def write(path: str, labels: Any, table: Any = None) -> None:
-    """One label a row under the header ``label``, after the cells of the row if a table is given.
+    """Write one label per row under the header ``label``.
 
-    The ending decides: ``.tsv`` tabs, ``.npy`` an array, ``.gz`` packed, else commas.
+    Parameters
+    ----------
+    path : str
+        Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.gz`` is compressed, all others have
+        commas. `STDOUT` is standard output.
+    labels : ndarray of shape (n,)
+    table : NumericTable, optional
+        Its cells are written before the labels.
     """
     if path.lower().endswith(".npy"):
         import numpy as np
@@ -48,7 +56,7 @@ def write(path: str, labels: Any, table: Any = None) -> None:
     writer = csv.writer(buffer, delimiter="\t" if ".tsv" in endings else ",", lineterminator="\n")
     head, rows = ([], [[]] * len(labels)) if table is None else (list(table.row_names), table.rows)
     name = "label"
-    while name in head:  # the data may have come out of this command
+    while name in head:  # the data may be the output of this command
         name += "_"
     writer.writerow([*head, name])
     writer.writerows([*row, label] for row, label in zip(rows, labels.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""``clusterkit stages | recipes | plugins``: what there is."""
+"""``clusterkit stages | recipes | plugins``: lists of what is there."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from clusterkit.cli import console
 __all__ = ["plugins", "recipes", "stages"]
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+"""The option that all three commands have."""
 
 
 @click.command(short_help="List stages with their parameters.")
@@ -22,22 +23,22 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stages(kind: str | None, as_json: bool) -> None:
     """List stages with their parameters.
 
-    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus or tuner; all of
-    them if it is left out.
+    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus or tuner. Without
+    KIND, stages of all kinds are listed.
     """
     import clusterkit
     from clusterkit.core.registry import registry
 
-    found = clusterkit.stages() if kind is None else {kind: clusterkit.stages(kind)}
+    by_kind = clusterkit.stages() if kind is None else {kind: clusterkit.stages(kind)}
     rows = [
         {
-            "kind": each,
+            "kind": stage_kind,
             "name": name,
             "summary": _first_line(stage),
             "parameters": {p: getattr(stage(), p) for p in stage().parameters()},
-            "provided_by": getattr(registry.find(each, name), "distribution", ""),
+            "provided_by": getattr(registry.find(stage_kind, name), "distribution", ""),
         }
-        for each, stages in found.items()
+        for stage_kind, stages in by_kind.items()
         for name, stage in sorted(stages.items())
     ]
     if as_json:
@@ -58,35 +59,36 @@ def stages(kind: str | None, as_json: bool) -> None:
     _mention_broken()
 
 
-@click.command(short_help="List recipes; with a name all about one.")
+@click.command(short_help="List the recipes, or describe one.")
 @click.argument("name", required=False)
 @AS_JSON
 def recipes(name: str | None, as_json: bool) -> None:
-    """List recipes: published algorithms as compositions of stages. With NAME all about one."""
+    """List the recipes: published algorithms as compositions of stages. With NAME, describe that recipe."""
     import clusterkit
 
     if name is not None:
         _recipe(name, as_json)
         return
-    found = clusterkit.recipes()
+    by_name = clusterkit.recipes()
     if as_json:
-        console.as_json([_described(recipe) for recipe in found.values()])
+        console.as_json([_described(recipe) for recipe in by_name.values()])
         return
     console.table(
         ["recipe", "clusters", "what it is", "use it for"],
-        [[recipe.name, recipe.clusters, recipe.title, recipe.use_when] for recipe in found.values()],
+        [[recipe.name, recipe.clusters, recipe.title, recipe.use_when] for recipe in by_name.values()],
     )
     console.text("Details and citation: clusterkit recipes NAME", dim=True)
     _mention_broken()
 
 
-@click.command(short_help="List installed plugins and what they provide.")
+@click.command(short_help="List the installed plugins and what they provide.")
 @AS_JSON
 def plugins(as_json: bool) -> None:
-    """List installed plugins, what they provide, and why some are not used."""
+    """List the installed plugins: what each provides, or why it is not used."""
     import clusterkit
+    from clusterkit.cli import app
 
-    found = clusterkit.plugins()
+    installed = clusterkit.plugins()
     if as_json:
         console.as_json(
             [
@@ -98,17 +100,17 @@ def plugins(as_json: bool) -> None:
                     "problem": plugin.problem,
                     "provides": [{"kind": kind, "name": name} for kind, name in plugin.provides],
                 }
-                for plugin in found
+                for plugin in installed
             ]
         )
         return
-    if not found:
+    if not installed:
         from clusterkit.core.registry import VARIABLE
 
-        none = os.environ.get(VARIABLE) == ""
+        switched_off = os.environ.get(VARIABLE) == ""
         console.text(
-            f"No plugins are used: {VARIABLE} is empty. Unset it to use those installed."
-            if none
+            f"No plugins are used: {VARIABLE} is empty. Unset it to use the installed ones."
+            if switched_off
             else "No plugins are installed (entry points of the group clusterkit)."
         )
         return
@@ -120,21 +122,30 @@ def plugins(as_json: bool) -> None:
                 plugin.distribution,
                 plugin.version,
                 "not used" if plugin.problem else "used",
-                plugin.problem or ", ".join(f"{kind} {name}" for kind, name in plugin.provides) or "nothing",
+                plugin.problem
+                or ", ".join(_provided(kind, name, app.builtin) for kind, name in plugin.provides)
+                or "nothing",
             ]
-            for plugin in found
+            for plugin in installed
         ],
     )
 
 
+def _provided(kind: str, name: str, builtin: Mapping[str, str]) -> str:
+    """What a plugin provides, in words; a built-in command of the same name hides its command."""
+    hidden = kind == "command" and name in builtin
+    return f"{kind} {name}" + (" (hidden by the built-in command)" if hidden else "")
+
+
 def _recipe(name: str, as_json: bool) -> None:
+    """Print all about a recipe."""
     from clusterkit.core.registry import registry
     from clusterkit.estimators.build import recipe as build
 
-    found = registry.get("recipe", name)
-    described = _described(found)
+    recipe = registry.get("recipe", name)
+    described = _described(recipe)
     estimator: Any = build(name)
-    if found.clusters == "given":
+    if recipe.clusters == "given":
         estimator.set_params(n_clusters=2)
     reason = estimator.why_not_inductive()
     described |= {"predicts": reason is None, "why_not": reason, "parameters": estimator.get_params()}
@@ -144,19 +155,23 @@ def _recipe(name: str, as_json: bool) -> None:
     if as_json:
         console.as_json(described)
         return
-    count = "" if found.clusters != "given" else " -k 3"
-    console.heading(f"{found.name}: {found.title}")
+    count = "" if recipe.clusters != "given" else " -k 3"
+    console.heading(f"{recipe.name}: {recipe.title}")
     console.facts(
         {
-            "use it for": found.use_when,
-            "clusters": {"given": "you give the number (-k)", "two": "always two", "found": "found by the method"}[
-                found.clusters
-            ],
+            "use it for": recipe.use_when,
+            "clusters": {
+                "given": "the number is needed (-k)",
+                "two": "always two",
+                "found": "the method finds the number",
+            }[recipe.clusters],
             "new rows": "yes, by `clusterkit predict`" if reason is None else f"no: {reason}",
-            "driver": found.driver,
-            "citation": found.citation,
-            "changes": " ".join(f"{key.replace('__', '.')}={_short(value)}" for key, value in found.parameters.items()),
-            "example": f"clusterkit fit data.csv --recipe {found.name}{count} -o labels.csv",
+            "driver": recipe.driver,
+            "citation": recipe.citation,
+            "differs in": " ".join(
+                f"{key.replace('__', '.')}={_short(value)}" for key, value in recipe.parameters.items()
+            ),
+            "example": f"clusterkit fit data.csv --recipe {recipe.name}{count} -o labels.csv",
         }
     )
     console.text()
@@ -188,15 +203,17 @@ def _first_line(stage: type) -> str:
 
 
 def _short(value: Any) -> str:
+    """A parameter in few characters: a stage by its name, floats with six digits."""
     if isinstance(value, Mapping):
         return str(value.get("name", value))
     return f"{value:g}" if isinstance(value, float) else str(getattr(value, "name", value))
 
 
 def _mention_broken() -> None:
+    """Say on standard error that some plugins are not used, if there are any."""
     import clusterkit
 
     broken = [plugin for plugin in clusterkit.plugins() if plugin.problem]
     if broken:
-        many = f"{len(broken)} plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
-        console.text(f"{many} not used; see: clusterkit plugins", err=True, dim=True)
+        subject = "1 plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
+        console.text(f"{subject} not used; see: clusterkit plugins", err=True, dim=True)

@@ -1,4 +1,4 @@
-"""Model files: a fitted pipeline, the columns it was fitted on, and the version that wrote them."""
+"""Model files: a fitted pipeline, the columns it was fitted on, and the version that wrote the file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from clusterkit import __version__
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
-    from clusterkit.cli.tables import Opened
+    from clusterkit.cli.tables import OpenedTable
 
 __all__ = ["load", "matched", "save"]
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
+"""Keys of the dict in a model file."""
 
 
 def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
-    """Write a model."""
+    """Write a model file: the fitted pipeline with the columns of `table`."""
     import joblib
 
     content = {
@@ -31,7 +32,13 @@ def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
 
 
 def load(path: str) -> dict[str, Any]:
-    """Read a model; another version only warns."""
+    """Read a model file. A file of another version of clusterkit gives a warning.
+
+    Raises
+    ------
+    BadInput
+        If the file is no model of ``clusterkit fit --save``.
+    """
     import joblib
 
     from clusterkit.core.errors import ClusterkitWarning
@@ -40,7 +47,7 @@ def load(path: str) -> dict[str, Any]:
         model = joblib.load(path)
     except OSError:
         raise
-    except Exception as error:  # unpickling what is no pickle raises anything
+    except Exception as error:  # unpickling a file that is no pickle may raise anything
         raise BadInput(f"{path} is no model of `clusterkit fit --save`: {type(error).__name__}: {error}") from error
     if not (isinstance(model, dict) and model.keys() >= KEYS):
         raise BadInput(f"{path} is no model of `clusterkit fit --save`")
@@ -53,29 +60,35 @@ def load(path: str) -> dict[str, Any]:
     return model
 
 
-def matched(model: dict[str, Any], opened: Opened, chosen: list[int]) -> list[int]:
+def matched(model: dict[str, Any], opened: OpenedTable, chosen: list[int]) -> list[int]:
     """Positions in the data of the columns that the model was fitted on.
 
-    By name, so their order does not matter and others are passed over; by position where only one of the
-    two has names.
+    Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
+    model and the data has names, they are matched by position.
+
+    Raises
+    ------
+    BadInput
+        If columns are missing, or without names their number differs.
     """
-    wanted: list[str] = model["columns"]
+    fitted_columns: list[str] = model["columns"]
     if model["named"] == opened.named:
         places = {opened.names[j]: j for j in chosen}
-        lacking = [name for name in wanted if name not in places]
-        if lacking:
+        missing = [name for name in fitted_columns if name not in places]
+        if missing:
             raise BadInput(
-                f"{opened.title} lacks {len(lacking)} of the {len(wanted)} columns the model was fitted on: "
-                f"{_some(lacking)}"
+                f"{opened.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
+                f"{_some(missing)}"
             )
-        return [places[name] for name in wanted]
-    if len(chosen) != len(wanted):
+        return [places[name] for name in fitted_columns]
+    if len(chosen) != len(fitted_columns):
         raise BadInput(
-            f"{opened.title} has {len(chosen)} columns, the model was fitted on {len(wanted)} ({_some(wanted)}); "
-            "choose them with --columns"
+            f"{opened.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
+            f"({_some(fitted_columns)}); choose them with --columns"
         )
     return chosen
 
 
 def _some(names: list[str]) -> str:
+    """The first names, for messages."""
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -12,13 +12,20 @@ from clusterkit.cli.failures import BadInput
 __all__ = ["FORMATS", "check", "draw"]
 
 FORMATS = (".pdf", ".png", ".svg")
+"""Endings of picture files: the formats that matplotlib writes without further packages."""
+
 DOTS_PER_INCH = 150
+"""Resolution of PNG files: sharp on a screen and in print at half a page."""
+
 MOST_COORDINATES = 2
-"""Of a domain whose border is drawn."""
+"""Number of coordinates up to which the border of a domain can be drawn."""
 
 
 def check(path: str | None, others: tuple[str | None, ...]) -> None:
-    """Refuse now what could not be drawn or written after a long fit; `others` are the files of other options."""
+    """Raise `BadInput` before the fit for a picture that could not be drawn or written after it.
+
+    `others` are the files of other options, which the picture must not overwrite.
+    """
     if path is None:
         return
     if not path.lower().endswith(FORMATS):
@@ -36,15 +43,15 @@ def check(path: str | None, others: tuple[str | None, ...]) -> None:
 
 
 def draw(path: str, model: Any, table: Any, data: str, name: str) -> None:
-    """Write contours for a domain of one or two coordinates, else the clusters.
+    """Draw the contours of a domain with one or two coordinates, and the clusters of all other models.
 
     Parameters
     ----------
     path : str
-        The ending decides the format.
+        Its ending decides the format.
     model : fitted estimator
-    table : Table
-        What it was fitted on.
+    table : NumericTable
+        The samples that the model was fitted on.
     data, name : str
         Data set and recipe, for the title.
     """

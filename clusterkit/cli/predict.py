@@ -1,4 +1,4 @@
-"""``clusterkit predict``: new rows to the clusters of a saved model."""
+"""``clusterkit predict``: assign new rows to the clusters of a saved model."""
 
 from __future__ import annotations
 
@@ -11,19 +11,28 @@ from clusterkit.cli.failures import BadInput
 __all__ = ["predict"]
 
 
-@click.command(short_help="Label new rows by a saved model.")
+@click.command(short_help="Assign new rows to the clusters of a saved model.")
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option("-o", "--output", "path", metavar="FILE", default="-", help="As in `fit`.  [default: standard output]")
-@click.option("--with-data", is_flag=True, help="Write the labels as a last column of the data.")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    default="-",
+    help="File for the labels, as in `fit`.  [default: standard output]",
+)
+@click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def predict(model_file: str, data: str, path: str, with_data: bool, reading: source.Reading, as_json: bool) -> None:
-    """Label the rows of DATA by a MODEL that `clusterkit fit --save` wrote.
+def predict(
+    model_file: str, data: str, path: str, with_data: bool, table_options: source.TableOptions, as_json: bool
+) -> None:
+    """Assign the rows of DATA to the clusters of MODEL, a file that `clusterkit fit --save` wrote.
 
-    Columns are found by name, so their order does not matter and further columns are passed over; tables
-    without names must have the columns of the fit. A model file runs code when it is read: use those you
-    trust.
+    Columns are matched by name, so their order does not matter and further columns are ignored. A table without
+    names must have the same columns as the data of the fit. Reading a model file can run code: use only files that
+    you trust.
     """
     from clusterkit.cli import console, models, summary
 
@@ -33,8 +42,8 @@ def predict(model_file: str, data: str, path: str, with_data: bool, reading: sou
     reason = pipeline.why_not_inductive()
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
-    opened, _ = reading.open(data)
-    chosen = models.matched(model, opened, reading.chosen(opened))
+    opened, _ = table_options.open(data)
+    chosen = models.matched(model, opened, table_options.chosen(opened))
     table = source.read(opened, chosen, keep_rows=with_data)
     labels = pipeline.predict(table.data)
     to_stdout = path == output.STDOUT

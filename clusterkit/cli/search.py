@@ -1,4 +1,4 @@
-"""``clusterkit search``: the parameters of a recipe, chosen without known classes."""
+"""``clusterkit search``: choose the parameters of a recipe without known classes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.cli.settings import estimator, parsed
 
 __all__ = ["search"]
 
 MOST_ROWS = 20
+"""Number of candidates in the printed table."""
+
 SCORES = ("anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+"""Scores of `clusterkit.search`."""
+
 EPILOG = """\b
 Examples:
   clusterkit search customers.csv --recipe kmeans --grid n_clusters=2,3,4,5,6 --score ami
@@ -27,28 +32,65 @@ Examples:
   clusterkit search points.tsv --recipe svc --grid featuremap.gamma=1,4,16 --grid solver.nu=0.05,0.2 \\
       --score dbcv --table scores.csv --plot scores.png --resume done.jsonl -j 2
 """
+"""Examples below the help; the backspace keeps click from rewrapping them."""
 
 
 @click.command(epilog=EPILOG, short_help="Choose parameters without known classes.")
 @click.argument("data")
-@click.option("-r", "--recipe", "name", default="emmc", show_default=True, help="See `clusterkit recipes`.")
-@click.option("--grid", "axes", multiple=True, required=True, metavar="SLOT.PARAM=VALUE,VALUE,...",
-              help="Values to try; of several every combination. A chain of maps stands in brackets.")  # fmt: skip
 @click.option(
-    "--score", type=click.Choice(SCORES), default="anmi", show_default=True, help="What the best has most of."
+    "-r", "--recipe", "name", default="emmc", show_default=True, help="Algorithm; `clusterkit recipes` lists them."
 )
-@click.option("-k", "--clusters", type=click.IntRange(min=1), help="How many, unless the recipe or the grid says it.")
-@click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change what is not in the grid.")
-@click.option("--noise", type=click.Choice(["cluster", "singletons", "exclude"]), help="What noise is to the score.")
-@click.option("--keep-all", is_flag=True, help="Also score one cluster, or more than the root of the rows.")
-@click.option("-j", "--jobs", type=int, default=1, show_default=True, help="Fits at a time; -1 is all processors.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random choices.")
-@click.option("--resume", metavar="FILE", help="Keep finished candidates there, and take them from there.")
-@click.option("-o", "--output", "path", metavar="FILE", help="Where the labels of the best go, as in `fit`.")
-@click.option("--table", "scores", metavar="FILE", help="Where the table of all candidates goes, as CSV; - is stdout.")
-@click.option("--plot", "picture", metavar="FILE", help="Draw the scores: .png .pdf .svg.")
+@click.option(
+    "--grid",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="SLOT.PARAM=VALUE,VALUE,...",
+    help="Values to try; several --grid are combined in every way. A chain of maps is written in brackets.",
+)
+@click.option(
+    "--score",
+    type=click.Choice(SCORES),
+    default="anmi",
+    show_default=True,
+    help="Score that ranks the candidates; higher is better, except for objective.",
+)
+@click.option(
+    "-k",
+    "--clusters",
+    type=click.IntRange(min=1),
+    help="Number of clusters; leave out if the recipe finds it or the grid has it.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Fix a parameter for all candidates."
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["cluster", "singletons", "exclude"]),
+    help="How the score treats noise rows (label -1).",
+)
+@click.option(
+    "--keep-all", is_flag=True, help="Also score candidates with one cluster or with more than sqrt(n) clusters."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of fits at the same time; -1 uses all processors.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--resume", metavar="FILE", help="File for finished candidates; those already in it are not fitted again."
+)
+@click.option("-o", "--output", "path", metavar="FILE", help="File for the labels of the best candidate, as in `fit`.")
+@click.option(
+    "--table", "scores", metavar="FILE", help="CSV file for the table of all candidates; - is standard output."
+)
+@click.option("--plot", "picture", metavar="FILE", help="File for a picture of the scores: .png .pdf .svg.")
 @source.options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def search(
     data: str,
     name: str,
@@ -64,21 +106,21 @@ def search(
     path: str | None,
     scores: str | None,
     picture: str | None,
-    reading: source.Reading,
+    table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
-    """Fit DATA with every combination of the values of --grid and say which is best, without known classes.
+    """Fit DATA with every combination of the values of --grid and print which is best, without known classes.
 
-    Scores: anmi and ami, agreement with an ensemble of k-means clusterings; stability, agreement of fits to parts of
-    the rows; silhouette; dbcv, for clusters of any shape; objective, only where nothing but the start varies.
+    Scores: anmi and ami measure the agreement with an ensemble of k-means clusterings, stability the agreement of fits
+    to parts of the rows, silhouette the separation of round clusters, dbcv that of clusters of any shape. objective
+    compares only candidates that differ in the start.
 
-    Ctrl-C ends the search: the best so far is told and the exit code is 130.
+    After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
-    from clusterkit.cli.fit import _estimator
     from clusterkit.estimators.search import search as run
 
-    for each in (path, scores, resume):
-        output.check(each)
+    for destination in (path, scores, resume):
+        output.check(destination)
     if output.STDOUT in (path, scores) and (path == scores or resume == output.STDOUT):
         raise BadInput("standard output (-) takes either the labels or the table")
     if resume == output.STDOUT:
@@ -86,39 +128,37 @@ def search(
     plot.check(picture, (path, scores, resume))
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
-        raise BadInput("-k and --grid n_clusters: give one of them")
-    model = _estimator(name, clusters, seed, settings)
-    opened, _ = reading.open(data)
-    table = source.read(opened, reading.chosen(opened))
+        raise BadInput("-k and --grid n_clusters: use one of them")
+    model = estimator(name, clusters, seed, settings)
+    opened, _ = table_options.open(data)
+    table = source.read(opened, table_options.chosen(opened))
     began = time.perf_counter()
-    found = run(
+    ranking = run(
         model, grid, table.data, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
         resume=resume, refit=False, verbose=True,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     if path is not None and path != output.STDOUT:
-        output.write(path, found.best_labels)
+        output.write(path, ranking.best_labels)
     if scores is not None and scores != output.STDOUT:
-        with Path(scores).open("w", newline="", encoding="utf-8") as file:
-            _write(file, found)
+        with Path(scores).open("w", newline="", encoding="utf-8") as stream:
+            _write(stream, ranking)
     if picture is not None:
-        _draw(picture, found)
+        _draw(picture, ranking)
     to_stderr = output.STDOUT in (path, scores)
-    _show(found, data, name, seconds, as_json=as_json, err=to_stderr)
+    _show(ranking, data, name, seconds, as_json=as_json, err=to_stderr)
     if path == output.STDOUT:
-        output.write(path, found.best_labels)
+        output.write(path, ranking.best_labels)
     if scores == output.STDOUT:
         buffer = io.StringIO(newline="")
-        _write(buffer, found)
+        _write(buffer, ranking)
         click.echo(buffer.getvalue(), nl=False)
-    if found.interrupted:
+    if ranking.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _grid(axes: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Lists of values by nested name."""
-    from clusterkit.cli.settings import parsed
-
+    """The values to try, by nested name."""
     grid: dict[str, list[Any]] = {}
     for axis in axes:
         key, sign, words = axis.partition("=")
@@ -126,13 +166,13 @@ def _grid(axes: tuple[str, ...]) -> dict[str, list[Any]]:
         if not sign or not name or not words.strip():
             raise BadInput(f"--grid {axis!r}: write SLOT.PARAMETER=VALUE,VALUE, for example solver.C=1,10")
         if name in grid:
-            raise BadInput(f"--grid gives {key.strip()!r} twice; write all its values behind one =")
+            raise BadInput(f"--grid has {key.strip()!r} twice; write all its values after one =")
         grid[name] = [parsed([f"{name}={word}"])[name] for word in _split(words)]
     return grid
 
 
 def _split(words: str) -> list[str]:
-    """At commas outside brackets.
+    """The words between commas that are outside brackets.
 
     Examples
     --------
@@ -151,51 +191,54 @@ def _split(words: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _show(found: Any, data: str, name: str, seconds: float, *, as_json: bool, err: bool) -> None:
+def _show(ranking: Any, data: str, name: str, seconds: float, *, as_json: bool, err: bool) -> None:
     from clusterkit.cli import console
     from clusterkit.cli.summary import sizes
 
-    best = found.candidates[found.best_index]
+    best = ranking.candidates[ranking.best_index]
     if as_json:
         facts = {
-            "data": data, "recipe": name, "score": found.score, "best_params": found.best_params,
-            "best_score": found.best_score, "n_clusters": best.n_clusters, "sizes": sizes(found.best_labels),
-            "noise": best.n_noise, "interrupted": found.interrupted, "seconds": round(seconds, 3), "table": found.table,
+            "data": data, "recipe": name, "score": ranking.score, "best_params": ranking.best_params,
+            "best_score": ranking.best_score, "n_clusters": best.n_clusters, "sizes": sizes(ranking.best_labels),
+            "noise": best.n_noise, "interrupted": ranking.interrupted, "seconds": round(seconds, 3),
+            "table": ranking.table,
         }  # fmt: skip
         console.as_json(facts, err=err)
         return
-    what = ", ".join(f"{key}={console.number(value)}" for key, value in found.best_params.items())
-    console.heading(f"{data}: {found.score} {found.best_score:.4g} with {what}", err=err)
-    statuses = [each.status for each in found.candidates]
-    counts = [f"{statuses.count(each)} {each}" for each in ("scored", "excluded", "failed", "not run")]
+    chosen = ", ".join(f"{key}={console.number(value)}" for key, value in ranking.best_params.items())
+    console.heading(f"{data}: {ranking.score} {ranking.best_score:.4g} with {chosen}", err=err)
+    statuses = [candidate.status for candidate in ranking.candidates]
+    counts = [f"{statuses.count(status)} {status}" for status in ("scored", "excluded", "failed", "not run")]
     facts = {
-        "candidates": ", ".join(each for each in counts if not each.startswith("0 ")),
+        "candidates": ", ".join(count for count in counts if not count.startswith("0 ")),
         "clusters": str(best.n_clusters),
         "noise": f"{best.n_noise:,}" if best.n_noise else "none",
         "time": f"{seconds:.2f} s",
     }
     console.facts(facts, err=err)
     console.text(err=err)
-    varied = found.varied or list(found.best_params)
-    sign = 1.0 if found.lower_is_better else -1.0
-    ranked = sorted(found.candidates, key=lambda each: math.inf if math.isnan(each.score) else sign * each.score)
+    varied = ranking.varied or list(ranking.best_params)
+    sign = 1.0 if ranking.lower_is_better else -1.0
+    ranked = sorted(ranking.candidates, key=lambda c: math.inf if math.isnan(c.score) else sign * c.score)
     rows = [
         [
-            *(console.number(each.params.get(key)) for key in varied),
-            "–" if math.isnan(each.score) else f"{each.score:.4f}",
-            "–" if each.n_clusters < 0 else str(each.n_clusters),
-            "–" if each.n_noise < 0 else str(each.n_noise),
-            f"{each.status}: {each.reason}" if each.status in ("excluded", "failed") else each.reason or each.status,
+            *(console.number(candidate.params.get(key)) for key in varied),
+            "–" if math.isnan(candidate.score) else f"{candidate.score:.4f}",
+            "–" if candidate.n_clusters < 0 else str(candidate.n_clusters),
+            "–" if candidate.n_noise < 0 else str(candidate.n_noise),
+            f"{candidate.status}: {candidate.reason}"
+            if candidate.status in ("excluded", "failed")
+            else candidate.reason or candidate.status,
         ]
-        for each in ranked[:MOST_ROWS]
+        for candidate in ranked[:MOST_ROWS]
     ]
-    console.table([*varied, found.score, "clusters", "noise", "status"], rows, err=err)
+    console.table([*varied, ranking.score, "clusters", "noise", "status"], rows, err=err)
     if len(ranked) > MOST_ROWS:
-        console.text(f"and {len(ranked) - MOST_ROWS} more; --table writes all", err=err)
+        console.text(f"and {len(ranked) - MOST_ROWS} more; --table writes all of them", err=err)
 
 
-def _write(file: Any, found: Any) -> None:
-    table = found.table
+def _write(file: Any, ranking: Any) -> None:
+    table = ranking.table
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table[0])
     writer.writerows(
@@ -203,12 +246,12 @@ def _write(file: Any, found: Any) -> None:
     )
 
 
-def _draw(path: str, found: Any) -> None:
+def _draw(path: str, ranking: Any) -> None:
     from matplotlib.figure import Figure
 
     from clusterkit import plots
     from clusterkit.plots._figure import SIZE
 
     figure = Figure(figsize=SIZE, layout="constrained")
-    plots.search_curve(found, ax=figure.subplots())
+    plots.search_curve(ranking, ax=figure.subplots())
     figure.savefig(path, dpi=plot.DOTS_PER_INCH)

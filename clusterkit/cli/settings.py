@@ -1,4 +1,4 @@
-"""``--set solver.C=1``: words of the shell to parameters of an estimator."""
+"""``--set solver.C=1``: parameters written on the command line, and the estimator they make."""
 
 from __future__ import annotations
 
@@ -8,32 +8,76 @@ from typing import Any
 
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["parsed"]
+__all__ = ["estimator", "parsed"]
 
 _WORDS = {"true": True, "false": False, "none": None}
+"""Values that may be written in lower case."""
 
 
 def parsed(items: Iterable[str]) -> dict[str, Any]:
     """Parameters by nested name.
 
-    Values are Python literals, else words; ``true``, ``false`` and ``none`` in any case. A featuremap may
-    be several, separated by commas.
+    A value is a Python literal, or else a string; ``true``, ``false`` and ``none`` may have any case. For
+    ``featuremap`` several names may be separated by commas.
+
+    Parameters
+    ----------
+    items : iterable of str
+        Each is ``SLOT.PARAMETER=VALUE``.
+
+    Raises
+    ------
+    BadInput
+        If an item has no ``=``, or a parameter occurs twice.
 
     Examples
     --------
     >>> parsed(["solver.C=1", "labeler=argmax", "featuremap=zscore,elm", "balancer=none"])
     {'solver__C': 1, 'labeler': 'argmax', 'featuremap': ['zscore', 'elm'], 'balancer': None}
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for item in items:
         key, sign, word = item.partition("=")
         name = key.strip().replace(".", "__")
         if not sign or not name:
             raise BadInput(f"--set {item!r}: write SLOT.PARAMETER=VALUE, for example solver.C=1")
-        if name in found:
+        if name in parameters:
             raise BadInput(f"--set gives {key.strip()!r} twice")
-        found[name] = _value(name, word.strip())
-    return found
+        parameters[name] = _value(name, word.strip())
+    return parameters
+
+
+def estimator(name: str, clusters: int | None, seed: int, settings: Iterable[str]) -> Any:
+    """The estimator of a recipe, with the parameters of --set.
+
+    Parameters
+    ----------
+    name : str
+        The recipe.
+    clusters : int or None
+        Number of clusters, from -k.
+    seed : int
+    settings : iterable of str
+        The values of --set; see `parsed`.
+
+    Raises
+    ------
+    BadInput
+        If --set contains what has an option of its own, or something that the recipe refuses.
+    UnknownName
+        If there is no such recipe.
+    """
+    from clusterkit.estimators.build import recipe
+
+    recipe(name)  # an unknown recipe is reported before a mistake in --set
+    changes = parsed(settings)
+    for key, option, occupied in (("n_clusters", "-k", clusters is not None), ("random_state", "--seed", True)):
+        if key in changes and occupied:
+            raise BadInput(f"--set {key}: use {option} instead")
+    try:
+        return recipe(name, **{"n_clusters": clusters, "random_state": seed, **changes})
+    except ValueError as error:
+        raise BadInput(f"--set {' '.join(settings)}: {error}" if changes else str(error)) from error
 
 
 def _value(name: str, word: str) -> Any:

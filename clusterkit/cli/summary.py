@@ -1,4 +1,4 @@
-"""What a fit or a prediction found, for people and as JSON."""
+"""The summary of a fit or of a prediction, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from clusterkit.cli import console
 __all__ = ["of_fit", "show", "show_sizes", "sizes"]
 
 NOISE = -1
+"""The label of rows that belong to no cluster."""
+
 MOST_CLUSTERS = 20
+"""Number of clusters in the printed table of sizes."""
+
 MOST_NAMES = 6
+"""Number of column names in the printed summary."""
 
 
 def sizes(labels: Any) -> dict[int, int]:
-    """Rows of each cluster, by label; noise is no cluster."""
+    """Number of rows of each cluster, by label. Noise is not a cluster."""
     import numpy as np
 
     values, counts = np.unique(labels, return_counts=True)
@@ -23,8 +28,8 @@ def sizes(labels: Any) -> dict[int, int]:
 
 
 def of_fit(data: str, table: Any, name: str, model: Any, seconds: float, classes: Any) -> dict[str, Any]:
-    """All facts about a fit; with known `classes` also how well they agree."""
-    found: dict[str, Any] = {
+    """All facts about a fit; with known `classes` also the agreement with them."""
+    facts: dict[str, Any] = {
         "data": data,
         "rows": table.data.shape[0],
         "columns": list(table.names),
@@ -40,50 +45,50 @@ def of_fit(data: str, table: Any, name: str, model: Any, seconds: float, classes
         "seconds": round(seconds, 3),
     }
     if hasattr(model, "agreement_"):
-        found["agreement"] = float(model.agreement_)
+        facts["agreement"] = float(model.agreement_)
     if classes is not None:
         from clusterkit.metrics import adjusted_rand, clustering_accuracy
 
-        found["accuracy"] = float(clustering_accuracy(classes, model.labels_))
-        found["adjusted_rand"] = float(adjusted_rand(classes, model.labels_))
-    return found
+        facts["accuracy"] = float(clustering_accuracy(classes, model.labels_))
+        facts["adjusted_rand"] = float(adjusted_rand(classes, model.labels_))
+    return facts
 
 
-def show(found: Mapping[str, Any], *, as_json: bool, err: bool) -> None:
+def show(facts: Mapping[str, Any], *, as_json: bool, err: bool) -> None:
     """Print the facts of `of_fit`."""
     if as_json:
-        console.as_json(found, err=err)
+        console.as_json(facts, err=err)
         return
-    names = found["columns"]
+    names = facts["columns"]
     shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-    console.heading(f"{found['data']}: {found['n_clusters']} clusters by {found['recipe']}", err=err)
+    console.heading(f"{facts['data']}: {facts['n_clusters']} clusters by {facts['recipe']}", err=err)
     console.facts(
         {
-            "rows": f"{found['rows']:,}",
+            "rows": f"{facts['rows']:,}",
             "columns": f"{len(names)} ({shown})",
-            "stopped": f"{found['stop_reason']}, after {_count(found['n_iter'], 'iteration')}",
-            "converged": "yes" if found["converged"] else "no",
-            "objective": "" if found["objective"] != found["objective"] else f"{found['objective']:.6g}",
-            "resolved": _resolved(found["resolved"]),
-            "agreement of maps": f"{100 * found['agreement']:.1f} %" if found.get("agreement", -1.0) >= 0 else "",
+            "stopped": f"{facts['stop_reason']}, after {_count(facts['n_iter'], 'iteration')}",
+            "converged": "yes" if facts["converged"] else "no",
+            "objective": "" if facts["objective"] != facts["objective"] else f"{facts['objective']:.6g}",
+            "resolved": _resolved(facts["resolved"]),
+            "agreement of maps": f"{100 * facts['agreement']:.1f} %" if facts.get("agreement", -1.0) >= 0 else "",
             "known classes": (
-                f"accuracy {100 * found['accuracy']:.1f} %, adjusted Rand {found['adjusted_rand']:.3f}"
-                if "accuracy" in found
+                f"accuracy {100 * facts['accuracy']:.1f} %, adjusted Rand {facts['adjusted_rand']:.3f}"
+                if "accuracy" in facts
                 else ""
             ),
-            "noise": f"{found['noise']:,} ({100 * found['noise'] / found['rows']:.1f} %)" if found["noise"] else "none",
-            "time": f"{found['seconds']:.2f} s",
-            "labels in": _file(found.get("labels_file")),
-            "model in": _file(found.get("model_file")),
-            "picture in": _file(found.get("plot_file")),
+            "noise": f"{facts['noise']:,} ({100 * facts['noise'] / facts['rows']:.1f} %)" if facts["noise"] else "none",
+            "time": f"{facts['seconds']:.2f} s",
+            "labels in": _file(facts.get("labels_file")),
+            "model in": _file(facts.get("model_file")),
+            "picture in": _file(facts.get("plot_file")),
         },
         err=err,
     )
-    show_sizes(found["sizes"], found["rows"], err=err)
+    show_sizes(facts["sizes"], facts["rows"], err=err)
 
 
 def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
-    """A table of clusters, the largest if they are many."""
+    """Print the sizes of the clusters; if they are many, of the largest ones."""
     ranked = sorted(counts.items(), key=lambda item: -item[1])[:MOST_CLUSTERS]
     console.text(err=err)
     console.table(
@@ -95,11 +100,12 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
         console.text(f"and {len(counts) - MOST_CLUSTERS} smaller clusters", err=err)
 
 
-def _resolved(found: Mapping[str, Mapping[str, Any]]) -> str:
+def _resolved(facts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Parameters that the fit decided, as --set would write them."""
     return ", ".join(
         f"{slot}={value}" if key == "name" else f"{slot}.{key}={console.number(value)}"
-        for slot, facts in found.items()
-        for key, value in facts.items()
+        for slot, parameters in facts.items()
+        for key, value in parameters.items()
     )
 
 

@@ -1,4 +1,4 @@
-"""The clusters of all members as one set: their sizes, overlaps and similarities."""
+"""Base clusters, the clusters of all members as one set: sizes, overlaps and similarities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["average_coassociation", "indicator", "jaccard", "overlaps", "plurali
 
 
 def indicator(labelings: Labelings) -> Any:
-    """Which base clusters the distinct columns are in: sparse (u, E) of ones, E the number of base clusters."""
+    """Membership of the distinct columns in the base clusters: sparse (u, E) of ones for E base clusters."""
     from scipy.sparse import csr_matrix
 
     known = labelings.columns >= 0
@@ -25,7 +25,7 @@ def indicator(labelings: Labelings) -> Any:
 
 
 def overlaps(labelings: Labelings) -> Array:
-    """How many samples two base clusters share, (E, E) float64 of whole numbers; the diagonal has their sizes."""
+    """Number of samples that two base clusters share, (E, E) float64 of whole numbers; the diagonal has the sizes."""
     E = int(labelings.n_clusters.sum())
     memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labelings, or coarser ones.")
     H = indicator(labelings)
@@ -34,13 +34,13 @@ def overlaps(labelings: Labelings) -> Array:
 
 
 def jaccard(B: Array) -> Array:
-    """Share of the samples of two base clusters that are in both, (E, E)."""
+    """Fraction of the samples of two base clusters that are in both, (E, E)."""
     sizes = np.diag(B)
     return B / (sizes[:, None] + sizes[None, :] - B)
 
 
 def average_coassociation(B: Array) -> Array:
-    """Mean number of members that put a sample of one base cluster with one of another, (E, E).
+    """Mean number of members that put a sample of one base cluster and one of another into one cluster, (E, E).
 
     ``ECS(c, c') = Σ_o |c∩o| |c'∩o| / (|c| |c'|)`` over all base clusters o.
     """
@@ -49,7 +49,7 @@ def average_coassociation(B: Array) -> Array:
 
 
 def plurality(votes: Array) -> Array:
-    """The most frequent vote of each row of (u, M), ties the lowest; -1 is no vote, and the answer where all are."""
+    """The most frequent vote of each row of (u, M), ties to the lowest; -1 is no vote, and the result without votes."""
     frequent = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
     frequent[votes < 0] = 0
     most = frequent.max(axis=1)

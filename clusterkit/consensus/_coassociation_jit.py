@@ -1,4 +1,4 @@
-"""Co-association of label columns: how many labelings put two of them into one cluster."""
+"""Co-association of label columns: the number of labelings that put both into one cluster."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ __all__ = ["agreements", "disagreements"]
 
 
 @njit
-def agreements(columns: Any, found: Any) -> None:
-    """Number of members that label columns (u, M) alike, into found (u, u); the diagonal counts known labels."""
+def agreements(columns: Any, counts: Any) -> None:
+    """Write the number of members that label two columns (u, M) alike to `counts` (u, u).
+
+    The diagonal counts the known labels. O(u² M).
+    """
     u, M = columns.shape
     for a in range(u):
         for b in range(a, u):
@@ -19,13 +22,16 @@ def agreements(columns: Any, found: Any) -> None:
             for m in range(M):
                 if columns[a, m] >= 0 and columns[a, m] == columns[b, m]:
                     count += 1
-            found[a, b] = count
-            found[b, a] = count
+            counts[a, b] = count
+            counts[b, a] = count
 
 
 @njit
-def disagreements(columns: Any, found: Any) -> None:
-    """Share of the members knowing both columns that part them, into the condensed found (u (u-1) / 2,)."""
+def disagreements(columns: Any, distances: Any) -> None:
+    """Write the fraction of the members that separate two columns to the condensed `distances` (u (u-1) / 2,).
+
+    Only members that know both columns count; without any the distance is 1. O(u² M).
+    """
     u, M = columns.shape
     place = 0
     for a in range(u):
@@ -37,5 +43,5 @@ def disagreements(columns: Any, found: Any) -> None:
                     both += 1
                     if columns[a, m] != columns[b, m]:
                         apart += 1
-            found[place] = apart / both if both > 0 else 1.0
+            distances[place] = apart / both if both > 0 else 1.0
             place += 1

@@ -1,4 +1,4 @@
-"""All partitions on the way from base clusters to two groups of them, scored."""
+"""DICLENS: the partitions obtained by joining base clusters along a spanning tree, with their scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["join_until", "spanning_tree"]
 
 @njit
 def spanning_tree(similarity: Any) -> Any:
-    """Edges (E - 1, 2) and their similarities of a maximum spanning tree by Prim, ties to the lowest number."""
+    """Edges (E - 1, 2) and similarities of a maximum spanning tree, by Prim's algorithm; ties to the lowest number."""
     E = len(similarity)
     edges = np.empty((E - 1, 2), np.int64)
     values = np.empty(E - 1)
@@ -39,7 +39,7 @@ def spanning_tree(similarity: Any) -> Any:
 
 @njit
 def _vote(numbers: Any, root: Any) -> Any:
-    """The component with most of the base clusters, ties the lowest."""
+    """The component that contains most of the base clusters `numbers` of a sample; ties to the lowest."""
     chosen, most = -1, 0
     for m in range(len(numbers)):
         if numbers[m] < 0:
@@ -55,7 +55,10 @@ def _vote(numbers: Any, root: Any) -> Any:
 
 @njit
 def _cohesion(shared: Any, size: Any) -> Any:
-    """Mean co-association of two samples of a cluster; 0 for one sample."""
+    """Mean co-association of two samples of a cluster; 0 for a single sample.
+
+    `shared` (E,) has the number of its samples in each base cluster.
+    """
     if size < 2:
         return 0.0
     pairs = 0.0
@@ -66,7 +69,7 @@ def _cohesion(shared: Any, size: Any) -> Any:
 
 @njit
 def _account(shared: Any, size: Any, sign: Any, total: Any) -> Any:
-    """Add or take away a cluster's mean vector; its squared length and cohesion with the sign."""
+    """Add (sign 1) or subtract (-1) the mean vector of a cluster; its squared length and cohesion with that sign."""
     if size == 0:
         return 0.0, 0.0
     square = 0.0
@@ -79,22 +82,24 @@ def _account(shared: Any, size: Any, sign: Any, total: Any) -> Any:
 
 @njit
 def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
-    """Join components of base clusters along the edges and vote after each.
+    """Join components of base clusters edge by edge, and let the samples vote for a component after each edge.
+
+    Only clusters whose samples changed are scored again. O(E u M² + E² last).
 
     Parameters
     ----------
     numbers : ndarray of shape (u, M)
         Base cluster of each distinct column in each member; -1 where there is none.
     counts : ndarray of shape (u,)
-        Samples with that column.
+        Number of samples with that column.
     edges : ndarray of shape (E - 1, 2)
     last : int
-        How many edges to insert.
+        Number of edges to insert.
 
     Returns
     -------
     label : ndarray of shape (u,)
-        Component of each column after the last edge; a component's name is its lowest base cluster.
+        Component of each column after the last edge; a component is named by its lowest base cluster.
     cohesion, coupling : ndarray of shape (last + 1,)
         After each number of edges: mean co-association inside clusters, and between pairs of them.
     clusters : ndarray of shape (last + 1,)
@@ -103,7 +108,7 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
     E = len(edges) + 1
     root = np.arange(E)
     label = np.empty(u, np.int64)
-    shared = np.zeros((E, E))  # of a component's voters with each base cluster
+    shared = np.zeros((E, E))  # samples that a component has in common with each base cluster
     sizes = np.zeros(E)
     changed = np.zeros(E, np.bool_)
     total = np.zeros(E)
@@ -137,9 +142,9 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
                     continue
                 if not changed[c]:
                     changed[c] = True
-                    square, held = _account(shared[c], sizes[c], -1.0, total)
+                    square, inside = _account(shared[c], sizes[c], -1.0, total)
                     squares += square
-                    inner += held
+                    inner += inside
                 weight = -counts[a] if step == 0 else counts[a]
                 sizes[c] += weight
                 for m in range(M):
@@ -149,9 +154,9 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
         n_clusters = 0
         for c in range(E):
             if changed[c]:
-                square, held = _account(shared[c], sizes[c], 1.0, total)
+                square, inside = _account(shared[c], sizes[c], 1.0, total)
                 squares += square
-                inner += held
+                inner += inside
             if sizes[c] > 0:
                 n_clusters += 1
         clusters[t] = n_clusters

@@ -1,4 +1,4 @@
-"""Growing clusters from pivots in a similarity graph whose equal vertices are kept once."""
+"""Growth of clusters from pivots in a similarity graph, with equal vertices stored once (a group of rows)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from clusterkit._jit import njit
 __all__ = ["expand"]
 
 SLACK = 1e-12
-"""Similarities that are quotients are equal up to this."""
+"""Similarities are quotients; relative differences below this are rounding."""
 
 
 @njit
 def _nearest(S: Any, b: Any, left: Any) -> Any:
-    """The group other than b, with rows left, that is most similar to b; -1 if there is none."""
-    found = -1
+    """The group other than b, with free rows, that is most similar to b; -1 if there is none."""
+    nearest = -1
     for c in range(len(left)):
-        if c != b and left[c] > 0 and (found < 0 or S[b, c] > S[b, found]):
-            found = c
-    return found
+        if c != b and left[c] > 0 and (nearest < 0 or S[b, c] > S[b, nearest]):
+            nearest = c
+    return nearest
 
 
 @njit
 def _passes(S: Any, a: Any, b: Any, left: Any, nearest: Any, factor: Any) -> Any:
-    """Whether a row of group a takes a row of group b: no row left is much more similar to b than a is."""
+    """Whether a row of group a takes a row of group b: no free row is much more similar to b than a is."""
     if S[a, b] <= 0:
         return False
     bound = S[a, b] * factor
@@ -35,7 +35,7 @@ def _passes(S: Any, a: Any, b: Any, left: Any, nearest: Any, factor: Any) -> Any
     if nearest[b] == -2:
         nearest[b] = _nearest(S, b, left)
     if nearest[b] == -1 or S[b, nearest[b]] <= bound:
-        return True  # rows only leave: what is left is no more similar
+        return True  # rows only leave, so the remaining ones are no more similar
     if left[nearest[b]] > 0:
         return False
     nearest[b] = _nearest(S, b, left)
@@ -49,32 +49,33 @@ def expand(S: Any, group: Any, counts: Any, order: Any, relaxation: Any, static:
     Parameters
     ----------
     S : ndarray of shape (u, u)
-        Similarity of groups of equal rows; the diagonal is that of two rows of a group.
+        Similarity of groups of equal rows; the diagonal has the similarity of two rows of one group.
     group : ndarray of shape (n,)
-        Of each row.
+        Group of each row.
     counts : ndarray of shape (u,)
+        Number of rows of each group.
     order : ndarray of shape (n,)
         Rows in the order in which they become pivots.
     relaxation : float
     static : bool
-        Whether a row's most similar one is sought among all rows, not only those left.
+        Whether the most similar row is sought among all rows, not only among the free ones.
 
     Notes
     -----
-    A row that is looked at asks first whether any group can pass now; if not, no row can, and nothing is scanned.
-    O(n + u² + scans n), one scan for each turn that takes rows.
+    Before the rows are scanned for a row of the queue, the groups are: if no group can pass, no row can, and the scan
+    is skipped. O(n + u² + scans n) with one scan for each row of the queue that takes others.
     """
     n, u = len(group), len(counts)
     factor = (1.0 + relaxation) * (1.0 + SLACK)
     left = counts.copy()
     everything = counts.copy()
     judged = everything if static else left
-    nearest = np.full(u, -2, np.int64)  # -2: not looked for yet, -1: there is none
+    nearest = np.full(u, -2, np.int64)  # -2: not searched yet, -1: there is none
     labels = np.full(n, -1, np.int64)
-    following = np.arange(1, n + 1)  # the rows left, linked in order of their index; n ends them
+    following = np.arange(1, n + 1)  # linked list of the free rows, ascending; n is its end
     head = 0
     queue = np.empty(n, np.int64)
-    fruitless = np.full(u, -1, np.int64)  # number of rows visited when the group last found nothing
+    fruitless = np.full(u, -1, np.int64)  # number of rows visited when the group last took nothing
     visited = 0
     cluster = 0
     for pivot in order:

@@ -13,19 +13,19 @@ __all__ = ["average_linkage"]
 
 @njit
 def average_linkage(D: Any, counts: Any) -> Any:
-    """Merges of average linkage by the chain of nearest neighbours, in no order; D (u, u) is used up.
+    """Merges of average linkage by the nearest-neighbour chain, in no particular order; D (u, u) is overwritten.
 
     Parameters
     ----------
     D : ndarray of shape (u, u), float64
         Distances.
     counts : ndarray of shape (u,)
-        Samples at each point: the result is that of linking all samples, after equal ones.
+        Number of samples at each point: the result equals linking all samples, after the merges of equal ones.
 
     Returns
     -------
     pairs : ndarray of shape (u - 1, 2)
-        A point of each of the two clusters that merge.
+        One point of each of the two clusters that merge.
     heights : ndarray of shape (u - 1,)
 
     Notes
@@ -47,7 +47,7 @@ def average_linkage(D: Any, counts: Any) -> Any:
                     break
         while True:
             a = chain[length - 1]
-            # on ties the one before in the chain, or it would never end
+            # ties go to the predecessor in the chain, otherwise the loop might not end
             b = chain[length - 2] if length > 1 else -1
             for c in range(u):
                 if c != a and size[c] > 0 and (b < 0 or D[a, c] < D[a, b]):

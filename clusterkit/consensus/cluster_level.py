@@ -1,4 +1,4 @@
-"""COMUSA on clusters instead of samples: linear in the number of samples."""
+"""COMUSA on base clusters instead of samples: linear in the number of samples."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ __all__ = ["Comusacl", "ComusaclDew"]
 @final
 @attrs.frozen
 class Comusacl(Consensus):
-    """Grows groups of base clusters as COMUSA does with samples; each sample joins the group with most of its clusters.
+    """Grows groups of base clusters as COMUSA grows groups of samples, then each sample joins the group it votes for.
 
-    A variant of our own after the idea of a COMUSA on clusters: the published algorithm of this name may differ, so
-    do not compare with its numbers.
+    A sample votes for the group with most of its base clusters. This is our own variant of the idea of a COMUSA on
+    clusters: the published algorithm of this name may differ, so do not compare with its numbers. The growth is in
+    ``_expansion_jit.py`` (`expand`).
 
     Parameters
     ----------
     relaxation : float, default 0.5
         Larger gives fewer and larger groups.
     weight : {"jaccard", "ecs"}, default "jaccard"
-        Similarity of two base clusters: the share of their samples that are in both, or the mean co-association
+        Similarity of two base clusters: the fraction of their samples that are in both, or the mean co-association
         between them, which also counts agreement through third clusters.
 
     Notes
     -----
-    Ties go to the base cluster, or the group, that comes first. O(n M + E³) time and O(E²) memory for E base clusters.
+    Ties go to the first base cluster, or the first group. O(n M + E³) time and O(E²) memory for E base clusters.
     """
 
     name: ClassVar[str] = "comusacl"
@@ -54,7 +55,7 @@ class Comusacl(Consensus):
 class ComusaclDew(Consensus):
     """`comusacl` with the mean co-association of two base clusters as their similarity.
 
-    A variant of our own, as `comusacl` is; ``comusacl(weight="ecs")`` is the same.
+    Our own variant, like `comusacl`; ``comusacl(weight="ecs")`` is the same.
 
     Parameters
     ----------
@@ -99,10 +100,10 @@ def _merged(name: str, labelings: Labelings, relaxation: float, weight: str) -> 
 
 
 def _attachment(W: Array) -> Array:
-    """Mean similarity of each base cluster to those it has any with, -inf without any."""
+    """Mean of the positive similarities of each base cluster to others, (E,); -inf without any."""
     W = W.copy()
     np.fill_diagonal(W, 0.0)
     degree = np.count_nonzero(W, axis=1)
     means = np.divide(W.sum(axis=1), degree, out=np.full(len(W), -np.inf), where=degree > 0)
-    # equal means of quotients differ by rounding; the order of the base clusters is to break such ties
+    # equal means of quotients differ by rounding; rounded, they are ties, which the order of the base clusters breaks
     return np.round(means / max(means.max(), 1.0), 12)

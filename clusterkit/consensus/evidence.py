@@ -1,4 +1,4 @@
-"""Evidence accumulation: a dendrogram of how often two samples are apart."""
+"""Evidence accumulation: hierarchical clustering by how many members separate two samples."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from clusterkit.core.stages import Consensus
 __all__ = ["Coassociation"]
 
 TIE = 1e-12
+"""Lifetimes that differ by less are equal: heights are means of quotients of counts."""
 
 
 @final
 @attrs.frozen
 class Coassociation(Consensus):
-    """Hierarchical clustering where the distance of two samples is the share of members that part them.
+    """Hierarchical clustering where the distance of two samples is the fraction of members that separate them.
 
-    Only members that know both samples count; where there is none the distance is 1. Without a number of clusters the
-    dendrogram is cut where a number of clusters lasts longest. One cluster is no candidate then, and to keep all
-    distinct label columns apart is one only if a member does.
+    Only members that know both samples count; if there is none, the distance is 1. Without a number of clusters the
+    dendrogram is cut where the number of clusters stays the same over the longest range of heights. One cluster is then
+    no candidate, and the partition into all distinct label columns is one only if a member has as many clusters. The
+    linkage is in ``_linkage_jit.py``.
 
     Parameters
     ----------
@@ -32,8 +34,8 @@ class Coassociation(Consensus):
 
     Notes
     -----
-    Ties of lifetimes go to fewer clusters. Samples that all members label alike are kept once, with their weight:
-    O(u² M) time (single and complete linkage: of scipy) and O(u²) memory for u distinct label columns. Source: Fred,
+    Ties of lifetimes go to fewer clusters. Samples that all members label alike are stored once, with their weight:
+    O(u² M) time (single and complete linkage are scipy's) and O(u²) memory for u distinct label columns. Source: Fred,
     Jain 2005.
     """
 
@@ -44,7 +46,7 @@ class Coassociation(Consensus):
     linkage: str = params.choice("average", ("average", "single", "complete"))
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Dendrogram of the distinct columns, then a cut."""
+        """Build the dendrogram of the distinct columns, then cut it."""
         from clusterkit.consensus._coassociation_jit import disagreements
 
         u = len(labelings.counts)
@@ -61,7 +63,10 @@ class Coassociation(Consensus):
 
 
 def _averages(distances: Array, counts: Array) -> tuple[Array, Array]:
-    """Merges in order of height: (u - 1, 2, 2) edges, the second of each pair idle."""
+    """Average linkage: merges as edges (u - 1, 2, 2) in order of height, and the heights.
+
+    One edge describes a merge here; the second of each pair repeats it.
+    """
     from scipy.spatial.distance import squareform
 
     from clusterkit.consensus._linkage_jit import average_linkage
@@ -72,19 +77,19 @@ def _averages(distances: Array, counts: Array) -> tuple[Array, Array]:
 
 
 def _linked(distances: Array, method: str) -> tuple[Array, Array]:
-    """The same of scipy: merge i joins its two clusters to a vertex u + i."""
+    """Linkage by scipy, in the format of `_averages`: merge i joins its two clusters to a new vertex u + i."""
     from scipy.cluster.hierarchy import linkage
 
     Z = linkage(distances, method)
-    made = len(Z) + 1 + np.arange(len(Z))
+    vertices = len(Z) + 1 + np.arange(len(Z))
     joined = Z[:, :2].astype(np.int64)
-    return np.stack([np.stack([joined[:, side], made], axis=1) for side in (0, 1)], axis=1), Z[:, 2]
+    return np.stack([np.stack([joined[:, side], vertices], axis=1) for side in (0, 1)], axis=1), Z[:, 2]
 
 
 def _longest(heights: Array, finest: bool) -> int:
-    """How many merges lead to the number of clusters with the longest lifetime; all of them if nothing is apart.
+    """Number of merges up to the partition with the longest lifetime; all merges if all heights are 0.
 
-    `finest` says whether no merge at all may be the answer.
+    `finest` allows the partition before any merge.
     """
     if heights[-1] <= TIE:
         return len(heights)
@@ -95,7 +100,7 @@ def _longest(heights: Array, finest: bool) -> int:
 
 
 def _components(edges: Array, u: int) -> Labels:
-    """Which of the first u vertices the edges connect."""
+    """Component of each of the first u vertices in the graph of the edges."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""COMUSA: clusters grow from pivots in the graph of co-associations."""
+"""COMUSA: clusters that grow from pivots in the graph of co-associations."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from clusterkit.core.stages import Consensus
 
 __all__ = ["Comusa"]
 
+BLOCK = 2**22
+"""Co-associations multiplied at a time: 32 MiB as float64."""
+
 
 @final
 @attrs.frozen
 class Comusa(Consensus):
-    """Grows clusters in the graph of how often two samples are together.
+    """Grows clusters in the graph whose edges count how many members put two samples into one cluster.
 
-    A cluster starts at the free sample whose neighbours are most similar to it in the mean. A sample v of it takes a
-    free sample w if no other free sample is more similar to w than ``(1 + relaxation)`` times v. The number of clusters
-    follows.
+    A cluster starts at the free sample with the largest mean similarity to its neighbours. A sample v of the cluster
+    takes a free sample w if no other free sample is more similar to w than ``(1 + relaxation)`` times v. The number of
+    clusters follows. The growth is in ``_expansion_jit.py`` (`expand`).
 
     Parameters
     ----------
@@ -32,13 +35,13 @@ class Comusa(Consensus):
         Larger gives fewer and larger clusters. The published value joins everything where members have two or three
         clusters; 0.25 is worth a try then, 0 gives dozens of clusters.
     max_over : {"unvisited", "all"}, default "unvisited"
-        Among which samples the one most similar to w is sought.
+        Samples among which the most similar one to w is sought.
 
     Notes
     -----
-    Ties go to the smallest index. Samples that all members label alike are kept once in the matrix of counts:
-    O(u² M) time and O(u²) memory for u distinct label columns, beside the scans, with the result of the plain
-    algorithm on n samples. Source: Mimaroglu, Erdil 2011.
+    Ties go to the smallest index. Samples that all members label alike are stored once in the matrix of counts:
+    O(u² M) time and O(u²) memory for u distinct label columns, plus the scans of the rows. The result is that of the
+    plain algorithm on n samples. Source: Mimaroglu, Erdil 2011.
     """
 
     name: ClassVar[str] = "comusa"
@@ -71,13 +74,13 @@ class Comusa(Consensus):
 
 
 def _attachment(S: Array, counts: Array) -> Array:
-    """Mean co-association of a sample of each column with the samples it is together with, -inf without any."""
+    """Mean co-association of a sample of each column with its neighbours in the graph, (u,); -inf without any."""
     together = np.empty(len(S))
     degree = np.empty(len(S))
-    block = max(1, 2**22 // len(S))
+    block = max(1, BLOCK // len(S))
     for begin in range(0, len(S), block):
         rows = S[begin : begin + block]
-        own = rows[np.arange(len(rows)), np.arange(begin, begin + len(rows))]
-        together[begin : begin + block] = rows @ counts - own
+        itself = rows[np.arange(len(rows)), np.arange(begin, begin + len(rows))]
+        together[begin : begin + block] = rows @ counts - itself
         degree[begin : begin + block] = (rows > 0) @ counts - 1
     return np.divide(together, degree, out=np.full(len(S), -np.inf), where=degree > 0)

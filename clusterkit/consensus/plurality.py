@@ -1,4 +1,4 @@
-"""Voting: members renamed after one of them, then the most frequent label."""
+"""Voting: the clusters of all members are matched to one member, then the most frequent label wins."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ __all__ = ["Voting"]
 @final
 @attrs.frozen
 class Voting(Consensus):
-    """Renames the clusters of all members after those of one, and gives each sample its most frequent label.
+    """Matches the clusters of all members to those of a reference, and gives each sample its most frequent label.
 
-    The one is the member that has most samples in common with the others when clusters are matched one to one
-    (Hungarian method). A cluster left without a partner there votes for the cluster it overlaps most. There are as many
-    clusters as in that member, or fewer. Best where all members have about the same number of clusters.
+    The reference is the member that has most samples in common with the others when clusters are matched one to one
+    (Hungarian method). A cluster without a partner votes for the reference cluster it overlaps most. The result has as
+    many clusters as the reference, or fewer. Best where all members have about the same number of clusters. The
+    matching is in `_voted`.
 
     Notes
     -----
-    Ties go to the lowest label, between members to fewer clusters, then to the labels that are first in the dictionary.
+    Ties go to the lowest label; ties between members go to fewer clusters, then to the lexicographically first labels.
     O(n M + M² (u + k³)) time and O(u M²) memory for u distinct label columns and k clusters a member. Source: Dudoit,
     Fridlyand 2003; Fischer, Buhmann 2003.
     """
@@ -34,7 +35,7 @@ class Voting(Consensus):
     finds_k: ClassVar[bool] = True
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Match, rename, vote."""
+        """Match the clusters, rename them, vote."""
         return _voted(labelings.columns, labelings.counts)[labelings.column_of]
 
 
@@ -53,14 +54,14 @@ def _voted(columns: Array, counts: Array) -> Labels:
     labels = plurality(votes)
     silent = labels < 0
     if silent.any():
-        # their clusters share no sample with the chosen member: they are among themselves
+        # the clusters of these columns share no sample with the reference: they are combined separately
         rest = np.stack([by_appearance(member) for member in columns[silent].T], axis=1)
         labels[silent] = labels.max() + 1 + _voted(rest[:, (rest >= 0).any(axis=0)], counts[silent])
     return labels
 
 
 def _shared(one: Array, other: Array, counts: Array) -> Array:
-    """Samples that two clusters share, (k, k')."""
+    """Number of samples that two clusters share, (k, k')."""
     known = (one >= 0) & (other >= 0)
     table = np.zeros((one.max() + 1, other.max() + 1), dtype=np.int64)
     np.add.at(table, (one[known], other[known]), counts[known])
@@ -68,7 +69,7 @@ def _shared(one: Array, other: Array, counts: Array) -> Array:
 
 
 def _partners(table: Array) -> tuple[Array, Array, int]:
-    """Rows and columns of the best one-to-one matching, and the samples in it."""
+    """Rows and columns of the best one-to-one matching, and the number of samples in the matched pairs."""
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(table, maximize=True)
@@ -76,9 +77,9 @@ def _partners(table: Array) -> tuple[Array, Array, int]:
 
 
 def _names(table: Array) -> Array:
-    """For each column (a cluster) the row it is named after; -1 if it shares no sample with any."""
+    """For each column (a cluster) the row whose name it gets; -1 if it shares no sample with any row."""
     rows, columns, _ = _partners(table)
     names = np.where(table.max(axis=0) > 0, table.argmax(axis=0), -1)
-    met = table[rows, columns] > 0
-    names[columns[met]] = rows[met]
+    overlapping = table[rows, columns] > 0
+    names[columns[overlapping]] = rows[overlapping]
     return names

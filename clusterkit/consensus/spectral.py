@@ -1,4 +1,4 @@
-"""CSPA and HBGF: spectral partitions of two graphs that the members make, both through a small eigenproblem."""
+"""CSPA and HBGF: spectral partitions of two graphs built from the members, both through a small eigenproblem."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from clusterkit.core.stages import Consensus
 __all__ = ["Cspa", "Hbgf"]
 
 RANK = 1e-10
+"""Eigenvalues below this share of the largest are rounding: the matrix has no more rank."""
 
 
 @final
 @attrs.frozen
 class Cspa(Consensus):
-    """Cuts the graph whose edges count how many members put two samples together.
+    """Cuts the graph whose edges count how many members put two samples into one cluster.
 
     The published method hands the graph to METIS, which balances sizes; here the normalised cut is relaxed instead:
     leading eigenvectors, rows of unit length, k-means.
@@ -29,13 +30,13 @@ class Cspa(Consensus):
     Parameters
     ----------
     n_init : int, default 10
-        Starts of the k-means.
+        Number of starts of k-means.
 
     Notes
     -----
-    The graph is a product of indicators, so its eigenvectors come from a matrix of base clusters and the n x n graph is
-    never made; equal samples are kept once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory for u
-    distinct label columns and E base clusters. Source: Strehl, Ghosh 2002; the cut: Ng, Jordan, Weiss 2002.
+    The graph is a product of indicators, so its eigenvectors follow from a matrix of base clusters and the n x n graph
+    is never formed; equal samples are stored once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory
+    for u distinct label columns and E base clusters. Source: Strehl, Ghosh 2002; the cut: Ng, Jordan, Weiss 2002.
     """
 
     name: ClassVar[str] = "cspa"
@@ -60,7 +61,7 @@ class Cspa(Consensus):
 @final
 @attrs.frozen
 class Hbgf(Consensus):
-    """Cuts the bipartite graph of samples and base clusters; a sample is linked to the clusters it is in.
+    """Cuts the bipartite graph of samples and base clusters; a sample is linked to the base clusters that contain it.
 
     Samples and base clusters are partitioned together. The published method names two partitioners, METIS and the
     spectral one used here: leading eigenvectors, rows of unit length, k-means.
@@ -68,12 +69,12 @@ class Hbgf(Consensus):
     Parameters
     ----------
     n_init : int, default 10
-        Starts of the k-means.
+        Number of starts of k-means.
 
     Notes
     -----
-    Equal samples are kept once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory for u distinct label
-    columns and E base clusters. Source: Fern, Brodley 2004; the cut: Ng, Jordan, Weiss 2002.
+    Equal samples are stored once, with their weight. O(n M + u M² + E³) time and O(E² + u M) memory for u distinct
+    label columns and E base clusters. Source: Fern, Brodley 2004; the cut: Ng, Jordan, Weiss 2002.
     """
 
     name: ClassVar[str] = "hbgf"
@@ -99,18 +100,18 @@ class Hbgf(Consensus):
 
 
 def _leading(scaled: Any, counts: Array, k: int) -> tuple[Array, Array]:
-    """Right singular vectors (E, <= k) of the rows of `scaled`, each repeated `counts` times; their squared values."""
+    """Leading right singular vectors (E, <= k) and squared singular values of `scaled` with row i `counts[i]` times."""
     E = scaled.shape[1]
     memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labelings, or coarser ones.")
     gram = (scaled.multiply(counts[:, None]).T @ scaled).toarray()
     values, vectors = np.linalg.eigh(gram)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-    kept = values > RANK * values[0]
-    return vectors[:, kept], values[kept]
+    nonzero = values > RANK * values[0]
+    return vectors[:, nonzero], values[nonzero]
 
 
 def _grouped(rows: Array, weights: Array, k: int, n_init: int, rng: Rng) -> Labels:
-    """k-means of the directions of weighted rows."""
+    """Labels of weighted rows by k-means on their directions."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -118,7 +119,7 @@ def _grouped(rows: Array, weights: Array, k: int, n_init: int, rng: Rng) -> Labe
     directions = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     means = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31 - 1)))
     with warnings.catch_warnings():
-        # fewer distinct directions than clusters: then there are fewer clusters
+        # with fewer distinct directions than clusters the result has fewer clusters
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels: Labels = means.fit(directions, sample_weight=weights).labels_
     return labels

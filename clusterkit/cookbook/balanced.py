@@ -1,4 +1,4 @@
-"""Parts of even size: centres that drift by the sizes of their cells."""
+"""Clusters of nearly equal size: centres that move by the sizes of their clusters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["EQUAL_CLUSTERING", "GEOCLUST"]
 
 EQUAL_CLUSTERING = Recipe(
     name="equal-clustering",
-    title="Nearest-centre cells of nearly equal size",
+    title="Compact clusters of nearly equal size",
     citation="Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, "
     "International Conference on Neural Information Processing",
     parameters={"featuremap": "identity", "solver": "equal", "labeler": "argmax"},
@@ -16,7 +16,7 @@ EQUAL_CLUSTERING = Recipe(
 )
 GEOCLUST = Recipe(
     name="geoclust",
-    title="Equal clustering by the rule before its modification",
+    title="The original GeoClust rule, which equal clustering modifies",
     citation="Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, "
     "International Conference on Neural Information Processing: its account of GeoClust",
     parameters={"featuremap": "identity", "solver": "geoclust", "labeler": "argmax"},

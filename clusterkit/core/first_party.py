@@ -1,6 +1,6 @@
-"""Plugins that live in this checkout, so that asking for what they provide says where they are.
+"""The plugins that live in this checkout, so that an error about a name of theirs says where to install it from.
 
-They are on no public index: a distribution of the same name there would be somebody else's.
+They are on no public package index: a distribution of the same name there would belong to somebody else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FirstParty:
     folder : str
         From the root of the checkout.
     provides : mapping
-        Kind to names.
+        Kind ("solver", "recipe", "command" ...) to the names that its hooks answer.
     """
 
     distribution: str
@@ -38,7 +38,9 @@ PLUGINS = (
         {"solver": ("gmmc_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc")},
     ),
     FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
+    FirstParty("clusterkit-papers", "plugins/clusterkit-papers", {"command": ("reproduce",)}),
 )
+"""Every plugin of the checkout with the names it answers; a test compares the folders with this table."""
 
 
 def where(kind: str, name: str, variable: str) -> str:
@@ -48,7 +50,7 @@ def where(kind: str, name: str, variable: str) -> str:
     ----------
     kind, name : str
     variable : str
-        Of the environment, which may have switched an installed plugin off.
+        The environment variable that may have switched an installed plugin off.
     """
     for plugin in PLUGINS:
         if name.removeprefix(f"{plugin.distribution}:") not in plugin.provides.get(kind, ()):

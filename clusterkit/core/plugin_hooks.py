@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import pluggy
@@ -19,14 +19,16 @@ import pluggy
 from clusterkit.core import hookspecs
 from clusterkit.core.errors import BrokenPlugin
 from clusterkit.core.recipe import Recipe
-from clusterkit.core.stages import Stage
+
+if TYPE_CHECKING:  # importing the stages imports numpy, for which the list of commands must not wait
+    from clusterkit.core.stages import Stage
 
 __all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "installed"]
 
 VARIABLE = "CLUSTERKIT_PLUGINS"
 """Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
 
-Target: TypeAlias = str | type[Stage] | Recipe | Mapping[str, Any]
+Target: TypeAlias = "str | type[Stage] | Recipe | Mapping[str, Any]"
 """What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
 
 

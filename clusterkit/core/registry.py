@@ -11,11 +11,11 @@ import inspect
 import types
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 
-from clusterkit.core import stages
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
 from clusterkit.core.first_party import where
 from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, installed
@@ -29,17 +29,17 @@ BUILTIN = "clusterkit-toolkit"
 SESSION = "this session"
 """Stands for the distribution of what was registered in the running session."""
 
-ABSTRACT: Mapping[str, type[stages.Stage]] = {
-    "featuremap": stages.FeatureMap,
-    "solver": stages.Solver,
-    "labeler": stages.Labeler,
-    "balancer": stages.Balancer,
-    "partitioner": stages.Partitioner,
-    "consensus": stages.Consensus,
-    "tuner": stages.Tuner,
-    "driver": stages.Driver,
+ABSTRACT_NAMES: Mapping[str, str] = {
+    "featuremap": "FeatureMap",
+    "solver": "Solver",
+    "labeler": "Labeler",
+    "balancer": "Balancer",
+    "partitioner": "Partitioner",
+    "consensus": "Consensus",
+    "tuner": "Tuner",
+    "driver": "Driver",
 }
-"""The abstract class of each kind of stage."""
+"""Name of the abstract class of each kind of stage in `clusterkit.core.stages`."""
 
 StageKind: TypeAlias = Literal[
     "featuremap", "solver", "labeler", "balancer", "partitioner", "consensus", "tuner", "driver"
@@ -47,6 +47,21 @@ StageKind: TypeAlias = Literal[
 """The kinds of stages."""
 
 T = TypeVar("T", bound="type[stages.Stage] | Recipe | types.ModuleType")
+
+if TYPE_CHECKING:
+    from clusterkit.core import stages
+
+    ABSTRACT: Mapping[str, type[stages.Stage]]
+
+
+def __getattr__(name: str) -> Any:
+    """`ABSTRACT`, the abstract class of each kind: on first use, because these classes import numpy.
+
+    ``clusterkit --help`` asks the registry for the commands of plugins and must not wait for numpy.
+    """
+    if name != "ABSTRACT":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _abstract()
 
 
 @attrs.frozen
@@ -185,7 +200,9 @@ class Registry:
         BrokenPlugin
             If the thing is neither, or its name is taken and `replace` is False.
         """
-        if isinstance(thing, type) and issubclass(thing, stages.Stage) and not inspect.isabstract(thing):
+        from clusterkit.core.stages import Stage
+
+        if isinstance(thing, type) and issubclass(thing, Stage) and not inspect.isabstract(thing):
             entries = [Entry(thing.kind, name or thing.name, thing, SESSION)]
         elif isinstance(thing, Recipe):
             entries = [Entry("recipe", name or thing.name, thing, SESSION)]
@@ -232,11 +249,14 @@ class Registry:
             raise BrokenPlugin(
                 f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
-        expected = ABSTRACT.get(entry.kind)
-        if expected is not None and not (isinstance(target, type) and issubclass(target, expected)):
-            raise BrokenPlugin(
-                f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected.__name__}: {target!r}"
-            )
+        expected = None
+        if entry.kind == "command":  # click is not imported here: what can be invoked in a context is a command
+            expected = None if hasattr(target, "make_context") and hasattr(target, "invoke") else "click command"
+        elif entry.kind in ABSTRACT_NAMES:
+            base = _abstract()[entry.kind]
+            expected = None if isinstance(target, type) and issubclass(target, base) else base.__name__
+        if expected is not None:
+            raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected}: {target!r}")
         return target
 
     def _scan(self) -> _Scan:
@@ -261,6 +281,13 @@ class Registry:
             self._scanned = _Scan(tuple(plugins), entries)  # only now: a scan that Ctrl-C cut short is made anew
             _warn_shadowed(plugins)
         return self._scanned
+
+
+@cache
+def _abstract() -> Mapping[str, type[stages.Stage]]:
+    """The abstract class of each kind of stage."""
+    module = importlib.import_module("clusterkit.core.stages")
+    return {kind: getattr(module, name) for kind, name in ABSTRACT_NAMES.items()}
 
 
 def _listener(name: str, call: Callable[..., object]) -> Listener:

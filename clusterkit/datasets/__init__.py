@@ -1,7 +1,11 @@
-"""Labelled data sets by name, from a local folder, scikit-learn or a mirror.
+"""Labelled data sets by name, from a local folder, scikit-learn or a mirror on the web.
 
-`load` finds a data set, `names` lists what can be found now. Parts that papers use, such as
-``letter-ab`` or ``digits-1-7``, are made from the whole by a fixed rule.
+`load` returns a data set, `names` lists the ones available now. Parts that papers use, such as ``letter-ab`` or
+``digits-1-7``, are made from the whole data set by a fixed rule.
+
+``loading.py`` searches the sources in order, ``sources.py`` has the folder and scikit-learn, ``mirror.py`` the mirror
+with its cache, ``manifest.py`` the checksums, ``readers.py`` the two file formats, ``variants.py`` the rules for parts,
+``known.py`` with ``sources.csv`` the sizes and origins of all data sets the papers use.
 """
 
 from __future__ import annotations

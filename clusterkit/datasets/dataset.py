@@ -16,9 +16,9 @@ class Dataset:
     Attributes
     ----------
     name : str
-        Name it was loaded under.
+        Name under which it was loaded.
     data : ndarray or scipy.sparse.csr_matrix of shape (n, d), float64
-        Features as in the source: not scaled, source row order, NaN where the source has no value.
+        Features as in the source: not scaled, in the row order of the source, NaN for missing values.
     target : ndarray of shape (n,)
         Class of each sample, int64 or strings, as in the source.
     description : str
@@ -56,6 +56,6 @@ class Dataset:
         return np.unique(self.target).size
 
     def __repr__(self) -> str:
-        """Size only; the arrays would fill the screen."""
+        """Name and size without the arrays."""
         n, d = self.data.shape
         return f"Dataset({self.name!r}, {n} x {d}, {self.n_classes} classes)"

@@ -1,15 +1,15 @@
-"""What can go wrong between a name and its data."""
+"""Errors of loading a data set by name."""
 
 from __future__ import annotations
 
 
 class DatasetNotFound(LookupError):
-    """No source at hand has the data set; the message says how to get it."""
+    """No available source has the data set; the message says how to provide it."""
 
 
 class DatasetCorrupt(ValueError):
-    """A file is not what its manifest says."""
+    """A file does not match the checksum in its manifest."""
 
 
 class MirrorError(OSError):
-    """The mirror did not answer, or not with a file."""
+    """The mirror did not answer, or its answer is no file."""

@@ -1,4 +1,4 @@
-"""The data sets the papers use: sizes and origins, also of those that are not at hand."""
+"""Sizes and origins of the data sets the papers use, whether they are available or not."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from clusterkit.datasets.manifest import describe_source
 
 
 @attrs.frozen
-class Known:
-    """What is known about a data set without having it.
+class KnownDataset:
+    """Size and origin of a data set, known without its file.
 
     Attributes
     ----------
     name : str
         Name of the data set.
     n, d, classes : int
-        Its size.
+        Numbers of rows, attributes and classes.
     source : str
         Repository, path and version of the original.
     licence : str
@@ -36,13 +36,13 @@ class Known:
 
 
 @functools.cache
-def known() -> dict[str, Known]:
-    """The built-in table.
+def known() -> dict[str, KnownDataset]:
+    """The built-in table of data sets.
 
     Returns
     -------
     dict
-        Data sets by name.
+        Data sets by name, in the order of the table.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def known() -> dict[str, Known]:
     """
     text = resources.files("clusterkit.datasets").joinpath("sources.csv").read_text(encoding="utf-8")
     return {
-        row["name"]: Known(
+        row["name"]: KnownDataset(
             name=row["name"],
             n=int(row["n"]),
             d=int(row["d"]),

@@ -1,4 +1,4 @@
-"""Look a data set up by name in all sources, in order."""
+"""Load a data set by name from the first source that has it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from clusterkit.datasets.dataset import Dataset
 from clusterkit.datasets.errors import DatasetNotFound
 from clusterkit.datasets.known import known
 from clusterkit.datasets.mirror import Mirror
-from clusterkit.datasets.sources import Bundled, Folder, Source
+from clusterkit.datasets.sources import Bundled, DatasetSource, Folder
 from clusterkit.datasets.variants import NAMED, find_variant
 
 
 def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: int = 0) -> Dataset:
     """Load a labelled data set.
 
-    The first source that has it wins: the data folder, scikit-learn (digits, iris, wdbc, wine), the
-    mirror at ``$CLUSTERKIT_DATA_URL``. Files of a folder or mirror are read only if they match the
-    SHA-256 in its ``manifest.csv``. Fetched files stay in ``$CLUSTERKIT_CACHE`` (if unset, in the
-    user's cache folder).
+    Sources are searched in this order: the data folder, scikit-learn (digits, iris, wdbc, wine), the mirror at
+    ``$CLUSTERKIT_DATA_URL``. Files of a folder or mirror are read only if they match the SHA-256 in its
+    ``manifest.csv``. Fetched files stay in ``$CLUSTERKIT_CACHE`` (if unset, in the cache folder of the user).
 
     Parameters
     ----------
@@ -30,17 +29,17 @@ def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: in
     data_home : path, optional
         Data folder; if None, ``$CLUSTERKIT_DATA``.
     seed : int
-        Used only by sets that are a random choice of rows (``tdt2-2651``).
+        Used only by data sets that are a random choice of rows (``tdt2-2651``).
 
     Returns
     -------
     Dataset
-        Unscaled data in source row order, and its classes.
+        Unscaled data in the row order of the source, and its classes.
 
     Raises
     ------
     DatasetNotFound
-        If no source has it; the message tells how to provide it.
+        If no source has it; the message says how to provide it.
     DatasetCorrupt
         If its file does not match the manifest.
     MirrorError
@@ -56,19 +55,19 @@ def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: in
     sources = _sources(data_home)
     variant = find_variant(name)
     base = variant.base if variant else name
-    # Source by source, the name itself before the whole it is part of: so a mirror is not asked, and
-    # cannot fail, while something nearer has the rows.
+    # In each source the name itself comes before the whole data set that contains it. So the mirror is not used, and
+    # cannot fail, if a nearer source has the rows.
     for source in sources:
-        there = source.names()
-        if name in there:
+        available = source.names()
+        if name in available:
             return source.load(name)
-        if variant and base in there:
+        if variant and base in available:
             return variant.apply(source.load(base), name, seed)
     raise DatasetNotFound(_missing(name, base, sources))
 
 
 def names(*, data_home: str | os.PathLike[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """Names that `load` can serve now, and from where.
+    """Names that `load` accepts now, and their sources.
 
     Parameters
     ----------
@@ -78,8 +77,8 @@ def names(*, data_home: str | os.PathLike[str] | None = None) -> dict[str, tuple
     Returns
     -------
     dict
-        Sorted names, each with the sources that have it ("folder", "scikit-learn", "mirror"), first
-        choice first. Beyond these, ``digits-a-b`` works for any two digits.
+        Sorted names, each with the sources that have it ("folder", "scikit-learn", "mirror") in the order of `load`.
+        Besides these, ``digits-a-b`` works for any two digits.
 
     Raises
     ------
@@ -101,10 +100,10 @@ def names(*, data_home: str | os.PathLike[str] | None = None) -> dict[str, tuple
     return dict(sorted((derived | places).items()))
 
 
-def _sources(data_home: str | os.PathLike[str] | None) -> list[Source]:
+def _sources(data_home: str | os.PathLike[str] | None) -> list[DatasetSource]:
     folder = data_home if data_home is not None else os.environ.get("CLUSTERKIT_DATA")
     url = os.environ.get("CLUSTERKIT_DATA_URL")
-    sources: list[Source] = [Folder(Path(folder).expanduser())] if folder else []
+    sources: list[DatasetSource] = [Folder(Path(folder).expanduser())] if folder else []
     sources.append(Bundled())
     if url:
         sources.append(Mirror(url, _cache()))
@@ -120,10 +119,10 @@ def _cache() -> Path:
     return Path(pooch.os_cache("clusterkit"))
 
 
-def _missing(name: str, base: str, sources: Sequence[Source]) -> str:
-    """One message: what was looked for, three ways to provide it, the original, similar names."""
-    asked = {source.where: source for source in sources}
-    folder, mirror = asked.get("folder"), asked.get("mirror")
+def _missing(name: str, base: str, sources: Sequence[DatasetSource]) -> str:
+    """The error message: the name, three ways to provide the data set, its original, similar names."""
+    by_place = {source.where: source for source in sources}
+    folder, mirror = by_place.get("folder"), by_place.get("mirror")
     at_folder = f"{folder.path} lacks it" if isinstance(folder, Folder) else "not set"
     at_mirror = f"{mirror.url} lacks it" if isinstance(mirror, Mirror) else "not set"
     what = f"data set {name!r}" + ("" if name == base else f" (rows of {base!r})")

@@ -1,4 +1,4 @@
-"""``manifest.csv``: what a data folder holds, with the checksum of each file."""
+"""``manifest.csv``: the data sets of a folder, with the checksum of each file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import attrs
 
 from clusterkit.datasets.errors import DatasetCorrupt
 
-#: Name of the table in a data folder.
 MANIFEST = "manifest.csv"
+"""Name of the table in a data folder."""
 
-# A name becomes a file name, here and in the cache of a mirror: no separators, no leading dot.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Allowed names: they become file names, here and in the cache of a mirror, so no separators and no leading dot."""
 
 
 @attrs.frozen
-class Entry:
+class ManifestEntry:
     """One line of a manifest.
 
     Attributes
@@ -26,7 +26,7 @@ class Entry:
     name : str
         Name of the data set; its file is ``<name>.csv.gz`` or ``<name>.npz``.
     sha256 : str
-        SHA-256 of that file as it lies in the folder (compressed), in hexadecimal.
+        SHA-256 of the file in the folder (compressed), in hexadecimal.
     source : str
         Repository, path and version of the original, in words; may be empty.
     licence : str
@@ -39,7 +39,7 @@ class Entry:
     licence: str = ""
 
 
-def read_manifest(text: str, where: str) -> dict[str, Entry]:
+def read_manifest(text: str, where: str) -> dict[str, ManifestEntry]:
     """Parse a manifest.
 
     Parameters
@@ -47,7 +47,7 @@ def read_manifest(text: str, where: str) -> dict[str, Entry]:
     text : str
         CSV with at least the columns ``name`` and ``sha256``.
     where : str
-        Path or address, for errors.
+        Path or address of the manifest, for errors.
 
     Returns
     -------
@@ -70,12 +70,12 @@ def read_manifest(text: str, where: str) -> dict[str, Entry]:
             raise ValueError(f"{where}: {name!r} cannot be the name of a data set")
         if len(checksum) != 64:
             raise ValueError(f"{where}: the sha256 of {name!r} is {checksum!r}, not 64 hexadecimal digits")
-        entries[name] = Entry(name, checksum, describe_source(row), row.get("licence") or "")
+        entries[name] = ManifestEntry(name, checksum, describe_source(row), row.get("licence") or "")
     return entries
 
 
 def describe_source(row: dict[str, str]) -> str:
-    """Say where a data set comes from originally.
+    """Origin of a data set in words.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def describe_source(row: dict[str, str]) -> str:
     Returns
     -------
     str
-        As "github.com/owner/repository, path (version ...)"; empty if the line does not tell.
+        Of the form "github.com/owner/repository, path (version ...)"; empty if the line has no repository.
     """
     repository, path, commit = (row.get(f"source_{part}") or "" for part in ("repo", "path", "commit"))
     if not repository:
@@ -95,26 +95,26 @@ def describe_source(row: dict[str, str]) -> str:
     return f"{repository}, {path}" + (f" (version {commit})" if commit else "")
 
 
-def verify(content: bytes, entry: Entry, where: str) -> None:
-    """Compare a file with its checksum.
+def verify(content: bytes, entry: ManifestEntry, where: str) -> None:
+    """Check a file against its checksum.
 
     Parameters
     ----------
     content : bytes
-        The file as it lies in the folder.
-    entry : Entry
-        Its line of the manifest.
+        The file in the folder (compressed).
+    entry : ManifestEntry
+        The line of the manifest.
     where : str
-        Path, for the error.
+        Path of the file, for the error.
 
     Raises
     ------
     DatasetCorrupt
         If they differ.
     """
-    got = hashlib.sha256(content).hexdigest()
-    if got != entry.sha256:
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != entry.sha256:
         raise DatasetCorrupt(
-            f"{where} does not match its manifest: SHA-256 expected {entry.sha256}, got {got}; "
+            f"{where} does not match its manifest: SHA-256 expected {entry.sha256}, got {actual}; "
             "fetch the file again or correct the manifest"
         )

@@ -1,4 +1,4 @@
-"""A data folder on a web server, with a cache of what was fetched."""
+"""A data folder on a web server, with a cache of fetched files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import attrs
 
 from clusterkit.datasets.dataset import Dataset
 from clusterkit.datasets.errors import DatasetCorrupt, MirrorError
-from clusterkit.datasets.manifest import MANIFEST, Entry, read_manifest
+from clusterkit.datasets.manifest import MANIFEST, ManifestEntry, read_manifest
 from clusterkit.datasets.readers import SUFFIXES
 from clusterkit.datasets.sources import read_verified
 
 _TIMEOUT_S = 30
+"""Seconds to wait for an answer of the mirror."""
 
 
 def _without_slash(url: str) -> str:
@@ -25,17 +26,17 @@ def _without_slash(url: str) -> str:
 
 @attrs.frozen
 class Mirror:
-    """A copy of a data folder behind an address.
+    """A copy of a data folder at a web address.
 
-    The manifest is fetched at every use, so that a corrected mirror is noticed; without a connection
-    the last one serves. Data files are fetched once and again only if the manifest changes.
+    The manifest is fetched at every use, so that a corrected mirror is noticed; without a connection the manifest
+    fetched last is used. A data file is fetched once, and again only if its checksum in the manifest changes.
 
     Attributes
     ----------
     url : str
         Address of the folder, http or https.
     cache : Path
-        Where fetched files stay.
+        Folder of the fetched files.
     """
 
     url: str = attrs.field(converter=_without_slash)
@@ -50,10 +51,10 @@ class Mirror:
 
     @property
     def folder(self) -> Path:
-        """Part of the cache that belongs to this address."""
+        """Folder of the cache for this address."""
         return self.cache / hashlib.sha256(self.url.encode()).hexdigest()[:12]
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, ManifestEntry]:
         """The manifest of the mirror.
 
         Returns
@@ -64,23 +65,23 @@ class Mirror:
         Raises
         ------
         MirrorError
-            If there is no answer now and there never was one.
+            If the mirror does not answer and no manifest was fetched before.
         """
         import pooch
 
-        address, kept = f"{self.url}/{MANIFEST}", self.folder / MANIFEST
-        # Own name per process: two processes may fetch at once, and the rename is atomic.
+        address, cached = f"{self.url}/{MANIFEST}", self.folder / MANIFEST
+        # One file name per process: two processes may fetch at once, and the rename is atomic.
         fresh = self.folder / f"{MANIFEST}.{os.getpid()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             pooch.HTTPDownloader(timeout=_TIMEOUT_S)(address, str(fresh), None)
-            # Parsed before it is kept: a page that says "gone" must not replace a good manifest.
+            # Parsed before it replaces the cached one: an error page must not replace a good manifest.
             entries = read_manifest(fresh.read_text(encoding="utf-8"), address)
-            fresh.replace(kept)
+            fresh.replace(cached)
         except OSError as error:
-            if _status(error) is not None or not kept.is_file():
+            if _status(error) is not None or not cached.is_file():
                 raise MirrorError(f"{address} cannot be fetched: {error}") from error
-            return read_manifest(kept.read_text(encoding="utf-8"), str(kept))
+            return read_manifest(cached.read_text(encoding="utf-8"), str(cached))
         finally:
             fresh.unlink(missing_ok=True)
         return entries
@@ -90,17 +91,17 @@ class Mirror:
         return self.entries().keys()
 
     def load(self, name: str) -> Dataset:
-        """Fetch a file, or take it from the cache, and read it."""
+        """Read a data set from the cache, fetching its file first if needed."""
         entry = self.entries()[name]
         files = [f"{name}{suffix}" for suffix in SUFFIXES]
-        # A file in the cache tells which ending the mirror uses; else ask for one after the other.
+        # A file in the cache shows which ending the mirror uses; otherwise try one after the other.
         for filename in sorted(files, key=lambda file: not (self.folder / file).is_file()):
             path = self._fetch(filename, entry)
             if path is not None:
                 return read_verified(path.read_bytes(), filename, entry, str(path))
         raise MirrorError(f"{self.url} lists {name!r} but has neither {' nor '.join(files)}")
 
-    def _fetch(self, filename: str, entry: Entry) -> Path | None:
+    def _fetch(self, filename: str, entry: ManifestEntry) -> Path | None:
         """Path of the verified file; None if the mirror has no such file."""
         import pooch
 
@@ -123,5 +124,5 @@ class Mirror:
 
 
 def _status(error: OSError) -> int | None:
-    """HTTP status, if the server did answer."""
+    """HTTP status; None if the server did not answer."""
     return getattr(getattr(error, "response", None), "status_code", None)

@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from clusterkit.datasets.dataset import Dataset
 
-#: File name endings, in the order they are looked for.
 SUFFIXES = (".csv.gz", ".npz")
+"""File name endings, in the order in which they are tried."""
 
 
 def read_bytes(content: bytes, filename: str, *, name: str, description: str) -> Dataset:
-    """Read a whole file that is already in memory.
+    """Read a data set from the bytes of its file.
 
     Parameters
     ----------
     content : bytes
         The file.
     filename : str
-        Its name; the ending tells the format, and errors mention it.
+        Name of the file; the ending decides the format, and errors mention the name.
     name, description : str
-        For the data set.
+        Name and description of the data set.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def read_bytes(content: bytes, filename: str, *, name: str, description: str) ->
     Raises
     ------
     ValueError
-        If the content is not of the format.
+        If the content does not have the format.
     """
     try:
         if filename.endswith(".npz"):
@@ -65,7 +65,7 @@ def _read_csv(text: str) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, 
 
 
 def _fill_empty(line: str) -> str:
-    # Split only lines that need it: loadtxt parses the others at C speed but refuses empty cells.
+    # Only lines with empty cells are split: loadtxt refuses these, but parses all others at the speed of C.
     if ",," in line or line.startswith(",") or line.endswith(","):
         return ",".join(cell or "nan" for cell in line.split(","))
     return line

@@ -1,4 +1,4 @@
-"""Places a data set can come from: a folder, scikit-learn, a mirror of a folder."""
+"""Sources of data sets: the protocol, a local folder, scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 
 from clusterkit.datasets.dataset import Dataset
 from clusterkit.datasets.errors import DatasetCorrupt
-from clusterkit.datasets.manifest import MANIFEST, Entry, read_manifest, verify
+from clusterkit.datasets.manifest import MANIFEST, ManifestEntry, read_manifest, verify
 from clusterkit.datasets.readers import SUFFIXES, read_bytes
 
 
-class Source(Protocol):
-    """One place to look for data sets."""
+class DatasetSource(Protocol):
+    """A source of data sets."""
 
     @property
     def where(self) -> str:
-        """Short name of the place."""
+        """Short name of the source."""
 
     def names(self) -> Collection[str]:
-        """Names of the data sets it has."""
+        """Names of its data sets."""
 
     def load(self, name: str) -> Dataset:
-        """Load one of them."""
+        """Load a data set by name."""
 
 
-def read_verified(content: bytes, filename: str, entry: Entry, where: str) -> Dataset:
+def read_verified(content: bytes, filename: str, entry: ManifestEntry, where: str) -> Dataset:
     """Check a file against its manifest, then read it.
 
     Parameters
     ----------
     content : bytes
-        The file; hashed and parsed from the same bytes, so that it cannot change in between.
+        The file. The same bytes are hashed and parsed, so that it cannot change in between.
     filename : str
-        Its name.
-    entry : Entry
-        Its line of the manifest.
+        Name of the file.
+    entry : ManifestEntry
+        The line of the manifest.
     where : str
         Full path or address, for errors.
 
@@ -74,7 +74,7 @@ class Folder:
 
     where = "folder"
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, ManifestEntry]:
         """The manifest.
 
         Returns
@@ -85,8 +85,8 @@ class Folder:
         Raises
         ------
         FileNotFoundError
-            If the folder has no manifest. A wrong path is an error even if another source could help:
-            it was given on purpose.
+            If the folder has no manifest. A wrong path is an error even if another source has the data set, because
+            the user chose the folder.
         """
         manifest = self.path / MANIFEST
         if not manifest.is_file():
@@ -98,7 +98,7 @@ class Folder:
         return self.entries().keys()
 
     def load(self, name: str) -> Dataset:
-        """Read a file, after its checksum was found right."""
+        """Read a data set after checking the checksum of its file."""
         entry = self.entries()[name]
         for path in (self.path / f"{name}{suffix}" for suffix in SUFFIXES):
             if path.is_file():
@@ -109,16 +109,16 @@ class Folder:
 
 @attrs.frozen
 class Bundled:
-    """The data sets scikit-learn ships."""
+    """The data sets that come with scikit-learn."""
 
     where = "scikit-learn"
 
     def names(self) -> Collection[str]:
-        """Names known to this package."""
+        """Names of these data sets in clusterkit."""
         return ("digits", "iris", "wdbc", "wine")
 
     def load(self, name: str) -> Dataset:
-        """Take a data set out of scikit-learn."""
+        """Load a data set from scikit-learn."""
         from sklearn import datasets
 
         loaders = {

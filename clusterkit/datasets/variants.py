@@ -1,4 +1,4 @@
-"""Parts of data sets that papers use, each made by a rule from the whole."""
+"""Parts of data sets that papers use, made from the whole by a fixed rule each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from clusterkit.datasets.dataset import Dataset
 
 
 @attrs.frozen
-class Variant:
-    """A rule that picks rows of a data set; the rows keep their order.
+class DatasetVariant:
+    """A rule that selects rows of a data set; their order stays the same.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Variant:
     classes : tuple, optional
         Classes to keep; None keeps all.
     per_class : int, optional
-        Most rows to keep of each class, chosen at random; None keeps all.
+        Most rows of a class, chosen at random; None keeps all.
     """
 
     base: str
@@ -31,16 +31,16 @@ class Variant:
     per_class: int | None = None
 
     def apply(self, whole: Dataset, name: str, seed: int) -> Dataset:
-        """Pick the rows.
+        """Select the rows.
 
         Parameters
         ----------
         whole : Dataset
-            The base.
+            The whole data set.
         name : str
-            Name of the result.
+            Name of the part.
         seed : int
-            For the random choice, if there is one.
+            Seed of the random choice, if there is one.
 
         Returns
         -------
@@ -64,22 +64,22 @@ class Variant:
         )
 
 
-#: The variants with a name of their own.
 NAMED = {
-    "digits-0689": Variant("digits", (0, 6, 8, 9)),
-    "digits-1279": Variant("digits", (1, 2, 7, 9)),
-    "digits-1-7": Variant("digits", (1, 7)),
-    "digits-3-9": Variant("digits", (3, 9)),
-    "digits-8-9": Variant("digits", (8, 9)),
-    "letter-ab": Variant("letter", ("A", "B")),
-    "letter-abcd": Variant("letter", ("A", "B", "C", "D")),
-    "satellite-c1-c2": Variant("satimage", (1, 2)),
-    "tdt2-2651": Variant("tdt2", per_class=100),
+    "digits-0689": DatasetVariant("digits", (0, 6, 8, 9)),
+    "digits-1279": DatasetVariant("digits", (1, 2, 7, 9)),
+    "digits-1-7": DatasetVariant("digits", (1, 7)),
+    "digits-3-9": DatasetVariant("digits", (3, 9)),
+    "digits-8-9": DatasetVariant("digits", (8, 9)),
+    "letter-ab": DatasetVariant("letter", ("A", "B")),
+    "letter-abcd": DatasetVariant("letter", ("A", "B", "C", "D")),
+    "satellite-c1-c2": DatasetVariant("satimage", (1, 2)),
+    "tdt2-2651": DatasetVariant("tdt2", per_class=100),
 }
+"""The variants with fixed names; ``digits-a-b`` is made by `find_variant`."""
 
 
-def find_variant(name: str) -> Variant | None:
-    """Rule behind a name.
+def find_variant(name: str) -> DatasetVariant | None:
+    """The rule of a name.
 
     Parameters
     ----------
@@ -88,19 +88,19 @@ def find_variant(name: str) -> Variant | None:
 
     Returns
     -------
-    Variant or None
+    DatasetVariant or None
         None if no rule has this name.
 
     Examples
     --------
     >>> find_variant("digits-2-7")
-    Variant(base='digits', classes=(2, 7), per_class=None)
+    DatasetVariant(base='digits', classes=(2, 7), per_class=None)
     >>> find_variant("digits-2-2") is None
     True
     """
     pair = re.fullmatch(r"digits-([0-9])-([0-9])", name)
     if pair and pair[1] != pair[2]:
-        return Variant("digits", (int(pair[1]), int(pair[2])))
+        return DatasetVariant("digits", (int(pair[1]), int(pair[2])))
     return NAMED.get(name)
 
 

@@ -102,7 +102,7 @@ def tuned(c: Composition, tuner: Any, X: Array, rng: Rng) -> tuple[Composition, 
     answer = tuner.tune(before, X, rng)
     after: dict[str, Any] = {slot: answer.stages[slot] for slot in before}
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
-    decided["tuner"] = {"name": tuner.name, **answer.facts}
+    decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
 
 

@@ -20,6 +20,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import block_plan
+from clusterkit.numerics.bandwidths import bandwidth_range
 from clusterkit.numerics.distances import squared_distances
 
 __all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
@@ -159,8 +160,7 @@ def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Arr
     nearest = nearest[(nearest > 0.0) & np.isfinite(nearest)]
     if largest == 0.0 or not len(nearest):
         return np.ones(n_gammas)
-    low = 1.0 / largest
-    high = 4.0 * np.log(2.0) / float(np.quantile(nearest, 0.1))
+    low, high = bandwidth_range(largest, nearest)
     widths: Array = np.geomspace(low, high if high > low else 100.0 * low, n_gammas)
     return widths
 

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.estimators._search_grid import varying
+from clusterkit.estimators._search_grid import digest, varying
 
 __all__ = ["Candidate", "SearchResult"]
 
@@ -48,6 +48,10 @@ class Candidate:
     seconds: float = math.nan
     status: str = "not run"
     reason: str = ""
+
+    def key(self, name: str) -> str:
+        """Text that is equal for equal values of a parameter, in every process."""
+        return digest(self.params.get(name), strict=False)
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -15,13 +15,15 @@ __all__ = ["Affine"]
 @final
 @attrs.frozen(eq=False)
 class Affine:
-    """Row map that moves and stretches each attribute.
+    """Row map ``(x - shift) * factor + offset``, attribute by attribute.
 
     Parameters
     ----------
-    shift, factor : ndarray of shape (d,)
-    offset : ndarray of shape (d,)
+    shift, factor, offset : ndarray of shape (d,)
     """
+
+    columnwise: ClassVar[bool] = True
+    """every column of the result depends on the same column of the input alone, so it can have its name"""
 
     shift: Array
     factor: Array
@@ -33,7 +35,7 @@ class Affine:
         return len(self.shift)
 
     def __call__(self, Y: Array) -> Array:
-        """Scaled rows in the type of Y."""
+        """Scaled rows, (m, d), computed in float64 and returned in the type of Y."""
         scaled = np.subtract(Y, self.shift, dtype=np.float64)
         scaled *= self.factor
         scaled += self.offset
@@ -41,10 +43,14 @@ class Affine:
 
 
 def to_range(X: Array, low: float, high: float) -> Affine:
-    """Attributes of X to [low, high]; a constant one goes to the middle, or to `low` if that is 0 (spec of NMF)."""
+    """The scaling of the attributes of X to [low, high].
+
+    A constant attribute becomes `low` if that is 0 (then it adds nothing to NMF), and the middle of the interval
+    otherwise.
+    """
     smallest, largest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
     spread = largest - smallest
-    # a spread whose inverse overflows is as good as none
+    # a spread so small that its inverse overflows is treated as constant
     constant = spread <= (high - low) / np.finfo(np.float64).max
     factor = np.where(constant, 0.0, (high - low) / np.where(constant, 1.0, spread))
     middle = low if low == 0 else (low + high) / 2

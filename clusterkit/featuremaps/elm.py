@@ -19,22 +19,25 @@ from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 __all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
 
 MEDIAN_ROWS = 2000
+"""Number of random rows whose pairwise distances give the median; 2,000 rows are 2 million pairs, 32 MB."""
 VANISHED = 1e-300
+"""Features below this have underflowed: near the smallest normal float64, with digits lost."""
 TRIED_ROWS = 1024
+"""Number of rows whose features are checked for underflow."""
 
 
 @final
 @attrs.frozen(eq=False)
 class GaussianNodes:
-    """``exp(-b_j |x - a_j|²)`` of rows scaled first.
+    """Row map ``exp(-b_j |x - a_j|²)`` of scaled rows x.
 
     Parameters
     ----------
     scaling : Affine or None
     centers : ndarray of shape (L, d)
-        a, in scaled coordinates.
+        The points a_j, in scaled coordinates.
     widths : ndarray of shape (L,)
-        b, inverse squared distances.
+        The factors b_j, in units of an inverse squared distance.
     """
 
     scaling: Affine | None
@@ -44,7 +47,7 @@ class GaussianNodes:
     _exponent: Array = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        # |x - a|² is expanded about the mean of the centers, so that a common offset of the data cancels nothing; with
+        # |x - a|² is expanded about the mean of the centers, so that a common offset of the data costs no digits; with
         # |x|² and 1 as two more features the whole exponent is one matrix product.
         origin = self.centers.mean(axis=0)
         centers = self.centers - origin
@@ -74,7 +77,7 @@ class GaussianNodes:
 
 @attrs.frozen(eq=False)
 class _AdditiveNodes:
-    """Functions of ``a_j · x + b_j`` of rows scaled first.
+    """Functions of ``a_j · x + b_j`` of scaled rows x.
 
     Parameters
     ----------
@@ -93,6 +96,7 @@ class _AdditiveNodes:
         return len(self.weights)
 
     def _sums(self, Y: Array) -> Array:
+        """``a_j · x + b_j``, (m, L), in the type of Y."""
         Y = Y if self.scaling is None else self.scaling(Y)
         Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
         Z += self.biases.astype(Y.dtype, copy=False)
@@ -102,12 +106,12 @@ class _AdditiveNodes:
 @final
 @attrs.frozen(eq=False)
 class SigmoidNodes(_AdditiveNodes):
-    """``1 / (1 + exp(-(a_j · x + b_j)))`` of rows scaled first."""
+    """Row map ``1 / (1 + exp(-(a_j · x + b_j)))`` of scaled rows x."""
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1)."""
         Z = self._sums(Y)
-        # 1 / (1 + e^-z) by tanh: one pass, no overflow on either side
+        # 1 / (1 + e^-z) = (1 + tanh(z / 2)) / 2: no overflow on either side
         Z *= 0.5
         np.tanh(Z, out=Z)
         Z += 1.0
@@ -118,7 +122,7 @@ class SigmoidNodes(_AdditiveNodes):
 @final
 @attrs.frozen(eq=False)
 class RidgeNodes(_AdditiveNodes):
-    """``exp(-(a_j · x + b_j)²)`` of rows scaled first: near 1 along a hyperplane, as "radbas" of ELM programs is."""
+    """Row map ``exp(-(a_j · x + b_j)²)`` of scaled rows x, the "radbas" of ELM programs: near 1 along a hyperplane."""
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
@@ -129,6 +133,7 @@ class RidgeNodes(_AdditiveNodes):
 
 
 ADDITIVE: dict[str, type[SigmoidNodes | RidgeNodes]] = {"sigmoid": SigmoidNodes, "radbas": RidgeNodes}
+"""Activations whose nodes are functions of ``a · x + b``; Gaussian nodes are functions of a distance."""
 
 
 @final
@@ -137,7 +142,7 @@ class Elm(FeatureMap):
     """Random nonlinear features of an extreme learning machine.
 
     For margin clustering, k-means and NMF of data that are not linearly separable, at a cost linear in n: O(n d L)
-    time, O(n L) memory, or that of a block when streamed. Features are nonnegative.
+    time, and O(n L) memory or, when streamed, the memory of one block. All features are nonnegative.
 
     Parameters
     ----------
@@ -145,23 +150,26 @@ class Elm(FeatureMap):
         Number of nodes, L. Default min(n, 1000).
     activation : {"gaussian", "sigmoid", "radbas"}, default "gaussian"
         Gaussian: ``exp(-b |x - a|²)``. Sigmoid: ``1 / (1 + exp(-(a · x + b)))``. Radbas, the radial basis function of
-        ELM programs: ``exp(-(a · x + b)²)``; of many attributes it keeps more than Gaussian nodes with uniform centers.
+        ELM programs: ``exp(-(a · x + b)²)``; with many attributes its features vanish less than those of Gaussian
+        nodes with uniform centers.
     centers : {"data", "uniform"}, default "data"
-        Where the a of Gaussian nodes come from: random rows of the data (all of them once if L = n), or
-        U[-1, 1]^d, the papers' way, which suits low dimension only. The a of the others are always U[-1, 1]^d.
+        Distribution of the points a of Gaussian nodes: random rows of the data (each row once if L = n), or
+        U[-1, 1]^d as in the papers, which suits low dimensions only. The weights a of the other activations are
+        always drawn from U[-1, 1]^d.
     width : float, default 0.5
-        With data centers ``b = width * U(0, 1) / median²``, median over the pairwise distances of at most 2,000 rows;
-        with uniform centers ``b = width * U(0, 1)`` (1 is the papers' value); scales the weights and biases
-        of the others.
+        With data centers ``b = width * U(0, 1) / median²``, where the median is over the pairwise distances of at most
+        2,000 rows; with uniform centers ``b = width * U(0, 1)`` (the papers use width 1). For the other activations a
+        factor of the weights and biases.
     scale : {"minmax", None}, default "minmax"
-        Stretch each attribute to [-1, 1] first, with ranges of the clustered data. None takes the data as they are.
+        "minmax" scales each attribute to [-1, 1] first, by its range in the clustered data; None does not scale.
     storage : {"auto", "dense", "streamed"}, default "auto"
-        Keep the features, or compute them in each pass; auto decides by the memory cap. The labels are the same.
+        Keep the features in memory, or compute them in each pass; "auto" decides by the memory cap. The labels are the
+        same.
 
     Warns
     -----
     ClusterkitWarning
-        If features underflow to 0: the data are not scaled, or their dimension is too high for uniform centers.
+        If features underflow to 0, because the data are not scaled or have too many attributes for uniform centers.
 
     References
     ----------
@@ -194,33 +202,32 @@ class Elm(FeatureMap):
             rows = X[rng.permutation(n)[:L]] if n >= L else X[rng.integers(n, size=L)]
             A = (rows if scaling is None else scaling(rows)).astype(np.float64)
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(X, scaling, rng))
-        space = build_space(X, nodes, storage=self.storage, resolved=self._decided(L))
+        resolved: dict[str, Any] = {"n_hidden": L} if self.n_hidden is None else {}
+        space = build_space(X, nodes, storage=self.storage, resolved=resolved)
         _warn_of_underflow(nodes, X)
         return space
 
-    def _decided(self, L: int) -> dict[str, Any]:
-        return {"n_hidden": L} if self.n_hidden is None else {}
-
 
 def _open_unit(rng: Rng, size: int) -> Array:
-    """U(0, 1) without 0, which would make a constant node."""
+    """Random numbers from (0, 1]: a factor of 0 would make a constant node."""
     return 1.0 - rng.random(size)
 
 
 def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
-    """Median squared distance of distinct rows; 1 if there is none."""
+    """Median squared distance of distinct rows; 1 if all rows are equal."""
     n = len(X)
     rows = X if n <= MEDIAN_ROWS else X[np.sort(rng.choice(n, MEDIAN_ROWS, replace=False))]
     rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
     D = squared_distances(rows, rows)
-    D = np.concatenate([D[i, :i] for i in range(len(rows))])  # each pair once
-    # the expanded distances of equal rows are rounding noise, not distances
+    D = np.concatenate([D[i, :i] for i in range(len(rows))])  # every pair once
+    # distances of equal rows that are computed from expanded squares are rounding errors, not 0
     noise = (rows.shape[1] + 8) * np.finfo(np.float64).eps * D.max(initial=0.0)
     D = D[(noise if rows.shape[1] > EXPLICIT_DIMENSIONS else 0.0) < D]
     return float(np.median(D)) if len(D) else 1.0
 
 
 def _warn_of_underflow(nodes: GaussianNodes | SigmoidNodes | RidgeNodes, X: Array) -> None:
+    """Warn if more than half of the features of some rows vanish, or all features of one row."""
     H = nodes(X[:: max(1, len(X) // TRIED_ROWS)])
     tiny = float(np.mean(VANISHED > H))
     empty = int(np.sum(~H.any(axis=1)))

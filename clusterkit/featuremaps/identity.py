@@ -1,4 +1,4 @@
-"""The data as they are."""
+"""The data without any change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ __all__ = ["Identity"]
 @final
 @attrs.frozen
 class Identity(FeatureMap):
-    """The data as they are, sparse ones too; plain k-means and NMF work on it. Costs nothing and copies nothing."""
+    """The data without any change, dense or sparse: the map of plain k-means and NMF.
+
+    No computation and no copy.
+    """
 
     name: ClassVar[str] = "identity"
     sparse: ClassVar[bool] = True

@@ -20,9 +20,9 @@ __all__ = ["LogTfIdf"]
 @final
 @attrs.frozen
 class LogTfIdf(FeatureMap):
-    """Term counts to ``(1 + ln tf) ln(n / df)``, each row scaled to length 1; fitted on the clustered data.
+    """Term counts to ``(1 + ln tf) ln(n / df)``, with each row scaled to length 1; fitted on the clustered data.
 
-    For counts of words in documents. Sparse samples stay sparse, as do the features: O(stored entries).
+    For counts of words in documents. The features of sparse samples are sparse: O(stored entries).
 
     Raises
     ------
@@ -31,10 +31,10 @@ class LogTfIdf(FeatureMap):
 
     Notes
     -----
-    ``df`` is the number of samples that have the term. Natural logarithms. A term of every sample, and one of none,
-    has weight 0; a row without any other term stays 0. Values between 0 and 1, which are no counts, weigh less than 1
-    and none less than 0; a warning says so. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to the inverse
-    document frequency; this is the published form.
+    ``df`` is the number of samples that contain the term; logarithms are natural. A term contained in all samples or in
+    none has weight 0; a row without any other term stays 0. Values between 0 and 1 are not counts: a warning is
+    issued, and their damped value lies between 0 and 1. scikit-learn's `TfidfTransformer(sublinear_tf=True)` adds 1 to
+    the inverse document frequency; the formula here is the published one.
 
     References
     ----------
@@ -69,17 +69,18 @@ class LogTfIdf(FeatureMap):
             frequency = np.count_nonzero(X, axis=0)
         with np.errstate(divide="ignore"):
             idf = np.where(frequency > 0, np.log(len(X) / np.maximum(frequency, 1)), 0.0)
-        return build_space(X, _Weighted(idf), storage="dense")
+        return build_space(X, _TfIdfWeights(idf), storage="dense")
 
 
 @final
 @attrs.frozen(eq=False)
-class _Weighted:
+class _TfIdfWeights:
     """Row map: counts to weights.
 
     Parameters
     ----------
     idf : ndarray of shape (d,)
+        Inverse document frequencies ``ln(n / df)``.
     """
 
     idf: Array
@@ -90,21 +91,21 @@ class _Weighted:
         return len(self.idf)
 
     def __call__(self, Y: Any) -> Any:
-        """Weighted rows in the type and form of Y; negative counts of new rows are none."""
+        """Weighted rows, (m, d), in the type and form of Y; negative counts of new rows count as 0."""
         if isinstance(Y, SparseRows):
             csr = Y.csr.copy()
-            csr.data = (_dampened(csr.data) * self.idf[csr.indices]).astype(Y.dtype)
+            csr.data = (_damped(csr.data) * self.idf[csr.indices]).astype(Y.dtype)
             lengths = np.sqrt(SparseRows(csr).squares())
             factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
             csr.data *= np.repeat(factors, np.diff(csr.indptr)).astype(Y.dtype)
             csr.eliminate_zeros()
             return SparseRows(csr)
-        H = _dampened(Y) * self.idf
+        H = _damped(Y) * self.idf
         lengths = np.sqrt(np.einsum("ij,ij->i", H, H))[:, None]
         return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0).astype(Y.dtype, copy=False)
 
 
-def _dampened(counts: Array) -> Array:
-    """``1 + ln tf``, and 0 where that is below 0 or there is no count; float64."""
+def _damped(counts: Array) -> Array:
+    """``1 + ln tf``, and 0 where that is negative or the count is 0; float64."""
     counts = counts.astype(np.float64, copy=False)
     return np.maximum(0.0, 1.0 + np.log(counts, out=np.full_like(counts, -np.inf), where=counts > 0))

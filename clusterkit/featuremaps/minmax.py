@@ -1,4 +1,4 @@
-"""Each attribute stretched to a range."""
+"""Scaling of each attribute to a range."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["MinMax"]
 @final
 @attrs.frozen
 class MinMax(FeatureMap):
-    """Each attribute stretched to a range, fitted on the clustered data.
+    """Scales each attribute linearly to a range; the scaling is fitted on the clustered data.
 
-    For attributes in different units, before any method that measures distances; [0, 1] before NMF. New data are not
-    clipped. O(n d).
+    For attributes in different units, before any method that measures distances, and with [0, 1] before NMF. New data
+    outside the range of the clustered data are not clipped. O(n d).
 
     Parameters
     ----------
     limits : (float, float), default (0, 1)
-        The new minimum and maximum. A constant attribute goes to 0 for (0, 1) and to the middle otherwise.
+        The new minimum and maximum. A constant attribute becomes 0 if the minimum is 0, and the middle otherwise.
 
     References
     ----------
@@ -38,7 +38,7 @@ class MinMax(FeatureMap):
 
     @property
     def nonnegative(self) -> bool:  # type: ignore[override]
-        """By the lower limit."""
+        """True if the lower limit is nonnegative."""
         return self.limits[0] >= 0
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:

@@ -1,4 +1,4 @@
-"""The directions in which the samples spread most."""
+"""Projection on the directions of largest variance."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
 __all__ = ["Pca"]
 
-# Above this share of the smaller side the iterative solver has nothing to save.
-FEW = 0.25
-# Singular values below so many rounding errors of the largest are 0.
-RANK = 64.0
+ITERATIVE_SHARE = 0.25
+"""Largest r relative to min(n, d) for the iterative solver; for more components all axes are as fast to compute."""
+RANK_ROUNDING = 64.0
+"""Standard deviations below this many rounding errors of the largest one count as 0."""
 
 
 @final
 @attrs.frozen
 class Pca(FeatureMap):
-    """Coordinates on the leading principal axes, or on the leading singular vectors of the data as they are.
+    """Coordinates on the leading principal axes, or on the leading singular vectors of the uncentred data.
 
-    To make attributes few before methods whose cost grows with them, and documents dense. scikit-learn's `PCA` and
-    `TruncatedSVD`. O(n d min(n, d)), or O(s r) an iteration for r of s stored entries; sparse samples are centred
-    without a dense copy.
+    Reduces the number of attributes before methods whose cost grows with it, and makes documents dense. Computed by
+    scikit-learn's `PCA` and `TruncatedSVD`. O(n d min(n, d)), or O(s r) per iteration for r components of s stored
+    entries; sparse samples are centred without a dense copy.
 
     Parameters
     ----------
     n_components : int, default 50
-        Coordinates r; lowered to min(n, d) where that is less, which `resolved_` then says.
+        Number of coordinates, r; lowered to min(n, d) if that is smaller, which `resolved_` then reports.
     center : bool, default True
-        Whether the mean is subtracted first: principal components. Without it, a truncated singular value
-        decomposition.
+        True subtracts the mean first (principal component analysis); False does not (truncated singular value
+        decomposition).
     whiten : bool, default False
-        Divide every coordinate by its standard deviation on the clustered data; one that does not vary is left out.
+        Divide each coordinate by its standard deviation on the clustered data; constant coordinates are left out.
 
     Notes
     -----
-    Signs are fixed: the entry of largest modulus of every axis is positive. Axes of equal spread, and those of no
-    spread, are arbitrary within their span.
+    The sign of each axis is fixed: its entry of largest modulus is positive. Axes of equal variance, and axes of
+    variance 0, are arbitrary within their span.
 
     References
     ----------
@@ -71,27 +71,27 @@ class Pca(FeatureMap):
         axes, values = _axes(X, r, mean, self.center, int(rng.integers(2**31 - 1)))
         if self.whiten:
             deviation = values / np.sqrt(n)
-            kept = deviation > RANK * np.finfo(X.dtype).eps * deviation.max(initial=0.0)
-            if not kept.any():
+            varies = deviation > RANK_ROUNDING * np.finfo(X.dtype).eps * deviation.max(initial=0.0)
+            if not varies.any():
                 warnings.warn(
                     "featuremap 'pca': the samples do not vary, there is nothing to whiten",
                     ClusterkitWarning,
                     stacklevel=2,
                 )
-                kept[0], deviation = True, np.ones(r)
-            axes = axes[:, kept] / deviation[kept]
-        found = axes.shape[1]
-        resolved = {"n_components": found} if found < self.n_components else {}
-        return build_space(X, _Projection(axes, mean @ axes), storage="dense", resolved=resolved)
+                varies[0], deviation = True, np.ones(r)
+            axes = axes[:, varies] / deviation[varies]
+        width = axes.shape[1]
+        resolved = {"n_components": width} if width < self.n_components else {}
+        return build_space(X, _PcaProjection(axes, mean @ axes), storage="dense", resolved=resolved)
 
 
 def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, Array]:
-    """Leading axes (d, r) and singular values (r,), largest first."""
+    """Leading axes (d, r) and singular values (r,), in falling order."""
     from sklearn.decomposition import PCA, TruncatedSVD
 
     n, d = X.shape
     if not from_mean(X, mean).any():
-        return np.eye(d, r), np.zeros(r)  # the iterative solver has nothing to start from
+        return np.eye(d, r), np.zeros(r)  # the iterative solver fails on a zero matrix
     if isinstance(X, SparseRows):
         matrix = X.csr
         if r == min(n, d):
@@ -99,7 +99,7 @@ def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, 
             matrix = X.toarray()
     else:
         matrix = X
-    iterative = r <= FEW * min(n, d) or not isinstance(matrix, np.ndarray)
+    iterative = r <= ITERATIVE_SHARE * min(n, d) or not isinstance(matrix, np.ndarray)
     if center:
         fitted = PCA(r, svd_solver="arpack" if iterative else "full", random_state=seed).fit(matrix)
     elif iterative:
@@ -118,8 +118,8 @@ def _signed(axes: Array) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _Projection:
-    """Row map: rows times axes, less the projected mean.
+class _PcaProjection:
+    """Row map: rows times axes, minus the projected mean.
 
     Parameters
     ----------
@@ -136,6 +136,6 @@ class _Projection:
         return int(self.axes.shape[1])
 
     def __call__(self, Y: Any) -> Array:
-        """Coordinates in the type of Y."""
+        """Coordinates, (m, d) to (m, r), in the type of Y."""
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)

@@ -20,6 +20,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["Rbf"]
 
 SMALLEST_SIGMA = 1e-150
+"""Widths below this are an error: their squares are near the smallest float64, so 1 / (2 sigma²) would overflow."""
 
 
 @final
@@ -27,19 +28,19 @@ SMALLEST_SIGMA = 1e-150
 class Rbf(FeatureMap):
     """The Gaussian kernel ``exp(-gamma |x - y|²)``.
 
-    For support vector clustering and every kernel method. Fitting costs O(n d), or O(n² d) time with
-    `sigma_fraction`; the n x n matrix is formed only if the solver asks for it.
+    For support vector clustering and all kernel methods. Fitting costs O(n d), or O(n² d) with `sigma_fraction`; the
+    n x n matrix is computed only if the solver needs it.
 
     Parameters
     ----------
     gamma : float, optional
-        Width as an inverse squared distance. Wins over the two below.
+        Width as an inverse squared distance. Takes precedence over `sigma` and `sigma_fraction`.
     sigma : float, optional
-        Width as a distance: ``gamma = 1 / (2 sigma²)``. Wins over the one below.
+        Width as a distance: ``gamma = 1 / (2 sigma²)``. Takes precedence over `sigma_fraction`.
     sigma_fraction : float, optional
-        `sigma` as a fraction of the largest pairwise distance, the grid of the maximum-margin papers.
+        `sigma` as a fraction of the largest pairwise distance, the scale of the grids in the maximum-margin papers.
 
-        With all three at None (and no tuner) ``gamma = 1 / (d var(X))``.
+        If all three are None (and there is no tuner), ``gamma = 1 / (d var(X))``.
 
     References
     ----------
@@ -55,17 +56,17 @@ class Rbf(FeatureMap):
     sigma_fraction: float | None = params.real(None, above=0, optional=True)
 
     def fit(self, X: Array, task: Task, rng: Rng) -> KernelSpace:
-        """The kernel space of the rows of X (n, d); of sparse rows distances are computed from the stored entries."""
-        # the fit keeps the points for prediction: what the caller does to X afterwards must not reach them
+        """The kernel space of the rows of X (n, d), an array or sparse rows."""
+        # the fit keeps the points for prediction: later changes of X by the caller must not change them
         X = X.copy()
         if self.gamma is not None:
             return KernelSpace(X, Gaussian(float(self.gamma)))
-        found: dict[str, Any] = {}
+        resolved: dict[str, Any] = {}
         if self.sigma is not None:
             sigma: float | None = float(self.sigma)
         elif self.sigma_fraction is not None:
             sigma = self.sigma_fraction * _diameter(X)
-            found["sigma"] = sigma
+            resolved["sigma"] = sigma
         else:
             sigma = None
         if sigma is not None:
@@ -80,12 +81,12 @@ class Rbf(FeatureMap):
                     "multiply the data by a constant"
                 )
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        found["gamma"] = gamma
-        return KernelSpace(X, Gaussian(gamma), resolved=found)
+        resolved["gamma"] = gamma
+        return KernelSpace(X, Gaussian(gamma), resolved=resolved)
 
 
 def _diameter(X: Array) -> float:
-    """Largest pairwise distance, O(n² d) time, memory of a block."""
+    """Largest pairwise distance, O(n² d) time and the memory of one block."""
     largest = 0.0
     for rows in block_plan(len(X), len(X), X.dtype):
         largest = max(largest, float(squared_distances(X[rows], X).max()))

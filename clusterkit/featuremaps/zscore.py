@@ -1,4 +1,4 @@
-"""Each attribute with mean 0 and standard deviation 1."""
+"""Scaling of each attribute to mean 0 and standard deviation 1."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["ZScore"]
 @final
 @attrs.frozen
 class ZScore(FeatureMap):
-    """Each attribute with mean 0 and standard deviation 1 (over n, not n - 1); a constant one becomes 0.
+    """Scales each attribute to mean 0 and standard deviation 1 (with divisor n, not n - 1).
 
-    For attributes in different units without hard limits. Near-constant attributes (border pixels of images) are
-    blown up: prefer `minmax` or the raw data there. O(n d).
+    For attributes in different units without hard limits. Constant attributes become 0. Nearly constant attributes
+    (border pixels of images) are magnified: use `minmax` or the raw data for these. O(n d).
     """
 
     name: ClassVar[str] = "zscore"
@@ -31,7 +31,7 @@ class ZScore(FeatureMap):
         """The space of the scaled rows of X (n, d)."""
         mean = X.mean(axis=0, dtype=np.float64)
         deviation = X.std(axis=0, dtype=np.float64)
-        # a constant column of large values has a standard deviation of rounding noise, not 0
+        # the computed standard deviation of a constant column of large values is a rounding error, not 0
         constant = (X[0] == X).all(axis=0) | (deviation == 0)
         factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
         return build_space(X, Affine(mean, factor, np.zeros_like(mean)), storage="dense")

@@ -1,1 +1,16 @@
-"""Labelers: outcomes of solvers to labels."""
+"""Labelers: from the outcome of a solver to cluster labels.
+
+A labeler is a function of the outcome: ``label(outcome, space, task, rng) -> Labeling``, the labels of the training
+samples and, if possible, a function that labels new ones. What it can read depends on the kind of outcome:
+
+* `codecs/` reads scores, one row per sample: ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the
+  coding of the solver's targets (signs, numbers on a line, unit vectors). One file per codec, each a formula.
+* `graphs/` reads a domain ``{x : g(x) >= level}``: clusters are the components of a graph whose edges are segments
+  inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2.
+* `basins/` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
+  domain or over saddle points. Lee, Lee (2005, 2006), IEEE Trans. PAMI 27 and 28.
+* `rows_kmeans.py` reads an embedding: k-means on its rows.
+
+`_outliers_and_prediction.py` is shared by the labelers of domains: numbering, outliers, small components, and labels
+of new samples. The mathematics of domains is in the package `clusterkit.level_sets`.
+"""

@@ -1,4 +1,4 @@
-"""From components of a domain to labels: numbering, outliers, small components and new samples.
+"""From the components of a domain to labels: numbering, outliers, small components and new samples.
 
 Every labeler of domains finds components in its own way and leaves the rest to `domain_labeling`.
 """
@@ -11,61 +11,21 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
 from clusterkit.core.transform import Transform
+from clusterkit.level_sets.distinct import DistinctRows, nearest_label
 from clusterkit.numerics.sparse_rows import as_rows, distances_from
 
-__all__ = ["OUTLIERS", "DistinctRows", "domain_labeling", "first_appearance"]
+__all__ = ["OUTLIERS", "DomainPredictor", "domain_labeling"]
 
 OUTLIERS = ("noise", "nearest", "singleton")
-"""What becomes of samples outside every component."""
+"""The treatments of samples outside every component: label -1, the nearest cluster's label, or a cluster each."""
 
 _UNKNOWN = -2
-
-
-@final
-@attrs.frozen(eq=False)
-class DistinctRows:
-    """The samples without repetitions, so that equal samples cannot get different labels.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (u, d), float64, or sparse rows
-        In order of first appearance.
-    inverse : ndarray of shape (n,)
-        Which distinct row a sample is.
-    counts : ndarray of shape (u,)
-    """
-
-    rows: Array
-    inverse: Array
-    counts: Array
-
-    @classmethod
-    def of(cls, points: Array) -> DistinctRows:
-        """The distinct rows of `points` (n, d); O(n d)."""
-        from clusterkit.numerics.distinct_rows_jit import distinct_rows
-
-        points = as_rows(points, np.float64)
-        first, inverse = distinct_rows(points)
-        return cls(points[first], inverse, np.bincount(inverse, minlength=len(first)))
-
-
-def first_appearance(raw: Array) -> Array:
-    """New number of every id by first appearance, as a table indexed by id; ids < 0 are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first_appearance(np.array([5, -1, 2, 5]))[[5, 2]].tolist()
-    [0, 1]
-    """
-    ids, first = np.unique(raw[raw >= 0], return_index=True)
-    table = np.full(int(ids.max()) + 1 if len(ids) else 0, -1, dtype=np.intp)
-    table[ids[np.argsort(first)]] = np.arange(len(ids))
-    return table
+"""Marks rows whose label is still to be found, within `DomainPredictor`: any number below -1, which is noise."""
 
 
 def domain_labeling(
@@ -74,119 +34,106 @@ def domain_labeling(
     domain: Domain,
     space: Space,
     *,
-    m: int,
+    n_segment_points: int,
     outliers: str,
     min_cluster_size: int | None,
     interrupted: bool = False,
 ) -> Labeling:
-    """Labels and their extension to new samples.
+    """Labels of the samples, and the function that extends them to new samples.
 
     Parameters
     ----------
     components : ndarray of shape (u,)
         Component of every distinct row, any numbers 0 <= number < u; -1 outside the domain.
     distinct : DistinctRows
-        Of the points of `space`.
+        The distinct points of `space`.
     domain : Domain
     space : Space
-    m : int
-        Samples a segment, for new samples.
+    n_segment_points : int
+        Points tested on a segment from a new sample to a training sample.
     outliers : {"noise", "nearest", "singleton"}
     min_cluster_size : int or None
-        Components with fewer samples are outliers; None: no component is.
+        The samples of components with fewer samples are outliers; None sets no minimum.
     interrupted : bool
         Whether Ctrl-C ended the search for components.
 
     Returns
     -------
     Labeling
-        Clusters numbered by first appearance, noise -1. Not exact for "singleton" where there are outliers: a new
-        sample cannot be told to be one of them.
+        Clusters numbered by first appearance, noise -1. Not exact for "singleton" if there are outliers: nothing
+        shows that a new sample is one of them.
     """
-    found = components >= 0
-    table = np.bincount(components[found], weights=distinct.counts[found], minlength=1)
-    # A single sample is a cluster whatever the least size: there is nothing else it could be.
-    large = table >= ((min_cluster_size or 1) if len(distinct.inverse) > 1 else 1)
-    kept = np.full(len(components), -1, dtype=np.intp)
-    kept[found] = np.where(large[components[found]], components[found], -1)
+    inside = components >= 0
+    sizes = np.bincount(components[inside], weights=distinct.counts[inside], minlength=1)
+    # A single sample is a cluster whatever the minimum size: there is nothing else it could be.
+    large = sizes >= ((min_cluster_size or 1) if len(distinct.inverse) > 1 else 1)
+    clusters = np.full(len(components), NOISE, dtype=np.intp)
+    clusters[inside] = np.where(large[components[inside]], components[inside], NOISE)
 
-    raw, outside = kept.copy(), np.flatnonzero(kept < 0)
+    resolved, outside = clusters.copy(), np.flatnonzero(clusters < 0)
     if outliers == "nearest":
-        raw[outside] = _nearest_kept(distinct.rows[outside], distinct.rows, kept)
+        resolved[outside] = nearest_label(distinct.rows[outside], distinct.rows, clusters)
     elif outliers == "singleton":
-        raw[outside] = len(table) + np.arange(len(outside))
-    number = first_appearance(raw)
-    labels = _renumber(raw, number)
-    own = _renumber(kept, number)
+        resolved[outside] = len(sizes) + np.arange(len(outside))
+    labels = by_appearance(resolved)
+    cluster_labels = np.where(clusters >= 0, labels, NOISE)
     predict = DomainPredictor(
         space.coordinates,
         domain,
-        m,
+        n_segment_points,
         distinct.rows,
-        found,
-        own,
-        own if outliers == "singleton" else labels,
+        inside,
+        cluster_labels,
+        cluster_labels if outliers == "singleton" else labels,
         outliers == "nearest",
     )
     exact = outliers != "singleton" or not len(outside)
     return Labeling(labels[distinct.inverse], predict, exact=exact, interrupted=interrupted)
 
 
-def _renumber(raw: Array, number: Array) -> Labels:
-    result = np.full(len(raw), -1, dtype=np.intp)
-    result[raw >= 0] = number[raw[raw >= 0]]
-    return result
-
-
-def _nearest_kept(Y: Array, rows: Array, labels: Array) -> Array:
-    """Label of the nearest row that has one, for each row of Y; 0 where none has: all are one cluster."""
-    from clusterkit.level_sets.neighbours import nearest_rows
-
-    kept = np.flatnonzero(labels >= 0)
-    if not len(kept):
-        return np.zeros(len(Y), dtype=np.intp)
-    return labels[kept[nearest_rows(Y, rows[kept])]]
-
-
 @final
 @attrs.frozen(eq=False)
 class DomainPredictor:
-    """Labels of new samples; a frozen callable, so that a fit pickles.
+    """Labels new samples; a frozen callable, so that a fit can be pickled.
 
     A sample inside the domain gets the label of the nearest training sample that a segment inside the domain
-    connects it to; all others are outliers. A row equal to a training sample gets that one's label without any
-    test, so that rounding cannot make the two differ.
+    connects it to; all others are outliers. A row equal to a training sample gets the label of that sample without
+    any test, so that rounding cannot make the two differ.
 
     Parameters
     ----------
     coordinates : Transform
-        Raw rows to the coordinates of `rows`.
+        Maps raw rows to the coordinates of `rows`.
     domain : Domain
-    m : int
-        Samples a segment.
+    n_segment_points : int
+        Points tested on a segment.
     rows : ndarray of shape (u, d)
         Distinct training samples.
-    inside : ndarray of shape (u,)
-        Which of them are inside the domain.
-    own : ndarray of shape (u,)
-        Label of the component they are in, -1 for outliers.
+    inside : ndarray of shape (u,), bool
+        Whether each training sample is inside the domain.
+    cluster_labels : ndarray of shape (u,)
+        Label of the component of each training sample, -1 for outliers.
     known : ndarray of shape (u,)
-        What a row equal to a training sample gets.
+        Label that a row equal to the training sample gets.
     nearest : bool
         Whether outliers get the label of the nearest training sample in a component, instead of -1.
     """
 
     coordinates: Transform
     domain: Domain
-    m: int
+    n_segment_points: int
     rows: Array
     inside: Array
-    own: Labels
+    cluster_labels: Labels
     known: Labels
     nearest: bool
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (p,); O(p m s) if most are connected to the nearest candidate, s as in `domain`."""
+        """Labels of raw rows, (p,).
+
+        O(p n_segment_points s) with s the number of support vectors if most rows are connected to their nearest
+        candidate.
+        """
         points = as_rows(self.coordinates(Y), np.float64)
         if not len(points):
             return np.empty(0, dtype=np.intp)
@@ -196,37 +143,39 @@ class DomainPredictor:
             labels[new] = self._component(points[new])
             if self.nearest:
                 outside = new[labels[new] < 0]
-                labels[outside] = _nearest_kept(points[outside], self.rows, self.own)
+                labels[outside] = nearest_label(points[outside], self.rows, self.cluster_labels)
         return labels
 
     def _known(self, points: Array) -> Labels:
-        """Labels of the rows that are training samples."""
+        """Labels of the rows that equal a training sample, `_UNKNOWN` for all others."""
         from clusterkit.numerics.distinct_rows_jit import find_rows
 
         where = find_rows(self.rows, points)
         return np.where(where >= 0, self.known[where], _UNKNOWN)
 
     def _component(self, points: Array) -> Labels:
-        """Label of the component each row connects to, -1 if none."""
-        from clusterkit.level_sets.segment_test import BATCH, LARGEST_BATCH, nearest_rows, segment_test
+        """Label of the component that each row is connected to, -1 if there is none."""
+        from clusterkit.level_sets.neighbours import nearest_rows
+        from clusterkit.level_sets.segment_test import FIRST_BATCH, LARGEST_BATCH, segment_test
 
-        labels = np.full(len(points), -1, dtype=np.intp)
-        rows, own = self.rows[self.inside], self.own[self.inside]
+        labels = np.full(len(points), NOISE, dtype=np.intp)
+        rows, row_labels = self.rows[self.inside], self.cluster_labels[self.inside]
         if not len(rows):
             return labels
-        test = segment_test(self.domain, self.m)
+        test = segment_test(self.domain, self.n_segment_points)
         candidates = np.flatnonzero(test.inside(points))
         first = nearest_rows(points[candidates], rows)
         hit = test.connected(points[candidates], rows[first])
-        labels[candidates[hit]] = own[first[hit]]
+        labels[candidates[hit]] = row_labels[first[hit]]
         for i in candidates[~hit]:
+            # the other rows, nearest first, in growing batches
             order = np.argsort(distances_from(rows, point := points[i : i + 1]), kind="stable")[1:]
-            size = BATCH
+            size = FIRST_BATCH
             while len(order):
                 batch, order = order[:size], order[size:]
                 connected = test.connected(point[np.zeros(len(batch), dtype=np.intp)], rows[batch])
                 if connected.any():
-                    labels[i] = own[batch[np.argmax(connected)]]
+                    labels[i] = row_labels[batch[np.argmax(connected)]]
                     break
                 size = min(2 * size, LARGEST_BATCH)
         return labels

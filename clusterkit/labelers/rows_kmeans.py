@@ -22,21 +22,22 @@ __all__ = ["RowsKMeans"]
 class RowsKMeans(Labeler):
     """Clusters the rows of an embedding by k-means.
 
-    Choose it where the columns of an embedding are not one per cluster: NMF factors of data with a large common
-    part, spectral coordinates. O(n_init · iterations · n k r) for r columns.
+    Choose it if the columns of an embedding do not correspond to clusters: NMF factors of data with a large common
+    part, spectral coordinates. O(n_init · iterations · n k r) for r columns. The iteration is in numerics/lloyd.py
+    (`kmeans`).
 
     Parameters
     ----------
     n_init : int, default 10
-        k-means++ starts; the one of lowest within-cluster sum of squares is kept.
+        Number of k-means++ starts; the result with the smallest within-cluster sum of squares is used.
     max_iter : int, default 300
-        Most Lloyd iterations of a start.
+        Largest number of Lloyd iterations from a start.
 
     Notes
     -----
-    Clusters are numbered by first appearance. With fewer distinct rows than clusters the labels use fewer numbers
-    and a `ClusterkitWarning` says so. New samples get the nearest centre of their embedded row; where the
-    embedding does not extend, there is no prediction.
+    Clusters are numbered by first appearance. If there are fewer distinct rows than clusters, only so many labels are
+    used, with a `ClusterkitWarning`. New samples get the label of the centre nearest to their embedded row; if the
+    embedding has no extension to new samples, there is no prediction.
 
     References
     ----------
@@ -51,7 +52,7 @@ class RowsKMeans(Labeler):
     max_iter: int = integer(300, at_least=1)
 
     def label(self, outcome: Embedding, space: Space, task: Task, rng: Rng) -> Labeling:
-        """k-means on `outcome.rows`, (n, r)."""
+        """Labels by k-means on `outcome.rows`, (n, r)."""
         from clusterkit.numerics.lloyd import kmeans
 
         labels, centres, distinct = kmeans(
@@ -76,13 +77,20 @@ class RowsKMeans(Labeler):
 @final
 @attrs.frozen(eq=False)
 class NearestCentre:
-    """Labels raw rows by the nearest centre of their embedded rows."""
+    """Labels raw rows by the nearest centre of their embedded rows; a frozen callable, so that a fit can be pickled.
+
+    Parameters
+    ----------
+    extend : callable
+        Maps raw rows (p, d) to embedded rows (p, r).
+    centres : ndarray of shape (k, r)
+    """
 
     extend: Extension
     centres: Array
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (m, d) to (m,)."""
+        """Labels of raw rows, (p, d) to (p,)."""
         from clusterkit.numerics.lloyd import nearest
 
         return nearest(self.extend(Y), self.centres)

@@ -1,15 +1,15 @@
 """Components of the complete graph of a Gaussian domain, without comparing all pairs.
 
-Edges are looked for where they are likely: nearest neighbours, then the innermost samples of the components found
-so far. That leaves few components, and what remains is the proof that no further line joins two of them, by bounds
-over whole sets of lines. Where a bound is not enough the lines themselves are tested, so the components are those
-of the plain test of all pairs. The plain test is ``tests/oracles/complete_graph.py``.
+Edges are tried first where they are likely inside: to nearest neighbours, then between the innermost points of the
+components so far. Few components remain, and the rest is the proof that no further segment joins two of them, by
+bounds over whole sets of segments. If a bound is too weak, the segments themselves are tested, so the components are
+those of the plain test of all pairs, which is ``tests/oracles/complete_graph.py``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -18,13 +18,13 @@ from clusterkit._typing import Array
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
-from clusterkit.level_sets._likely_edges import join_components, join_neighbours, members_of
+from clusterkit.level_sets._likely_edges import Grouping, grouping_of, join_components, join_neighbours
 from clusterkit.level_sets._reject_by_cells_jit import DIMENSIONS, CellMap, reject_pairs_mapped
 from clusterkit.level_sets._reject_by_products import pairs_not_rejected
-from clusterkit.level_sets._reject_by_tree_jit import reject_pairs, sample_order
-from clusterkit.level_sets._segments_by_distance_jit import join_edges_by_distances
-from clusterkit.level_sets._segments_jit import join_edges
-from clusterkit.level_sets._tree_jit import Tree
+from clusterkit.level_sets._reject_by_tree_jit import SPREAD, reject_pairs, sample_order
+from clusterkit.level_sets._segments_by_distance_jit import CentreDistances, join_edges_by_distances
+from clusterkit.level_sets._segments_jit import ContourArrays, PointArrays, join_edges
+from clusterkit.level_sets._tree_jit import ComponentTree
 from clusterkit.numerics.disjoint_jit import roots
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.near_jit import Blocks, far_enough
@@ -32,61 +32,72 @@ from clusterkit.numerics.near_jit import Blocks, far_enough
 __all__ = ["Components", "Contour"]
 
 LEAF = 4
-# A map of cells costs some 20 ms: fewer samples are faster without it.
+"""Largest number of points in a leaf of the tree: the 16 pairs of two leaves are tested one by one."""
 MAPPED = 3000
-# Pairs times centres up to which products of matrices reject faster than bounds: always, with many components (where
-# there is no map, or one), with many attributes.
-MANY, ALWAYS_PRODUCTS, FEW_PRODUCTS, FEW_PRODUCTS_MAPPED, MOST_PRODUCTS = 16, 2e8, 3e10, 4e9, 1e12
-# Attributes from which lines are tested by distances, if those take at most so many bytes.
-BY_DISTANCES, DISTANCE_BYTES = 32, 2**30
-# Kernel values between two looks at the keyboard, some 50 ms.
+"""Number of points from which the map of cells is worth its cost of some 20 ms."""
+MANY = 16
+"""Number of components from which the map of cells is made whatever the number of points."""
+ALWAYS_PRODUCTS = 2e8
+"""Pairs times centres up to which products of matrices are faster than bounds whatever the number of components."""
+FEW_PRODUCTS, FEW_PRODUCTS_MAPPED = 3e10, 4e9
+"""The same for at least `MANY` components: in dimensions without a map of cells, and in those with one."""
+BY_DISTANCES = 32
+"""Number of attributes from which segments are tested by distances, and products of matrices are preferred."""
+MOST_PRODUCTS = 1e12
+"""Pairs times centres up to which products of matrices are used with `BY_DISTANCES` attributes or more."""
+DISTANCE_BYTES = 2**30
+"""Most memory for the distances of the points to the centres, by which segments are tested."""
+DISTANCE_MARGIN, DISTANCE_ROUNDING = 1e-9, 1e-14
+"""Relative error of kernel sums from distances: the second times the largest squared length, at least the first."""
 WORK = 50_000_000
+"""Kernel values between two progress reports, which also let Ctrl-C through: some 50 ms."""
 
 
 @final
 @attrs.frozen(eq=False)
 class Contour:
-    """A Gaussian domain in coordinates where the kernel is ``exp(-|x - y|²)`` and the weights sum to 1.
+    """A Gaussian domain in coordinates in which the kernel is ``exp(-|x - y|²)``, with weights that sum to 1.
 
     Parameters
     ----------
     scale : float
         Factor of the coordinates.
     level : float
-    m : int
-        Samples a line.
+    n_segment_points : int
+        Points tested on a segment.
     blocks : Blocks
         Centres and weights.
     """
 
     scale: float
     level: float
-    m: int
+    n_segment_points: int
     blocks: Blocks
 
     @classmethod
-    def of(cls, domain: KernelDomain, m: int) -> Contour:
+    def of(cls, domain: KernelDomain, n_segment_points: int) -> Contour:
         """The contour of a domain whose kernel is Gaussian, whose weights are >= 0 and whose level is > 0."""
         assert isinstance(domain.kernel, Gaussian)
         scale, total = math.sqrt(domain.kernel.gamma), float(domain.weights.sum())
         level = domain.level / total
         centres = domain.centres.astype(np.float64, copy=False) * scale
-        return cls(scale, level, m, Blocks.of(centres, domain.weights / total, far_enough(level)))
+        blocks = Blocks.of(centres, domain.weights / total, far_enough(level))
+        return cls(scale, level, n_segment_points, blocks)
 
     @property
-    def domain(self) -> tuple[Any, ...]:
-        """What compiled functions take."""
-        return self.m, self.level, self.blocks.arrays
+    def arrays(self) -> ContourArrays:
+        """The argument `contour` of compiled functions."""
+        return ContourArrays(self.n_segment_points, self.level, self.blocks.arrays)
 
     @property
     def budget(self) -> int:
-        """Kernel sums between two looks at the keyboard."""
+        """Kernel sums between two progress reports."""
         return max(1, WORK // self.blocks.centres.size)
 
 
 @attrs.define(eq=False)
 class Components:
-    """The search: samples inside, and which of them are joined already.
+    """The search for components of points inside a contour.
 
     Parameters
     ----------
@@ -94,16 +105,17 @@ class Components:
     points : ndarray of shape (u, d)
         Scaled, all inside, no two equal.
     values : ndarray of shape (u,)
+        Kernel sum at each point.
     gradients : ndarray of shape (u, d)
+        Gradient of the kernel sum at each point.
     parent : ndarray of shape (u,)
-        Disjoint sets.
+        Disjoint sets: points that are joined already.
     stage : str
-        Whom progress is reported for.
-    distances : tuple, optional
-        Squared distances of the points to the centres (u, s), weights (s,), and the relative margin for their
-        rounding: with many attributes lines are tested by them.
+        Name for progress reports.
+    distances : CentreDistances, optional
+        Distances of the points to the centres, by which segments are tested if there are many attributes.
     sums : int
-        Kernel sums that the proof took.
+        Number of kernel sums that the proof took.
     """
 
     contour: Contour
@@ -112,50 +124,50 @@ class Components:
     gradients: Array
     parent: Array
     stage: str
-    distances: tuple[Array, Array, float] | None = None
+    distances: CentreDistances | None = None
     sums: int = 0
 
     @classmethod
     def of(cls, contour: Contour, points: Array, stage: str) -> Components:
-        """Nothing joined yet."""
+        """A search at its start: every point is a component."""
         values, gradients = contour.blocks.sums_gradients(points)
         distances = None
         if points.shape[1] >= BY_DISTANCES and 8 * len(points) * contour.blocks.weights.size <= DISTANCE_BYTES:
             centres, weights = contour.blocks.unpacked()
-            # the expanded form loses some units of the last place of the squared lengths
+            # the expanded form of squared distances loses some units of the last place of the squared lengths
             spread = float(np.square(points - centres.mean(axis=0)).sum(axis=1).max())
-            distances = squared_distances(points, centres), weights, max(1e-9, 1e-14 * spread)
+            margin = max(DISTANCE_MARGIN, DISTANCE_ROUNDING * spread)
+            distances = CentreDistances(squared_distances(points, centres), weights, margin)
         return cls(contour, points, values, gradients, np.arange(len(points)), stage, distances)
 
     @property
-    def samples(self) -> tuple[Array, Array, Array]:
-        """What compiled functions take."""
-        return self.points, self.values, self.gradients
+    def samples(self) -> PointArrays:
+        """The argument `samples` of compiled functions."""
+        return PointArrays(self.points, self.values, self.gradients)
 
-    def members(self) -> tuple[Array, Array, Array]:
-        """Component 0..c-1 of each point, sizes, and the innermost point of each component."""
-        return members_of(roots(self.parent), self.values)
+    def grouping(self) -> Grouping:
+        """The components at the moment."""
+        return grouping_of(roots(self.parent), self.values)
 
     def count(self) -> int:
-        """Components at the moment."""
+        """Number of components at the moment."""
         return len(np.unique(roots(self.parent)))
 
     def join(self, edges: Array) -> None:
-        """Try edges (e, 2) in their order."""
-        done = 0
+        """Test edges (e, 2) in their order, and join the ends of those inside."""
+        contour, done = self.contour, 0
         while done < len(edges):
             if self.distances is None:
-                done = join_edges(edges, done, self.contour.budget, self.parent, self.samples, self.contour.domain)
+                done = join_edges(edges, done, contour.budget, self.parent, self.samples, contour.arrays)
             else:
-                distances, weights, margin = self.distances
+                budget, order = WORK // len(self.distances.weights), sample_order(contour.n_segment_points)
                 done = join_edges_by_distances(
-                    edges, done, WORK // len(weights), self.parent, self.samples, self.contour.domain, distances,
-                    weights, sample_order(self.contour.m), margin,
-                )  # fmt: skip
+                    edges, done, budget, self.parent, self.samples, contour.arrays, self.distances, order
+                )
             tell(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
-        """Join all that lines inside join: edges first, then the proof that none is missing."""
+        """Join all components that segments inside join: likely edges first, then the proof that none is missing."""
         join_neighbours(self)
         if self.count() == 1:
             return
@@ -166,7 +178,7 @@ class Components:
             self.reject_by_products() if by_products else self.certify()
 
     def suits_products(self) -> bool:
-        """Whether there are so few samples, so many components or attributes that products of matrices beat bounds."""
+        """Whether products of matrices are faster than bounds: for few points, many components or many attributes."""
         u, d = self.points.shape
         work = u * u * self.contour.blocks.weights.size
         if d >= BY_DISTANCES:
@@ -175,33 +187,26 @@ class Components:
         return work <= ALWAYS_PRODUCTS or (work <= most and self.count() >= MANY)
 
     def reject_by_products(self) -> None:
-        """Reject pairs by one sample each, and test those that are left."""
-        component, _, _ = self.members()
-        positions = sample_order(self.contour.m)[:5] / (self.contour.m + 1)
+        """Reject pairs by the sum at single sample points, and test the pairs that are left."""
+        component, m = self.grouping().component, self.contour.n_segment_points
+        positions = sample_order(m)[:SPREAD] / (m + 1)
         centres, weights = self.contour.blocks.unpacked()
         for edges in pairs_not_rejected(self.points, component, centres, weights, self.contour.level, positions):
             self.join(edges)
         tell(Report(self.stage, len(self.points), len(self.points)))
 
     def certify(self) -> None:
-        """Reject what is left, pair of sets by pair of sets, or find the lines that are missing."""
-        tree = Tree.of(self.points, roots(self.parent), LEAF)
-        tried = sample_order(self.contour.m)
+        """Reject all pairs of different components, by pairs of tree nodes, or join those that belong together."""
+        tree = ComponentTree.of(self.points, roots(self.parent), LEAF).arrays
+        order = sample_order(self.contour.n_segment_points)
         stack = np.zeros((1024, 3), dtype=np.int64)
-        stack[0, 2] = tried[0]
-        top, domain = 1, self.contour.domain
-        worth_it = len(self.points) >= MAPPED or self.count() >= MANY
-        mapped = worth_it and self.points.shape[1] in DIMENSIONS
-        cells = CellMap.of(self.points, domain).arrays if mapped else None
+        stack[0, 2] = order[0]
+        top, contour = 1, self.contour.arrays
+        is_mapped = len(self.points) >= MAPPED or self.count() >= MANY
+        is_mapped = is_mapped and self.points.shape[1] in DIMENSIONS
+        cells = CellMap.of(self.points, contour).arrays if is_mapped else None
         while top:
-            if cells is None:
-                top, sums = reject_pairs(
-                    stack, top, self.contour.budget, tree.arrays, self.parent, self.samples, domain, tried
-                )
-            else:
-                boxes = tree.low, tree.high
-                top, sums = reject_pairs_mapped(
-                    stack, top, self.contour.budget, tree.arrays, boxes, self.parent, self.samples, domain, tried, cells
-                )
+            arguments = stack, top, self.contour.budget, tree, self.parent, self.samples, contour, order
+            top, sums = reject_pairs(*arguments) if cells is None else reject_pairs_mapped(*arguments, cells)
             self.sums += sums
             tell(Report(self.stage, self.sums, None))

@@ -1,19 +1,75 @@
-"""Compiled loops of `_same_points`: distances of all points, bounds for all lines, and lines tested by distances."""
+"""Compiled loops of `many_widths`: distances of all points, bounds for all segments, and their tests."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array
 from clusterkit.level_sets._segments_jit import stretch
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import FAST
 
-__all__ = ["bounded_pairs", "distances", "join_lines", "least_distances", "tree", "undecided_pairs", "values_at"]
+__all__ = [
+    "DistanceContour",
+    "SegmentBounds",
+    "bounded_pairs",
+    "distances",
+    "join_segments",
+    "least_distances",
+    "spanning_tree",
+    "undecided_pairs",
+    "values_at",
+]
+
+
+class DistanceContour(NamedTuple):
+    """A Gaussian domain whose centres are some of the points, in terms of distances.
+
+    Parameters
+    ----------
+    gamma : float
+    D : ndarray of shape (u, u)
+        Squared distances, no two points equal.
+    E : ndarray of shape (u, s)
+        ``gamma`` times the squared distances of the points to the centres.
+    weights : ndarray of shape (s,)
+        With sum 1.
+    level : float
+    n_segment_points : int
+        Points tested on a segment.
+    """
+
+    gamma: float
+    D: Array
+    E: Array
+    weights: Array
+    level: float
+    n_segment_points: int
+
+
+class SegmentBounds(NamedTuple):
+    """Pairs that need no test: of the same component, or with a point of their segment that is certainly outside.
+
+    Parameters
+    ----------
+    component : ndarray of shape (u,)
+    least : ndarray of shape (u, u)
+        Below the diagonal, lower bounds of the squared distance from one point of the segment to the centres.
+    limit : float
+        A point without a centre within this squared distance is outside.
+    D : ndarray of shape (u, u)
+        Squared distances of the points.
+    """
+
+    component: Array
+    least: Array
+    limit: float
+    D: Array
 
 
 @njit
@@ -33,6 +89,7 @@ def distances(points: Any) -> Any:
 
 @njit(fastmath=FAST)
 def _least(one: Any, other: Any, position: Any, shift: Any) -> Any:
+    """Smallest squared distance from a point of a segment, whose ends have the distances `one` and `other` (u,)."""
     least, rest = math.inf, 1.0 - position
     for s in range(len(one)):
         least = min(least, rest * one[s] + position * other[s])
@@ -49,6 +106,7 @@ def least_distances(D: Any, position: Any, start: Any, stop: Any, least: Any) ->
 
 @njit(fastmath=FAST)
 def _sum(E: Any, weights: Any) -> Any:
+    """The kernel sum of a point with scaled squared distances E (s,) to the centres."""
     total = 0.0
     for s in range(len(weights)):
         total += weights[s] * fast_exp(-E[s])
@@ -66,35 +124,36 @@ def values_at(E: Any, weights: Any) -> Any:
 
 @njit(fastmath=FAST)
 def _value_slope(position: Any, length2: Any, one: Any, other: Any, weights: Any) -> Any:
-    """g on the line from one point to another, and its derivative by the position.
+    """g on the segment from one point to another, and its derivative with respect to the position.
 
-    `one` and `other` hold the scaled squared distances of the ends to the centres, `length2` that of the ends.
+    `one` and `other` (s,) are the scaled squared distances of the ends to the centres, `length2` that of the ends.
     """
     rest = 1.0 - position
-    shift, turn = position * rest * length2, (1.0 - 2.0 * position) * length2
+    shift, slope_shift = position * rest * length2, (1.0 - 2.0 * position) * length2
     value, slope = 0.0, 0.0
     for s in range(len(weights)):
         near, far = one[s], other[s]
-        # rounding may leave a little below 0, where the exponential must not be asked
+        # rounding may leave a number slightly below 0, for which fast_exp is not defined
         term = weights[s] * fast_exp(-max(rest * near + position * far - shift, 0.0))
         value += term
-        slope += term * (near - far + turn)
+        slope += term * (near - far + slope_shift)
     return value, slope
 
 
 @njit
-def _inside(length2: Any, one: Any, other: Any, weights: Any, level: Any, m: Any) -> Any:
-    """Whether the m samples of a line are inside; what a value and its slope certify is not sampled."""
+def _inside(length2: Any, one: Any, other: Any, weights: Any, level: Any, n_segment_points: Any) -> Any:
+    """Whether the sample points of a segment are inside; those on certified stretches are not evaluated."""
+    m = n_segment_points
     length = math.sqrt(length2)
     middle = (m + 1) // 2
     value, slope = _value_slope(middle / (m + 1), length2, one, other, weights)
     if value < level:
         return False
-    for way in (1, -1):
+    for direction in (1, -1):
         k, here, rise = middle, value, slope
         while True:
-            sure = stretch(here, way * rise / length, level) / length * (m + 1)
-            k += way * max(1, int(min(sure, m) + 1.0))
+            certified = stretch(here, direction * rise / length, level) / length * (m + 1)
+            k += direction * max(1, int(min(certified, m) + 1.0))
             if k < 1 or k > m:
                 break
             here, rise = _value_slope(k / (m + 1), length2, one, other, weights)
@@ -104,18 +163,17 @@ def _inside(length2: Any, one: Any, other: Any, weights: Any, level: Any, m: Any
 
 
 @njit
-def join_lines(edges: Any, parent: Any, gamma: Any, D: Any, E: Any, weights: Any, level: Any, m: Any) -> Any:
-    """Join the ends of every edge (e, 2) whose m samples are all inside, in the order given; lines tested.
+def join_segments(edges: Any, parent: Any, contour: Any) -> Any:
+    """Join the ends of every edge (e, 2) whose segment is inside, in the order of the edges; number of tests.
 
     Parameters
     ----------
+    edges : ndarray of shape (e, 2)
     parent : ndarray of shape (u,)
-        Disjoint sets; ends that are joined already are skipped.
-    D : ndarray of shape (u, u)
-        Squared distances, no two points equal.
-    E : ndarray of shape (u, s)
-        ``gamma`` times the squared distances of the points to the centres.
+        Disjoint sets; edges whose ends are joined already are skipped.
+    contour : DistanceContour
     """
+    gamma, D, E, weights, level, m = contour
     tested = 0
     for e in range(len(edges)):
         i, j = edges[e, 0], edges[e, 1]
@@ -127,8 +185,8 @@ def join_lines(edges: Any, parent: Any, gamma: Any, D: Any, E: Any, weights: Any
 
 
 @njit
-def tree(D: Any, rows: Any) -> Any:
-    """Minimum spanning tree of some points, edges (r - 1, 2); Prim, O(r²)."""
+def spanning_tree(D: Any, rows: Any) -> Any:
+    """Minimum spanning tree of the points `rows` (r,), edges (r - 1, 2); Prim's algorithm, O(r²)."""
     r = len(rows)
     edges = np.empty((r - 1, 2), dtype=np.int64)
     least, nearest = np.full(r, math.inf), np.zeros(r, dtype=np.int64)
@@ -150,78 +208,68 @@ def tree(D: Any, rows: Any) -> Any:
 
 
 @njit
-def bounded_pairs(component: Any, rows: Any, least: Any, limit: Any, D: Any, long: Any, pairs: Any) -> Any:
-    """Pairs i > j of different components that a bound does not reject, written into `pairs` as far as it goes.
+def bounded_pairs(bounds: Any, rows: Any, long: Any, pairs: Any) -> Any:
+    """Pairs i > j that the bounds do not reject, written to `pairs` until it is full.
 
     Parameters
     ----------
-    component : ndarray of shape (u,)
+    bounds : SegmentBounds
     rows : ndarray
-        Points to look at, ascending.
-    least : ndarray of shape (u, u)
-        Lower bounds of the squared distance to a centre, at one sample of the line.
-    limit : float
-        No centre within this squared distance means outside.
-    D : ndarray of shape (u, u)
+        Points whose pairs are considered, ascending.
     long : float
-        Squared distance from which a pair counts as long.
+        Squared distance above which a pair counts as long.
+    pairs : ndarray of shape (most, 2)
 
     Returns
     -------
-    found, far : int
-        How many there are, also of those that did not go into `pairs`, and how many of them are long.
+    count, long_count : int
+        Number of such pairs, including those for which `pairs` has no room, and number of long ones among them.
     """
-    found = far = 0
+    component, least, limit, D = bounds
+    count = long_count = 0
     for a in range(len(rows)):
         i = rows[a]
         for b in range(a):
             j = rows[b]
             if component[i] != component[j] and least[i, j] <= limit:
-                if found < len(pairs):
-                    pairs[found, 0], pairs[found, 1] = i, j
-                found += 1
-                far += D[i, j] > long
-    return found, far
+                if count < len(pairs):
+                    pairs[count, 0], pairs[count, 1] = i, j
+                count += 1
+                long_count += D[i, j] > long
+    return count, long_count
 
 
 @njit
-def undecided_pairs(
-    sums: Any,
-    some: Any,
-    others: Any,
-    component: Any,
-    least: Any,
-    limit: Any,
-    D: Any,
-    reach: Any,
-    level: Any,
-    most: Any,
-) -> Any:
-    """Pairs of different components that neither a bound nor the sum at one sample of their line rejects, (e, 2).
+def undecided_pairs(sums: Any, rows: Any, columns: Any, bounds: Any, reach: Any, low: Any, largest: Any) -> Any:
+    """Pairs that neither the bounds nor the sum at one point of their segment rejects, (e, 2).
 
     Parameters
     ----------
     sums : ndarray of shape (a, b)
-        Sums of the lines from `some` (a,) to `others` (b,) without the factor ``exp(reach D_ij)``.
-    component, least, limit, D
-        As in `bounded_pairs`.
-    reach, level : float
-    most : float
-        Exponents above it would multiply what was rounded to 0: not rejected.
+        Kernel sums on the segments from points `rows` (a,) to points `columns` (b,), without the factor
+        ``exp(reach D_ij)``.
+    rows, columns : ndarray of int
+    bounds : SegmentBounds
+    reach : float
+    low : float
+        Sums below it reject.
+    largest : float
+        Largest exponent of the factor: a larger one would multiply what was rounded to 0, and does not reject.
     """
+    component, least, limit, D = bounds
     pairs = np.empty((256, 2), dtype=np.int64)
-    found = 0
-    for a in range(len(some)):
-        i = some[a]
-        for b in range(len(others)):
-            j = others[b]
+    count = 0
+    for a in range(len(rows)):
+        i = rows[a]
+        for b in range(len(columns)):
+            j = columns[b]
             if component[i] == component[j] or least[max(i, j), min(i, j)] > limit:
                 continue
             exponent = reach * D[i, j]
-            if exponent <= most and sums[a, b] * math.exp(exponent) < level:
+            if exponent <= largest and sums[a, b] * math.exp(exponent) < low:
                 continue
-            if found == len(pairs):
+            if count == len(pairs):
                 pairs = np.concatenate((pairs, np.empty_like(pairs)))
-            pairs[found, 0], pairs[found, 1] = max(i, j), min(i, j)
-            found += 1
-    return pairs[:found]
+            pairs[count, 0], pairs[count, 1] = max(i, j), min(i, j)
+            count += 1
+    return pairs[:count]

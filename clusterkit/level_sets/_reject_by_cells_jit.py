@@ -1,50 +1,70 @@
-"""A certified map of a domain in two or three dimensions: cells that are surely outside, surely inside, or neither.
+"""A certified map of a domain in two or three dimensions: cells certainly outside, certainly inside, or undecided.
 
-Cells on the border are split until they are small. Then a sample of a line costs a look-up unless it falls on the
-border, and the samples of all lines between two boxes lie in a box of cells, whose cells not outside are counted by
-a summed table: no bound loosens with the size of the boxes.
+Undecided cells, on the border, are divided until they are small. Then a sample point of a segment costs a look-up
+unless it is in an undecided cell, and the sample points of all segments between two boxes lie in a box of cells, whose
+cells not outside are counted by a summed-area table: the bound does not get worse with the size of the boxes.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array
-from clusterkit.level_sets._ball_bounds_jit import ball_space, is_alive, is_dead, value_terms
-from clusterkit.level_sets._segments_jit import first_outside, line_space
+from clusterkit.level_sets._ball_bounds_jit import ball_workspace, is_inside, is_outside, value_terms
+from clusterkit.level_sets._segments_jit import ContourArrays, first_outside, segment_workspace
 from clusterkit.numerics.disjoint_jit import find, join
 
-__all__ = ["DIMENSIONS", "CellMap", "reject_pairs_mapped"]
+__all__ = ["DIMENSIONS", "CellArrays", "CellMap", "reject_pairs_mapped"]
 
 DIMENSIONS = (2, 3)
-DEAD, ALIVE, MIXED = 0, 1, 2
+"""Dimensions with a map: in more of them fine cells are too many."""
+OUTSIDE, INSIDE, UNDECIDED = 0, 1, 2
+"""States of a cell."""
 COARSE = 8
-# Cells finer than this part of the kernel's width decide few more samples; most cells an axis.
+"""Cells along an axis of the first map."""
 FINE = 0.03
+"""Size of the finest cells in units of the kernel's width: with finer ones few more sample points are decided."""
 MOST = {2: 512, 3: 128}
-# Samples are looked up after rounding, and floor() may choose the cell beside.
+"""Largest number of cells along an axis, by dimension: at most 2 MiB of states and 16 MiB of table."""
+CELLS_PER_POINT = 8
+"""Cells along an axis are at most so many times the d-th root of the number of points: few points need a coarse map."""
+SMALLEST_EXTENT = 1e-12
+"""Extent of the map along an axis on which all points are equal."""
 MARGIN = 1e-6
+"""Part of a cell by which boxes are widened: coordinates are rounded, and floor() may give the next cell."""
+LOOK_UPS = 1000
+"""Look-ups that cost about as much time as a kernel sum, for the budget."""
+
+
+class CellArrays(NamedTuple):
+    """A `CellMap` for compiled functions, with the shapes given there."""
+
+    origin: Array
+    rate: Array
+    states: Array
+    table: Array
 
 
 @final
 @attrs.frozen(eq=False)
 class CellMap:
-    """States of cells over the box around the samples; a line between samples stays in that box.
+    """States of cells over the box around the points; a segment between points stays in that box.
 
     Parameters
     ----------
     origin : ndarray of shape (d,)
+        Lowest corner of the box.
     rate : ndarray of shape (d,)
-        Cells a unit of length.
+        Cells per unit of length, along each axis.
     states : ndarray of shape (c,) * 3
-        A third axis of one cell in two dimensions.
+        `OUTSIDE`, `INSIDE` or `UNDECIDED`; with a third axis of one cell in two dimensions.
     table : ndarray of shape (c + 1,) * 3
-        Cells not dead below and left of each corner.
+        Number of cells not outside that are below each corner along all axes.
     """
 
     origin: Array
@@ -53,27 +73,26 @@ class CellMap:
     table: Array
 
     @classmethod
-    def of(cls, points: Array, domain: tuple[Any, ...]) -> CellMap:
+    def of(cls, points: Array, contour: ContourArrays) -> CellMap:
         """The map around scaled points (u, d), d in `DIMENSIONS`.
 
-        O(b s) kernel values for b cells on the border, each level counted; memory O(cells).
+        O(b s) kernel values for b cells on the border, summed over all sizes of cells; memory O(cells).
         """
         d = points.shape[1]
         origin = points.min(axis=0)
-        extent = np.maximum(points.max(axis=0) - origin, 1e-12)
+        extent = np.maximum(points.max(axis=0) - origin, SMALLEST_EXTENT)
         cells = COARSE
-        # few samples ask for few cells
-        most = min(MOST[d], 8 * len(points) ** (1.0 / d))
+        most = min(MOST[d], CELLS_PER_POINT * len(points) ** (1.0 / d))
         while cells < most and extent.max() / cells > FINE:
             cells *= 2
         count = COARSE
-        states = np.full((count,) * d, MIXED, dtype=np.uint8)
+        states = np.full((count,) * d, UNDECIDED, dtype=np.uint8)
         while True:
-            mixed = np.argwhere(states == MIXED)
+            undecided = np.argwhere(states == UNDECIDED)
             size = extent / count
-            found = np.empty(len(mixed), dtype=np.uint8)
-            _classify(mixed, origin, size, float(np.linalg.norm(size)) / 2.0, domain, found)
-            states[tuple(mixed.T)] = found
+            new_states = np.empty(len(undecided), dtype=np.uint8)
+            _classify(undecided, origin, size, float(np.linalg.norm(size)) / 2.0, contour, new_states)
+            states[tuple(undecided.T)] = new_states
             if count == cells:
                 break
             for axis in range(d):
@@ -81,132 +100,142 @@ class CellMap:
             count *= 2
         states = states.reshape(states.shape + (1,) * (3 - d))
         table = np.zeros([size + 1 for size in states.shape], dtype=np.int64)
-        table[1:, 1:, 1:] = (states != DEAD).cumsum(0).cumsum(1).cumsum(2)
+        table[1:, 1:, 1:] = (states != OUTSIDE).cumsum(0).cumsum(1).cumsum(2)
         return cls(origin, count / extent, states, table)
 
     @property
-    def arrays(self) -> tuple[Array, ...]:
-        """What compiled functions take."""
-        return self.origin, self.rate, self.states, self.table
+    def arrays(self) -> CellArrays:
+        """The argument `cells` of compiled functions."""
+        return CellArrays(self.origin, self.rate, self.states, self.table)
 
 
 @njit
-def _classify(cells: Any, origin: Any, size: Any, radius: Any, domain: Any, states: Any) -> Any:
-    _, level, arrays = domain
+def _classify(cells: Any, origin: Any, size: Any, radius: Any, contour: Any, states: Any) -> Any:
+    """Write the states (b,) of cells with indices (b, d), from bounds on the balls around them."""
+    level, blocks = contour.level, contour.blocks
     low, high = level * (1.0 - 1e-9), level * (1.0 + 1e-9)
-    y, space = np.empty(len(size)), ball_space(len(size), arrays)
+    y, work = np.empty(len(size)), ball_workspace(len(size), blocks)
     radius *= 1.0 + 4.0 * MARGIN
     for i in range(len(cells)):
         for c in range(len(size)):
             y[c] = origin[c] + (cells[i, c] + 0.5) * size[c]
-        value, blocks = value_terms(y, radius, arrays, space)
-        states[i] = MIXED
+        value, near = value_terms(y, radius, blocks, work)
+        states[i] = UNDECIDED
         if value < low:
-            if is_dead(y, radius, value, blocks, low, arrays, space):
-                states[i] = DEAD
-        elif value >= high and is_alive(y, radius, value, blocks, high, arrays, space):
-            states[i] = ALIVE
+            if is_outside(y, radius, value, near, low, blocks, work):
+                states[i] = OUTSIDE
+        elif value >= high and is_inside(y, radius, value, near, high, blocks, work):
+            states[i] = INSIDE
 
 
 @njit
 def _cell(value: Any, c: Any, cells: Any) -> Any:
-    origin, rate, states, _ = cells
-    return min(max(math.floor((value - origin[c]) * rate[c]), 0), states.shape[c] - 1)
+    """Index of the cell along axis c for a coordinate."""
+    return min(max(math.floor((value - cells.origin[c]) * cells.rate[c]), 0), cells.states.shape[c] - 1)
 
 
 @njit
-def _range(a: Any, b: Any, c: Any, position: Any, boxes: Any, cells: Any) -> Any:
-    """Cells from and up to, along attribute c, that samples of lines between two boxes may be in."""
-    origin, rate, states, _ = cells
-    low, high = boxes
-    lowest = low[a, c] + position * (low[b, c] - low[a, c])
-    highest = high[a, c] + position * (high[b, c] - high[a, c])
-    first = math.floor((lowest - origin[c]) * rate[c] - MARGIN)
-    last = math.floor((highest - origin[c]) * rate[c] + MARGIN)
-    return min(max(first, 0), states.shape[c] - 1), min(max(last, 0), states.shape[c] - 1) + 1
+def _range(a: Any, b: Any, c: Any, position: Any, tree: Any, cells: Any) -> Any:
+    """First cell and last cell + 1, along axis c, that points at a position of segments between two boxes may be in."""
+    origin, rate, count = cells.origin[c], cells.rate[c], cells.states.shape[c]
+    lowest = tree.low[a, c] + position * (tree.low[b, c] - tree.low[a, c])
+    highest = tree.high[a, c] + position * (tree.high[b, c] - tree.high[a, c])
+    first = math.floor((lowest - origin) * rate - MARGIN)
+    last = math.floor((highest - origin) * rate + MARGIN)
+    return min(max(first, 0), count - 1), min(max(last, 0), count - 1) + 1
 
 
 @njit
-def _any_alive(a: Any, b: Any, position: Any, boxes: Any, cells: Any) -> Any:
-    """Whether a sample of a line between two boxes may be in a cell that is not dead."""
-    _, _, states, table = cells
-    i, p = _range(a, b, 0, position, boxes, cells)
-    j, q = _range(a, b, 1, position, boxes, cells)
-    k, r = (0, 1) if states.shape[2] == 1 else _range(a, b, 2, position, boxes, cells)
+def _all_outside(a: Any, b: Any, position: Any, tree: Any, cells: Any) -> Any:
+    """Whether all points at a position of segments between the boxes of two nodes are in cells outside."""
+    states, table = cells.states, cells.table
+    i, p = _range(a, b, 0, position, tree, cells)
+    j, q = _range(a, b, 1, position, tree, cells)
+    k, r = (0, 1) if states.shape[2] == 1 else _range(a, b, 2, position, tree, cells)
     total = table[p, q, r] - table[i, q, r] - table[p, j, r] - table[p, q, k]
     total += table[i, j, r] + table[i, q, k] + table[p, j, k] - table[i, j, k]
-    return total > 0
+    return total <= 0
 
 
 @njit
-def _looked_up(i: Any, j: Any, points: Any, m: Any, tried: Any, cells: Any) -> Any:
-    """DEAD if a sample of the line is in a dead cell, ALIVE if all are in living ones, else MIXED."""
-    states = cells[2]
+def _segment_state(i: Any, j: Any, points: Any, order: Any, cells: Any) -> Any:
+    """OUTSIDE if a sample point of the segment is in such a cell, INSIDE if all are in such cells, else UNDECIDED."""
+    states = cells.states
     d = points.shape[1]
-    unclear = False
-    for t in range(len(tried)):
-        position = tried[t] / (m + 1)
+    undecided = False
+    for t in range(len(order)):
+        position = order[t] / (len(order) + 1)
         x = _cell(points[i, 0] + position * (points[j, 0] - points[i, 0]), 0, cells)
         y = _cell(points[i, 1] + position * (points[j, 1] - points[i, 1]), 1, cells)
         z = _cell(points[i, 2] + position * (points[j, 2] - points[i, 2]), 2, cells) if d > 2 else 0
         state = states[x, y, z]
-        if state == DEAD:
-            return DEAD
-        unclear = unclear or state == MIXED
-    return MIXED if unclear else ALIVE
+        if state == OUTSIDE:
+            return OUTSIDE
+        undecided = undecided or state == UNDECIDED
+    return UNDECIDED if undecided else INSIDE
 
 
 @njit
 def reject_pairs_mapped(
-    stack: Any, top: Any, budget: Any, tree: Any, boxes: Any, parent: Any, samples: Any, domain: Any, tried: Any,
-    cells: Any,
-) -> Any:  # fmt: skip
-    """As `reject_pairs` of the dual tree, by look-ups; kernel sums only for lines that touch the border's cells."""
-    order, start, stop, children, single, _, radius = tree
-    points = samples[0]
-    m, _, arrays = domain
-    lines, count = line_space(points.shape[1], m, arrays), np.zeros(1, dtype=np.int64)
-    looks = 0
-    while top > 0 and count[0] + looks // 1000 < budget:
+    stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, cells: Any
+) -> Any:
+    """As `reject_pairs` of `_reject_by_tree_jit`, by look-ups; kernel sums only for segments with undecided cells."""
+    points = samples.points
+    m = contour.n_segment_points
+    work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)
+    look_ups = 0
+    while top > 0 and sums[0] + look_ups // LOOK_UPS < budget:
         top -= 1
         a, b, hint = stack[top, 0], stack[top, 1], stack[top, 2]
         if a == b:
-            if not single[a]:
-                one, other = children[a, 0], children[a, 1]
+            if not tree.single[a]:
+                one, other = tree.children[a, 0], tree.children[a, 1]
                 stack[top, 0], stack[top, 1] = one, one
                 stack[top + 1, 0], stack[top + 1, 1] = other, other
-                stack[top + 2, 0], stack[top + 2, 1], stack[top + 2, 2] = one, other, tried[0]
+                stack[top + 2, 0], stack[top + 2, 1], stack[top + 2, 2] = one, other, order[0]
                 top += 3
             continue
-        if single[a] and single[b] and find(parent, order[start[a]]) == find(parent, order[start[b]]):
+        first_a, first_b = tree.order[tree.start[a]], tree.order[tree.start[b]]
+        if tree.single[a] and tree.single[b] and find(parent, first_a) == find(parent, first_b):
             continue
-        rejected = not _any_alive(a, b, hint / (m + 1), boxes, cells)
+        rejected = _all_outside(a, b, hint / (m + 1), tree, cells)
         if not rejected:
-            for t in range(len(tried)):
-                if not _any_alive(a, b, tried[t] / (m + 1), boxes, cells):
-                    rejected, hint = True, tried[t]
+            for t in range(len(order)):
+                if _all_outside(a, b, order[t] / (m + 1), tree, cells):
+                    rejected, hint = True, order[t]
                     break
-            looks += len(tried)
+            look_ups += len(order)
         if rejected:
             continue
-        leaf_a, leaf_b = children[a, 0] < 0, children[b, 0] < 0
+        leaf_a, leaf_b = tree.children[a, 0] < 0, tree.children[b, 0] < 0
         if leaf_a and leaf_b:
-            for p in range(start[a], stop[a]):
-                for q in range(start[b], stop[b]):
-                    i, j = min(order[p], order[q]), max(order[p], order[q])
-                    if find(parent, i) == find(parent, j):
-                        continue
-                    looks += m
-                    state = _looked_up(i, j, points, m, tried, cells)
-                    if state == ALIVE or (state == MIXED and not first_outside(i, j, samples, domain, lines, count)):
-                        join(parent, i, j)
-            continue
-        if leaf_b or (not leaf_a and radius[a] >= radius[b]):
+            look_ups += m * _test_pairs(a, b, tree, parent, samples, contour, order, cells, work, sums)
+        elif leaf_b or (not leaf_a and tree.radius[a] >= tree.radius[b]):
             for side in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = children[a, side], b, hint
+                stack[top, 0], stack[top, 1], stack[top, 2] = tree.children[a, side], b, hint
                 top += 1
         else:
             for side in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = a, children[b, side], hint
+                stack[top, 0], stack[top, 1], stack[top, 2] = a, tree.children[b, side], hint
                 top += 1
-    return top, count[0]
+    return top, sums[0]
+
+
+@njit
+def _test_pairs(
+    a: Any, b: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, cells: Any, work: Any, sums: Any
+) -> Any:
+    """Join points of leaf a and leaf b whose segments are inside; the number of segments looked up."""
+    points = samples.points
+    tested = 0
+    for p in range(tree.start[a], tree.stop[a]):
+        for q in range(tree.start[b], tree.stop[b]):
+            one, other = tree.order[p], tree.order[q]
+            i, j = min(one, other), max(one, other)
+            if find(parent, i) == find(parent, j):
+                continue
+            tested += 1
+            state = _segment_state(i, j, points, order, cells)
+            if state == INSIDE or (state == UNDECIDED and not first_outside(i, j, samples, contour, work, sums)):
+                join(parent, i, j)
+    return tested

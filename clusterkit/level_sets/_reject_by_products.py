@@ -1,8 +1,8 @@
-"""Sums of a Gaussian domain at one sample of every line, as matrix products.
+"""Kernel sums at one sample point of every segment, as matrix products.
 
-For points i, j and a position λ the identity ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij`` makes the sums at
-all lines at once ``exp(λ(1-λ) d_ij) Σ_s β_s e^{-(1-λ) d_is} e^{-λ d_js}``. Where components are many, that rejects most
-pairs for the price of a few operations each. Scaled coordinates as in `_lines_jit`.
+For points i, j and a position λ the identity ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js - λ(1-λ) d_ij`` gives the sums on
+all segments at once, ``exp(λ(1-λ) d_ij) Σ_s β_s e^{-(1-λ) d_is} e^{-λ d_js}``. If there are many components, that
+rejects most pairs with a few operations for each. Scaled coordinates as in `_segments_jit`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from clusterkit.numerics.sparse_rows import from_mean
 __all__ = ["pairs_not_rejected"]
 
 ROWS = 512
-# Above this exponent the factor of a pair would multiply what has been rounded to 0.
+"""Points in a block: its matrices of 512 x 512 numbers, 2 MiB each, stay in the cache."""
 LARGEST_EXPONENT = 300.0
+"""Largest exponent of the factor of a pair: a larger factor would multiply a sum that may have been rounded to 0."""
 FEW = 0.02
+"""Fraction of undecided pairs of a block at which further positions cost more than the test of single segments."""
 
 
 def pairs_not_rejected(
     points: Array, component: Array, centres: Array, weights: Array, level: float, positions: Array
 ) -> Iterator[Array]:
-    """Pairs of different components whose samples may all be inside, (e, 2), block by block.
+    """Pairs of different components whose segments may be inside, (e, 2), block by block.
 
     Parameters
     ----------
@@ -35,20 +37,24 @@ def pairs_not_rejected(
     centres : ndarray or sparse rows of shape (s, d)
     weights : ndarray of shape (s,)
     level : float
-        A pair is rejected if a sample is below it by more than rounding.
+        A pair is rejected if the sum at one position is below it by more than rounding.
     positions : ndarray
-        Of the samples on the line from the point of smaller index; those after the first are only tried where many
-        pairs of a block are left.
+        Positions on the segment from the point of smaller index, between 0 and 1; those after the first are only used
+        while many pairs of a block are left.
+
+    Yields
+    ------
+    ndarray of shape (e, 2)
+        Pairs that are not rejected, the shortest first; they have to be tested by other means.
 
     Notes
     -----
     O(u² s) operations for a position, memory of a block. The expanded form of distances is used above four
-    attributes; it loses about ``1e-15 |x|²`` in the exponent, which the margin below the level covers. What is not
-    rejected is to be tested by other means.
+    attributes; it loses about ``1e-15 |x|²`` in the exponent, which the margin below the level covers.
     """
     low = level * (1.0 - max(1e-6, 1e-13 * float(from_mean(points, centres.mean(axis=0)).max())))
-    kept = np.flatnonzero(weights > 0)
-    centres, logs = centres[kept], np.log(weights[kept])
+    positive = np.flatnonzero(weights > 0)
+    centres, logs = centres[positive], np.log(weights[positive])
     blocks = [slice(start, min(len(points), start + ROWS)) for start in range(0, len(points), ROWS)]
     for at, rows in enumerate(blocks):
         D_rows = squared_distances(points[rows], centres)
@@ -72,7 +78,7 @@ def pairs_not_rejected(
                 if undecided.sum() <= FEW * total:
                     break
             if undecided.any():
-                # shortest first: what they join needs no further test
+                # shortest first: pairs of components joined by them need no further test
                 first, second = np.nonzero(undecided)
                 order = np.argsort(between[first, second], kind="stable")
                 yield np.stack([first[order] + rows.start, second[order] + columns.start], axis=1)

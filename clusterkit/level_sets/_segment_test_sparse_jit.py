@@ -1,7 +1,8 @@
-"""The segment test of a Gaussian domain among sparse rows: from distances alone, as in `_distance_lines_jit`.
+"""The segment test of a Gaussian domain among sparse rows: from distances alone, as in `_segments_by_distance_jit`.
 
-Sparse rows are not centred, and a sample of a line has no coordinates: ``|x(λ) - x_s|² = (1-λ) d_is + λ d_js -
-λ(1-λ) d_ij`` is all there is. The answer for a line is the same whoever asks, and whichever end comes first.
+Sparse rows are not centred, and the points on a segment between them are not computed: ``|x(λ) - x_s|² = (1-λ) d_is +
+λ d_js - λ(1-λ) d_ij`` is all that is used. The answer for a segment depends on its two ends only, not on their order or
+on the caller.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array
+from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
-from clusterkit.level_sets._likely_edges import LinkedSearch, join_components, join_neighbours, members_of
+from clusterkit.level_sets._likely_edges import Grouping, MembersOnly, grouping_of, join_components, join_neighbours
 from clusterkit.level_sets._reject_by_products import pairs_not_rejected
-from clusterkit.level_sets._reject_by_tree_jit import sample_order
-from clusterkit.level_sets._segments_by_distance_jit import line_sum
+from clusterkit.level_sets._reject_by_tree_jit import SPREAD, sample_order
+from clusterkit.level_sets._segments_by_distance_jit import segment_sum
 from clusterkit.numerics.disjoint_jit import find, join, roots
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -26,8 +28,9 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["SparseGaussianTest"]
 
 DISTANCE_BYTES = 2**29
-"""Of distances to the centres that a search keeps."""
+"""Most memory for the distances of the points to the centres that a search stores; beyond it they are recomputed."""
 BATCH = 2048
+"""Rows or edges whose distances to the centres are in memory at a time."""
 
 
 @final
@@ -37,32 +40,33 @@ class SparseGaussianTest:
 
     Parameters
     ----------
-    m : int
-        Samples a line.
+    n_segment_points : int
+        Points tested on a segment.
     scale : float
         Factor of the coordinates.
     level : float
     centres : SparseRows of shape (s, d)
         Scaled.
     weights : ndarray of shape (s,)
-        Sum 1.
+        With sum 1.
     """
 
-    m: int
+    n_segment_points: int
     scale: float
     level: float
     centres: SparseRows
     weights: Array
 
     @classmethod
-    def of(cls, domain: KernelDomain, m: int) -> SparseGaussianTest:
+    def of(cls, domain: KernelDomain, n_segment_points: int) -> SparseGaussianTest:
         """The test of a domain with a Gaussian kernel and weights >= 0."""
-        gamma, total = domain.kernel.gamma, float(domain.weights.sum())  # type: ignore[attr-defined]
-        kept = np.flatnonzero(domain.weights)
+        assert isinstance(domain.kernel, Gaussian)
+        gamma, total = domain.kernel.gamma, float(domain.weights.sum())
+        positive = np.flatnonzero(domain.weights)
         centres: Any = domain.centres
         scale = float(np.sqrt(gamma))
-        centres = centres[kept].astype(np.float64, copy=False).scaled(scale)
-        return cls(m, scale, domain.level / total, centres, domain.weights[kept] / total)
+        centres = centres[positive].astype(np.float64, copy=False).scaled(scale)
+        return cls(n_segment_points, scale, domain.level / total, centres, domain.weights[positive] / total)
 
     def inside(self, Y: Any) -> Array:
         """Whether the rows of Y (p, d) are inside, (p,)."""
@@ -81,32 +85,33 @@ class SparseGaussianTest:
         return np.ascontiguousarray(squared_distances(Y, self.centres))
 
     def connected(self, A: Any, B: Any) -> Array:
-        """Whether the lines from A[i] to B[i], both (p, d) and inside, stay inside, (p,)."""
+        """Whether the segments from A[i] to B[i], both (p, d) and inside, stay inside, (p,)."""
         A, B = self.scaled(A), self.scaled(B)
-        found = np.zeros(len(A), dtype=bool)
+        inside = np.zeros(len(A), dtype=bool)
         for start in range(0, len(A), BATCH):
             rows = slice(start, start + BATCH)
             one, other = A[rows], B[rows]
             between = _paired(one, other)
-            _test(self.distances(one), self.distances(other), between, self.weights, self.level, self.tried, self.m,
-                  found[rows])  # fmt: skip
-        return found
+            _test(self.distances(one), self.distances(other), between, self.weights, self.level, self.positions,
+                  inside[rows])  # fmt: skip
+        return inside
 
-    def search(self, points: Any, stage: str) -> LinkedSearch:
+    def search(self, points: Any, stage: str) -> MembersOnly:
         """A search for components among `points` (u, d), all inside, no two equal."""
         points = self.scaled(points)
-        kept = None
+        distances = None
         if 8 * len(points) * len(self.weights) <= DISTANCE_BYTES:
-            kept = self.distances(points)
-            values = np.concatenate([np.exp(-kept[i : i + BATCH]) @ self.weights for i in range(0, len(kept), BATCH)])
+            distances = self.distances(points)
+            batches = range(0, len(distances), BATCH)
+            values = np.concatenate([np.exp(-distances[i : i + BATCH]) @ self.weights for i in batches])
         else:
             values = self.values(points)
-        return LinkedSearch(_Components(self, points, values, np.arange(len(points)), stage, kept))
+        return MembersOnly(_SparseComponents(self, points, values, np.arange(len(points)), stage, distances))
 
     @property
-    def tried(self) -> Array:
-        """Samples of a line in the order they are tried."""
-        return sample_order(self.m)
+    def positions(self) -> Array:
+        """Positions of the points on a segment of length 1 in the sequence in which they are tested."""
+        return sample_order(self.n_segment_points) / (self.n_segment_points + 1)
 
     def scaled(self, Y: Any) -> SparseRows:
         """Rows in the coordinates of the centres."""
@@ -116,45 +121,48 @@ class SparseGaussianTest:
 
 @final
 @attrs.frozen(eq=False)
-class _Components:
-    """Points, scaled, and which of them are joined already."""
+class _SparseComponents:
+    """A search among scaled points.
+
+    `parent` (u,) are disjoint sets of joined points; `distances` (u, s) to the centres are None if they are too large.
+    """
 
     test: SparseGaussianTest
     points: SparseRows
     values: Array
     parent: Array
     stage: str
-    kept: Array | None
+    distances: Array | None
 
-    def members(self) -> tuple[Array, Array, Array]:
-        return members_of(roots(self.parent), self.values)
+    def grouping(self) -> Grouping:
+        return grouping_of(roots(self.parent), self.values)
 
     def join(self, edges: Array) -> None:
         test = self.test
         for start in range(0, len(edges), BATCH):
-            part = np.sort(edges[start : start + BATCH], axis=1)
+            batch = np.sort(edges[start : start + BATCH], axis=1)
             root = roots(self.parent)
-            part = part[root[part[:, 0]] != root[part[:, 1]]]
-            if len(part):
-                between = _paired(self.points[part[:, 0]], self.points[part[:, 1]])
-                if self.kept is None:
-                    used, local = np.unique(part, return_inverse=True)
-                    distances, local = test.distances(self.points[used]), local.reshape(part.shape)
+            batch = batch[root[batch[:, 0]] != root[batch[:, 1]]]
+            if len(batch):
+                between = _paired(self.points[batch[:, 0]], self.points[batch[:, 1]])
+                if self.distances is None:
+                    ends, rows = np.unique(batch, return_inverse=True)
+                    distances, rows = test.distances(self.points[ends]), rows.reshape(batch.shape)
                 else:
-                    distances, local = self.kept, part
-                _join(part, local, between, distances, test.weights, test.level, test.tried, test.m, self.parent)
+                    distances, rows = self.distances, batch
+                _join(batch, rows, between, distances, test.weights, test.level, test.positions, self.parent)
             tell(Report(self.stage, min(start + BATCH, len(edges)), len(edges)))
 
     def complete(self) -> None:
         join_neighbours(self)
         join_components(self)
-        component, sizes, _ = self.members()
+        component, sizes, _ = self.grouping()
         if len(sizes) == 1:
             return
         test = self.test
-        positions = test.tried[:5] / (test.m + 1)
-        left = pairs_not_rejected(self.points, component, test.centres, test.weights, test.level, positions)  # type: ignore[arg-type]
-        for edges in left:
+        positions = test.positions[:SPREAD]
+        remaining = pairs_not_rejected(self.points, component, test.centres, test.weights, test.level, positions)  # type: ignore[arg-type]
+        for edges in remaining:
             self.join(edges)
             tell(Report(self.stage, int(edges[:, 0].max()), len(self.points)))
 
@@ -165,26 +173,29 @@ def _paired(A: SparseRows, B: SparseRows) -> Array:
 
 
 @njit
-def _stays(one: Any, other: Any, between: Any, weights: Any, level: Any, tried: Any, m: Any) -> Any:
-    for k in tried:  # noqa: SIM110 (compiled)
-        if line_sum(k / (m + 1), between, one, other, weights) < level:
+def _stays(one: Any, other: Any, between: Any, weights: Any, level: Any, positions: Any) -> Any:
+    """Whether a segment stays inside, from the distances of its ends to the centres, (s,), and to each other."""
+    for position in positions:  # noqa: SIM110 (compiled)
+        if segment_sum(position, between, one, other, weights) < level:
             return False
     return True
 
 
 @njit
-def _test(one: Any, other: Any, between: Any, weights: Any, level: Any, tried: Any, m: Any, found: Any) -> None:
-    for e in range(len(found)):
-        found[e] = _stays(one[e], other[e], between[e], weights, level, tried, m)
+def _test(one: Any, other: Any, between: Any, weights: Any, level: Any, positions: Any, inside: Any) -> None:
+    """Write to `inside` (p,) whether the segments stay inside."""
+    for e in range(len(inside)):
+        inside[e] = _stays(one[e], other[e], between[e], weights, level, positions)
 
 
 @njit
 def _join(
-    edges: Any, rows: Any, between: Any, distances: Any, weights: Any, level: Any, tried: Any, m: Any, parent: Any
+    edges: Any, rows: Any, between: Any, distances: Any, weights: Any, level: Any, positions: Any, parent: Any
 ) -> None:
+    """Join the ends of edges (e, 2) whose segments stay inside; `rows` (e, 2) are the ends' rows of `distances`."""
     for e in range(len(edges)):
         i, j = edges[e, 0], edges[e, 1]
         if find(parent, i) != find(parent, j) and _stays(
-            distances[rows[e, 0]], distances[rows[e, 1]], between[e], weights, level, tried, m
+            distances[rows[e, 0]], distances[rows[e, 1]], between[e], weights, level, positions
         ):
             join(parent, i, j)

@@ -1,36 +1,104 @@
-"""Straight lines in a Gaussian domain, tested with as few kernel sums as exactness allows.
+"""Segments in a Gaussian domain, tested with as few kernel sums as exactness allows.
 
-Everything here is in scaled coordinates, where the kernel is ``exp(-|x - y|²)``, with weights >= 0 that sum to 1.
+Everything here is in scaled coordinates, in which the kernel is ``exp(-|x - y|²)``, with weights >= 0 that sum to 1.
 Then along any line ``h(t) = g(y + t u)`` has ``h'' = Σ β_s K_s (4 (d_s·u)² - 2) >= -2 h``, so by Sturm's comparison
 
     h(t) >= h(0) cos(√2 t) + h'(0)/√2 sin(√2 t)      until the right side meets 0,
 
-and one value with its slope certifies a stretch of the line (`stretch`). What is certified needs no further sample;
-what is not is decided by the samples themselves, so the answers are those of the plain test.
+and one value with its slope certifies a stretch of the line (`stretch`). Sample points on a certified stretch are not
+evaluated; all others are, so the answers are those of the plain test.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.gaussian_jit import FAST
 from clusterkit.numerics.near_jit import SIZE, block_terms, near_blocks, near_sum
 
-__all__ = ["connected", "first_outside", "join_edges", "line_space", "stretch"]
+__all__ = [
+    "ContourArrays",
+    "PointArrays",
+    "SegmentWorkspace",
+    "connected",
+    "first_outside",
+    "join_edges",
+    "segment_workspace",
+    "stretch",
+]
 
 SQRT2 = math.sqrt(2.0)
-# certified lengths are used up to rounding
+"""The frequency in Sturm's comparison."""
 SHORTER = 1.0 - 1e-9
+"""Factor of certified lengths: they hold up to rounding."""
+
+
+class ContourArrays(NamedTuple):
+    """A Gaussian domain for compiled functions.
+
+    Parameters
+    ----------
+    n_segment_points : int
+        Points tested on a segment.
+    level : float
+    blocks : tuple of ndarray
+        The arrays of a `Blocks`: the centres and weights.
+    """
+
+    n_segment_points: int
+    level: float
+    blocks: tuple[Array, ...]
+
+
+class PointArrays(NamedTuple):
+    """The points among which components are searched, for compiled functions.
+
+    Parameters
+    ----------
+    points : ndarray of shape (u, d)
+        Scaled.
+    values : ndarray of shape (u,)
+        Kernel sum at each point.
+    gradients : ndarray of shape (u, d)
+        Gradient of the kernel sum at each point.
+    """
+
+    points: Array
+    values: Array
+    gradients: Array
+
+
+class SegmentWorkspace(NamedTuple):
+    """Work space of `first_outside`; made by `segment_workspace`.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (2, d)
+        Direction of the segment, and a point on it.
+    stack : ndarray of shape (m + 2, 2) of int
+        Ranges of sample numbers that are undecided.
+    near : ndarray of int
+        Blocks that matter at a point.
+    squares, terms : ndarray of shape (SIZE,)
+        Squared distances and summands of a block.
+    """
+
+    vectors: Array
+    stack: Array
+    near: Array
+    squares: Array
+    terms: Array
 
 
 @njit
 def stretch(value: Any, slope: Any, level: Any) -> Any:
-    """How far a line surely stays at or above `level` from a point with this value and slope."""
+    """Length for which a line certainly stays at or above `level`, from a point with this value and slope."""
     if value < level:
         return 0.0
     s = slope / SQRT2
@@ -39,16 +107,16 @@ def stretch(value: Any, slope: Any, level: Any) -> Any:
 
 
 @njit(fastmath=FAST)
-def _value_slope(y: Any, u: Any, arrays: Any, near: Any, squares: Any, terms: Any) -> Any:
+def _value_slope(y: Any, u: Any, blocks: Any, near: Any, squares: Any, terms: Any) -> Any:
     """g at y and its derivative along the unit vector u."""
     value, derivative, size = 0.0, 0.0, len(terms)
-    for n in range(near_blocks(y, 0.0, arrays, near)):
-        value += block_terms(y, near[n], arrays, squares, terms)
-        block = arrays[0][near[n]]
+    for n in range(near_blocks(y, 0.0, blocks, near)):
+        value += block_terms(y, near[n], blocks, squares, terms)
+        centres = blocks[0][near[n]]
         for s in range(size):
             squares[s] = 0.0
         for c in range(len(y)):
-            x, at, share = block[c], y[c], u[c]
+            x, at, share = centres[c], y[c], u[c]
             for s in range(size):
                 squares[s] += share * (x[s] - at)
         part = 0.0
@@ -59,36 +127,37 @@ def _value_slope(y: Any, u: Any, arrays: Any, near: Any, squares: Any, terms: An
 
 
 @njit
-def line_space(d: Any, m: Any, arrays: Any) -> Any:
-    """Work space of `first_outside`."""
-    vectors, stack = np.empty((2, d)), np.empty((m + 2, 2), dtype=np.int64)
-    near = np.empty(len(arrays[3]), dtype=np.int64)
-    return vectors, stack, near, np.empty(SIZE), np.empty(SIZE)
+def segment_workspace(d: Any, contour: Any) -> Any:
+    """Work space of `first_outside` for points of d coordinates."""
+    return SegmentWorkspace(
+        np.empty((2, d)),
+        np.empty((contour.n_segment_points + 2, 2), dtype=np.int64),
+        np.empty(len(contour.blocks[3]), dtype=np.int64),
+        np.empty(SIZE),
+        np.empty(SIZE),
+    )
 
 
 @njit
-def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: Any) -> Any:
-    """0 if the m samples between points i and j are inside the domain, else the number of one that is not.
+def first_outside(i: Any, j: Any, samples: Any, contour: Any, work: Any, sums: Any) -> Any:
+    """0 if all sample points between points i and j are inside the domain, else the number of one that is not.
 
     Parameters
     ----------
     i, j : int
-        Samples are numbered 1..m and run from the smaller index to the larger: their coordinates round alike
-        whoever asks.
-    samples : tuple of ndarray
-        Points (u, d), values (u,), gradients (u, d).
-    domain : tuple
-        m, level, arrays of the `Blocks`.
-    space : tuple
-        From `line_space`.
-    count : ndarray of shape (1,)
-        Kernel sums, added up.
+        Sample points are numbered 1..m from the smaller index to the larger, so that their coordinates round alike
+        for (i, j) and (j, i).
+    samples : PointArrays
+    contour : ContourArrays
+    work : SegmentWorkspace
+    sums : ndarray of shape (1,)
+        Counter of kernel sums, increased.
     """
     if i > j:
         i, j = j, i
     points, values, gradients = samples
-    m, level, arrays = domain
-    vectors, stack, near, squares, terms = space
+    m, level, blocks = contour
+    vectors, stack, near, squares, terms = work
     u, y = vectors[0], vectors[1]
     length = 0.0
     for c in range(len(u)):
@@ -102,7 +171,7 @@ def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: 
         u[c] /= length
         rate += gradients[i, c] * u[c]
         back -= gradients[j, c] * u[c]
-    # 1e-9 above the level: what rounding could decide otherwise is left to the samples
+    # 1e-9 above the level: closer values, which rounding could decide otherwise, are left to the sample points
     high = level * (1.0 + 1e-9)
     step = length / (m + 1)
     first = 1 + int(min(float(m), stretch(values[i], rate, high) / step))
@@ -117,15 +186,15 @@ def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: 
         position = k / (m + 1)
         for c in range(len(u)):
             y[c] = points[i, c] + position * (points[j, c] - points[i, c])
-        value, rate = _value_slope(y, u, arrays, near, squares, terms)
-        count[0] += 1
+        value, rate = _value_slope(y, u, blocks, near, squares, terms)
+        sums[0] += 1
         before, after = 0, 0
         if value >= high:
             before = int(min(float(m), stretch(value, -rate, high) / step))
             after = int(min(float(m), stretch(value, rate, high) / step))
-        elif value < level * (1.0 - 1e-9) or near_sum(y, arrays, squares) < level:
+        elif value < level * (1.0 - 1e-9) or near_sum(y, blocks, squares) < level:
             return k
-        # the longer rest on top: it is the one more likely to leave the domain
+        # the longer range on top of the stack: it is more likely to leave the domain
         left, right = (first, k - 1 - before), (k + 1 + after, last)
         if left[1] - left[0] > right[1] - right[0]:
             left, right = right, left
@@ -137,29 +206,35 @@ def first_outside(i: Any, j: Any, samples: Any, domain: Any, space: Any, count: 
 
 
 @njit
-def join_edges(edges: Any, start: Any, budget: Any, parent: Any, samples: Any, domain: Any) -> Any:
-    """Join the ends of edges whose lines are inside, from edge `start` until `budget` kernel sums: the next edge."""
-    space = line_space(samples[0].shape[1], domain[0], domain[2])
-    count = np.zeros(1, dtype=np.int64)
+def join_edges(edges: Any, start: Any, budget: Any, parent: Any, samples: Any, contour: Any) -> Any:
+    """Join the ends of edges whose segments are inside, from edge `start` on, until `budget` kernel sums are spent.
+
+    Returns the index of the next edge; `parent` (u,) are disjoint sets, the other arguments are as in `first_outside`.
+    """
+    work = segment_workspace(samples.points.shape[1], contour)
+    sums = np.zeros(1, dtype=np.int64)
     for e in range(start, len(edges)):
-        if count[0] >= budget:
+        if sums[0] >= budget:
             return e
         i, j = edges[e, 0], edges[e, 1]
-        if find(parent, i) != find(parent, j) and not first_outside(i, j, samples, domain, space, count):
+        if find(parent, i) != find(parent, j) and not first_outside(i, j, samples, contour, work, sums):
             join(parent, i, j)
     return len(edges)
 
 
 @njit
-def connected(A: Any, B: Any, start: Any, stop: Any, positions: Any, domain: Any, result: Any) -> Any:
-    """Whether the samples at `positions` between A[i] and B[i] are inside, for i in start..stop-1; ends not tested."""
-    _, level, arrays = domain
+def connected(A: Any, B: Any, start: Any, stop: Any, fractions: Any, contour: Any, inside: Any) -> Any:
+    """Write to `inside` whether the points at `fractions` between A[i] and B[i] are inside, for i in start..stop-1.
+
+    The ends A[i], B[i] are not tested.
+    """
+    level, blocks = contour.level, contour.blocks
     y, squares = np.empty(A.shape[1]), np.empty(SIZE)
     for i in range(start, stop):
-        result[i] = True
-        for position in positions:
+        inside[i] = True
+        for fraction in fractions:
             for c in range(len(y)):
-                y[c] = A[i, c] + position * (B[i, c] - A[i, c])
-            if near_sum(y, arrays, squares) < level:
-                result[i] = False
+                y[c] = A[i, c] + fraction * (B[i, c] - A[i, c])
+            if near_sum(y, blocks, squares) < level:
+                inside[i] = False
                 break

@@ -1,12 +1,12 @@
-"""A tree over points in components: first the components are halved, then the points of each.
+"""A tree over points in components: the components are halved first, then the points of each component.
 
-Every node is a set of whole components or a part of one, so two different nodes below a common parent never
-share a component at the time the tree is built.
+Every node is a set of whole components or a part of one, so two different nodes below a common parent share a
+component only if their parent is within one, at the time the tree is built.
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -14,30 +14,44 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array
 
-__all__ = ["Tree"]
+__all__ = ["ComponentTree", "TreeArrays"]
+
+
+class TreeArrays(NamedTuple):
+    """The part of a `ComponentTree` that compiled functions use, with the shapes given there."""
+
+    order: Array
+    start: Array
+    stop: Array
+    children: Array
+    single: Array
+    low: Array
+    high: Array
+    centre: Array
+    radius: Array
 
 
 @final
 @attrs.frozen(eq=False)
-class Tree:
-    """Nodes in arrays; the root is node 0.
+class ComponentTree:
+    """A binary tree over points, with its nodes in arrays; the root is node 0.
 
     Parameters
     ----------
     order : ndarray of shape (u,)
-        Points, so that every node holds a range of them.
+        Indices of the points in such an order that the points of every node are consecutive.
     start, stop : ndarray of shape (nodes,)
-        The ranges.
+        The points of a node are ``order[start:stop]``.
     children : ndarray of shape (nodes, 2)
-        -1 for leaves.
+        Numbers of the two child nodes, -1 for leaves.
     single : ndarray of shape (nodes,), bool
-        Whether the node is within one component.
+        Whether all points of the node are in one component.
     low, high : ndarray of shape (nodes, d)
-        The box around the points.
+        Corners of the smallest box around the points of the node.
     centre : ndarray of shape (nodes, d)
-        Its middle.
+        The middle of that box.
     radius : ndarray of shape (nodes,)
-        Of the smallest ball around the centre that holds the points, widened by rounding.
+        Radius of the smallest ball around the centre that contains the points, increased to allow for rounding.
     """
 
     order: Array
@@ -51,23 +65,25 @@ class Tree:
     radius: Array
 
     @property
-    def arrays(self) -> tuple[Array, ...]:
-        """What compiled functions take."""
-        return self.order, self.start, self.stop, self.children, self.single, self.centre, self.radius
+    def arrays(self) -> TreeArrays:
+        """The argument `tree` of compiled functions."""
+        return TreeArrays(*attrs.astuple(self, recurse=False))
 
     @classmethod
-    def of(cls, points: Array, parent: Array, leaf: int) -> Tree:
-        """The tree over points whose components are `parent` (roots), with at most `leaf` points in a leaf.
+    def of(cls, points: Array, parent: Array, leaf: int) -> ComponentTree:
+        """The tree over points in components.
 
         Parameters
         ----------
         points : ndarray of shape (u, d)
         parent : ndarray of shape (u,)
+            Component of each point: the root of its disjoint set.
         leaf : int
+            Largest number of points in a leaf.
 
         Notes
         -----
-        O(u d log u) time, O(u d) memory. A node of equal points stays a leaf whatever its size.
+        O(u d log u) time, O(u d) memory. A node of equal points is not divided, whatever its size.
         """
         _, component, sizes = np.unique(parent, return_inverse=True, return_counts=True)
         component = component.reshape(-1)
@@ -78,16 +94,26 @@ class Tree:
         start, stop = np.empty(most, np.int64), np.empty(most, np.int64)
         children, single = np.full((most, 2), -1, dtype=np.int64), np.zeros(most, dtype=np.bool_)
         order = np.empty(len(points), dtype=np.int64)
-        nodes = _build(points, by_component, first, means, leaf, order, start, stop, children, single)
+        nodes = _build(points, by_component, first, means, leaf, _Nodes(order, start, stop, children, single))
         low, high, centre = (np.empty((nodes, points.shape[1])) for _ in range(3))
         radius = np.empty(nodes)
         _measure(points, order, start, stop, low, high, centre, radius)
         return cls(order, start[:nodes], stop[:nodes], children[:nodes], single[:nodes], low, high, centre, radius)
 
 
+class _Nodes(NamedTuple):
+    """The arrays that `_build` writes, with room for all nodes; as in `ComponentTree`."""
+
+    order: Array
+    start: Array
+    stop: Array
+    children: Array
+    single: Array
+
+
 @njit
 def _select(keys: Any, order: Any, first: Any, last: Any, k: Any) -> Any:
-    """Reorder order[first:last] so that the k-th smallest key is at k, smaller ones before it."""
+    """Permute order[first:last] so that the k-th smallest key is at position k and smaller keys are before it."""
     last -= 1
     while first < last:
         pivot = keys[order[(first + last) // 2]]
@@ -111,7 +137,7 @@ def _select(keys: Any, order: Any, first: Any, last: Any, k: Any) -> Any:
 
 @njit
 def _widest(points: Any, order: Any, first: Any, last: Any) -> Any:
-    """The attribute with the largest range among some points, and that range."""
+    """The attribute with the largest range among the points order[first:last], and that range."""
     best, most = 0, -1.0
     for c in range(points.shape[1]):
         low = high = points[order[first], c]
@@ -124,21 +150,24 @@ def _widest(points: Any, order: Any, first: Any, last: Any) -> Any:
 
 
 @njit
-def _build(
-    points: Any, by_component: Any, first: Any, means: Any, leaf: Any, order: Any, start: Any, stop: Any,
-    children: Any, single: Any,
-) -> Any:  # fmt: skip
+def _build(points: Any, by_component: Any, first: Any, means: Any, leaf: Any, tree: Any) -> Any:
+    """Write the nodes to `tree` and return their number.
+
+    `by_component` (u,) lists the points component by component, those of component c from ``first[c]`` on; `means`
+    are the means of the components, by which they are halved.
+    """
+    order, start, stop, children, single = tree
     count = len(first) - 1
     components = np.arange(count)
-    # ranges of components while there are several, of points afterwards; a component's points start where it is put
+    # (node, low, high, at): a range of components if at < 0, else a range of points, which starts at position `at`
     stack = [(0, 0, count, -1)]
     nodes, filled = 1, 0
     while len(stack):
         node, low, high, at = stack.pop()
         if at < 0 and high - low == 1:
-            which = components[low]
-            size = first[which + 1] - first[which]
-            order[filled : filled + size] = by_component[first[which] : first[which + 1]]
+            number = components[low]
+            size = first[number + 1] - first[number]
+            order[filled : filled + size] = by_component[first[number] : first[number + 1]]
             low, high, at = filled, filled + size, filled
             filled += size
         if at < 0:
@@ -157,7 +186,7 @@ def _build(
             middle = (low + high) // 2
             _select(points[:, column], order, low, high, middle)
         children[node, 0], children[node, 1] = nodes, nodes + 1
-        # the left child is taken from the stack first, so ranges fill from left to right
+        # the left child is on top of the stack, so `order` is filled from left to right
         stack.append((nodes + 1, middle, high, at))
         stack.append((nodes, low, middle, at))
         nodes += 2
@@ -170,6 +199,7 @@ def _build(
 
 @njit
 def _measure(points: Any, order: Any, start: Any, stop: Any, low: Any, high: Any, centre: Any, radius: Any) -> Any:
+    """Write the boxes, centres and radii of all nodes."""
     d = points.shape[1]
     for node in range(len(radius)):
         low[node] = points[order[start[node]]]

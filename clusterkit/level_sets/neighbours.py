@@ -1,4 +1,4 @@
-"""Nearest neighbours: as edges, shortest first, and one by one with ties decided by the index."""
+"""Nearest neighbours: as edges, the shortest first, and as one row for each query with ties decided by the index."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.neighbours import unique_pairs
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import available
 
 __all__ = ["nearest_edges", "nearest_rows"]
 
 TREE_DIMENSIONS = 10
-"""Attributes up to which a tree beats the comparison of all pairs."""
+"""Number of attributes up to which a k-d tree is faster than the distances of all pairs."""
+TIE = 1e-9
+"""Relative difference of distances up to which two results of a k-d tree are compared again, exactly."""
+CLOSE = 1e-12
+"""The same for squared distances in their expanded form, relative to the extent of the points as well."""
 
 
 def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = None) -> Array:
@@ -28,26 +33,23 @@ def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = N
     points : ndarray of shape (u, d)
         No two equal.
     k : int
-        Neighbours a query, itself not counted; at most u - 1 are there.
+        Neighbours of each query, not counting the query itself; more than u - 1 means all others.
     index : ndarray of shape (q,), optional
-        Which points the queries are; None: all of them in their order.
+        Index of each query among the points; None if the queries are all points in their order.
     """
     k = min(k + 1, len(points))
     if k < 2 or not len(queries):
         return np.empty((0, 2), dtype=np.int64)
     distances, neighbours = _nearest(queries, points, k)
-    own = np.arange(len(points)) if index is None else index
-    pairs = np.stack([np.repeat(own, k), neighbours.reshape(-1)], axis=1)
-    pairs.sort(axis=1)
-    # one key a pair: faster to make unique than rows
-    keys = pairs[:, 0] * np.int64(len(points)) + pairs[:, 1]
-    keys, first = np.unique(keys, return_index=True)
-    order = np.argsort(distances.reshape(-1)[first], kind="stable")
-    edges = np.stack([keys[order] // len(points), keys[order] % len(points)], axis=1)
+    index = np.arange(len(points)) if index is None else index
+    pairs = np.stack([np.repeat(index, k), neighbours.reshape(-1)], axis=1)
+    edges, first = unique_pairs(pairs, len(points))
+    edges = edges[np.argsort(distances.reshape(-1)[first], kind="stable")]
     return np.ascontiguousarray(edges[edges[:, 0] != edges[:, 1]])
 
 
 def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
+    """Distances and indices of the k nearest points of each query, (q, k), ascending."""
     if isinstance(points, SparseRows):
         return _nearest_sparse(queries, points, k)
     if points.shape[1] <= TREE_DIMENSIONS:
@@ -57,56 +59,57 @@ def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
         return distances, neighbours.astype(np.int64)
     from sklearn.neighbors import NearestNeighbors
 
-    found = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points).kneighbors(queries)
-    return found[0], found[1].astype(np.int64)
+    distances, neighbours = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points).kneighbors(queries)
+    return distances, neighbours.astype(np.int64)
 
 
 def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Array]:
-    """The k nearest of all rows; of one, ties are the smallest index."""
-    distances, found = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
+    """Squared distances and indices of the k nearest rows, (q, k), ascending; ties for k = 1 by index."""
+    distances, neighbours = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
     for rows in block_plan(len(queries), len(points), np.float64):
         D = squared_distances(queries[rows], points)
         near = D.argmin(axis=1)[:, None] if k == 1 else np.argpartition(D, k - 1, axis=1)[:, :k]
-        at = np.take_along_axis(D, near, axis=1)
-        order = np.argsort(at, axis=1, kind="stable")
-        distances[rows] = np.take_along_axis(at, order, axis=1)
-        found[rows] = np.take_along_axis(near, order, axis=1)
-    return distances, found
+        D_near = np.take_along_axis(D, near, axis=1)
+        order = np.argsort(D_near, axis=1, kind="stable")
+        distances[rows] = np.take_along_axis(D_near, order, axis=1)
+        neighbours[rows] = np.take_along_axis(near, order, axis=1)
+    return distances, neighbours
 
 
 def nearest_rows(Y: Array, points: Array) -> Array:
-    """Index of the row of `points` (u, d) nearest to each row of Y (p, d), ties the smallest.
+    """Index of the row of `points` (u, d) nearest to each row of Y (p, d), the smallest of several; (p,).
 
-    O((u + p) log u) in few dimensions, O(p u d) in many. Candidates within rounding of the least distance are
-    compared by sums of squared differences, so that ties are ties however they were found.
+    O((u + p) log u) in few dimensions, O(p u d) in many. Candidates within rounding of the smallest distance are
+    compared by sums of squared differences, so that ties do not depend on the algorithm.
     """
     if isinstance(points, SparseRows):
         return _nearest_sparse(Y, points, 1)[1][:, 0].astype(np.intp)
     Y, points = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (Y, points))
-    found = np.zeros(len(Y), dtype=np.intp)
+    nearest = np.zeros(len(Y), dtype=np.intp)
     if len(points) == 1 or not len(Y):
-        return found
+        return nearest
     if points.shape[1] <= TREE_DIMENSIONS:
         from scipy.spatial import KDTree
 
         tree = KDTree(points)
         distances, neighbours = tree.query(Y, k=2, workers=available())
-        found[:] = neighbours[:, 0]
-        for i in np.flatnonzero(distances[:, 1] <= distances[:, 0] * (1.0 + 1e-9)):
-            found[i] = _first_nearest(Y[i], points, tree.query_ball_point(Y[i], distances[i, 0] * (1.0 + 1e-9)))
-        return found
+        nearest[:] = neighbours[:, 0]
+        for i in np.flatnonzero(distances[:, 1] <= distances[:, 0] * (1.0 + TIE)):
+            nearest[i] = _first_nearest(Y[i], points, tree.query_ball_point(Y[i], distances[i, 0] * (1.0 + TIE)))
+        return nearest
     scale = float(np.square(points - points.mean(axis=0)).sum(axis=1).max())
     for rows in block_plan(len(Y), len(points), np.float64):
         D = squared_distances(Y[rows], points)
         least = D.min(axis=1)
-        close = least + 1e-12 * (least + scale) >= D.T
-        one = close.sum(axis=0) == 1
-        found[rows] = D.argmin(axis=1)
-        for i in np.flatnonzero(~one):
-            found[rows.start + i] = _first_nearest(Y[rows.start + i], points, np.flatnonzero(close[:, i]))
-    return found
+        close = least + CLOSE * (least + scale) >= D.T
+        is_tied = close.sum(axis=0) != 1
+        nearest[rows] = D.argmin(axis=1)
+        for i in np.flatnonzero(is_tied):
+            nearest[rows.start + i] = _first_nearest(Y[rows.start + i], points, np.flatnonzero(close[:, i]))
+    return nearest
 
 
 def _first_nearest(y: Array, points: Array, candidates: Array | list[int]) -> int:
+    """The candidate nearest to y by sums of squared differences, the smallest index of several."""
     candidates = np.sort(np.asarray(candidates, dtype=np.intp))
     return int(candidates[np.argmin(np.square(points[candidates] - y).sum(axis=1))])

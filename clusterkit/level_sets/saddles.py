@@ -1,4 +1,4 @@
-"""Passes between the equilibria of a Gaussian kernel sum: saddle points, and the tree of the highest passes."""
+"""Paths between the equilibria of a Gaussian kernel sum over saddle points, and the tree of the highest paths."""
 
 from __future__ import annotations
 
@@ -10,38 +10,43 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.progress import Report, tell
 from clusterkit.level_sets.equilibria import Ascent, Basins, curvatures, extended
+from clusterkit.numerics.neighbours import unique_pairs
 
 __all__ = ["Passes", "border_pairs", "components_above", "highest_passes", "neighbour_pairs", "saddle_near"]
 
-TURNS = 100
-STRIDE = 0.25
-"""Longest step of the saddle search, in units of 1 / sqrt(gamma)."""
-SOFTEST = 1e-3
-"""Curvatures nearer to 0 are taken as this, or a Newton step would have no length."""
-STILL = 1e-9
-"""Length of the gradient of log g at a saddle point."""
-LINES_AT_A_TIME = 1024
+MOST_STEPS = 100
+"""Largest number of Newton steps of a saddle search; searches that succeed take far fewer."""
+LONGEST_STEP = 0.25
+"""Longest step of the saddle search, in units of 1 / sqrt(gamma): the expansion of log g holds up to there."""
+SMALLEST_CURVATURE = 1e-3
+"""Curvatures nearer to 0 are replaced by this: a Newton step along them would have no limit."""
+STATIONARY = 1e-9
+"""Largest length of the gradient of log g at a saddle point, and largest curvature that counts as 0."""
+SEGMENTS_AT_A_TIME = 1024
+"""Segments whose points are evaluated at a time: bounds the memory."""
 REFINEMENTS = (11, 11, 11)
-"""Samples about the lowest point of a line, each time over the two intervals beside it."""
-BORDER_SAMPLES = 8
-"""Pairs of near samples tried for each two basins."""
+"""Points about the lowest point of a segment, in each refinement over the two intervals beside it."""
+BORDER_PAIRS = 8
+"""Pairs of near samples that are tried for every two basins."""
 BORDER_POINTS = 3
-"""Samples on the line between near samples."""
+"""Points on the segment between two near samples, before it is refined."""
+REPORT_EVERY = 64
+"""Saddle searches between two progress reports."""
 
 
 @final
 @attrs.frozen(eq=False)
 class Passes:
-    """Ways between equilibria on which the sum does not fall below a value.
+    """Paths between equilibria, with the lowest value of the sum on each.
 
     Parameters
     ----------
     pairs : ndarray of shape (e, 2)
-        Equilibria.
+        The two equilibria of each path.
     values : ndarray of shape (e,)
-        Lowest value on the way.
+        Lowest value on the path.
     saddles : ndarray of shape (e, d)
-        The saddle point, scaled; for a way over a straight line its lowest point.
+        The point with that value, scaled: a saddle point, or the lowest point of a segment.
     """
 
     pairs: Array
@@ -50,16 +55,16 @@ class Passes:
 
 
 def neighbour_pairs(points: Array, neighbors: int) -> Array:
-    """Pairs (e, 2), i < j, of points (M, d): each with its nearest `neighbors`, and a shortest spanning tree.
+    """Pairs (e, 2), i < j, of points (M, d): each point with its nearest `neighbors`, and a shortest spanning tree.
 
-    The tree makes sure that every point is reached from every other.
+    The tree connects every point to every other. O(M² d) time.
     """
     from scipy.spatial.distance import cdist
 
     count = len(points)
     if count - 1 <= neighbors:
         return np.stack(np.triu_indices(count, 1), axis=1)
-    pairs = set()
+    pairs = []
     nearest, parent = np.full(count, np.inf), np.zeros(count, dtype=np.intp)
     inside, last = np.zeros(count, dtype=bool), 0
     for step in range(count):
@@ -67,20 +72,37 @@ def neighbour_pairs(points: Array, neighbors: int) -> Array:
         distances = cdist(points[last : last + 1], points)[0]
         distances[last] = np.inf
         for j in np.argsort(distances, kind="stable")[:neighbors]:
-            pairs.add((min(last, j), max(last, j)))
+            pairs.append((last, j))
         closer = ~inside & (distances < nearest)
         nearest[closer], parent[closer] = distances[closer], last
         if step < count - 1:
             last = int(np.argmin(np.where(inside, np.inf, nearest)))
-            pairs.add((min(last, parent[last]), max(last, parent[last])))
-    return np.array(sorted(pairs), dtype=np.intp)
+            pairs.append((last, parent[last]))
+    return unique_pairs(np.array(pairs, dtype=np.intp), count)[0]
 
 
 def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> tuple[Array, Array]:
-    """Near samples in different basins: indices (e, 2) of scaled rows (u, d), and the basins (e, 2), the lower first.
+    """Pairs of near samples in different basins.
 
-    For each two basins that share a border, of the pairs of nearest neighbours across it those `BORDER_SAMPLES` whose
+    For every two basins that share a border: of the pairs of nearest neighbours across it the `BORDER_PAIRS` whose
     lower sample is highest.
+
+    Parameters
+    ----------
+    ascent : Ascent
+    rows : ndarray of shape (u, d)
+        Samples, scaled.
+    of_row : ndarray of shape (u,)
+        Number of the equilibrium of each sample.
+    neighbors : int
+        Nearest other samples considered for each sample.
+
+    Returns
+    -------
+    pairs : ndarray of shape (e, 2)
+        Indices of rows.
+    basins : ndarray of shape (e, 2)
+        Their basins, the lower number first.
     """
     from scipy.spatial import cKDTree
 
@@ -90,10 +112,10 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
     pairs = pairs[of_row[pairs[:, 0]] != of_row[pairs[:, 1]]]
     if not len(pairs):
         return pairs, pairs
-    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    pairs, _ = unique_pairs(pairs, len(rows))
     basins = of_row[pairs]
-    turned = basins[:, 0] > basins[:, 1]
-    pairs[turned], basins[turned] = pairs[turned, ::-1], basins[turned, ::-1]
+    descending = basins[:, 0] > basins[:, 1]
+    pairs[descending], basins[descending] = pairs[descending, ::-1], basins[descending, ::-1]
     values = np.zeros(len(rows))
     used = np.unique(pairs)
     values[used] = ascent.values(rows[used])
@@ -101,13 +123,13 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
     pairs, basins = pairs[order], basins[order]
     first = np.flatnonzero(np.r_[True, (basins[1:] != basins[:-1]).any(axis=1)])
     rank = np.arange(len(pairs)) - np.repeat(first, np.diff(np.r_[first, len(pairs)]))
-    return pairs[rank < BORDER_SAMPLES], basins[rank < BORDER_SAMPLES]
+    return pairs[rank < BORDER_PAIRS], basins[rank < BORDER_PAIRS]
 
 
 def highest_passes(
-    ascent: Ascent, basins: Basins, rows: Array, of_row: Array, m: int, neighbors: int, stage: str
+    ascent: Ascent, basins: Basins, rows: Array, of_row: Array, n_segment_points: int, neighbors: int, stage: str
 ) -> tuple[Basins, Passes]:
-    """Passes between neighbouring equilibria, and the basins with equilibria that were met on the way.
+    """Paths between neighbouring equilibria, and the basins with the equilibria that the searches added.
 
     Parameters
     ----------
@@ -116,23 +138,24 @@ def highest_passes(
     rows : ndarray of shape (u, d)
         Samples, scaled.
     of_row : ndarray of shape (u,)
-        Their equilibria.
-    m : int
-        Samples a line; from its lowest point starts a saddle search.
+        Number of the equilibrium of each sample.
+    n_segment_points : int
+        Points on a segment; a saddle search starts from the lowest of them.
     neighbors : int
+        Nearest other equilibria of each equilibrium, and nearest other samples of each sample, that are considered.
     stage : str
         Name for progress reports.
 
     Notes
     -----
-    A line between two equilibria is a way like any other, and so is the ascent from one sample, the line to a near
-    one, and its ascent, reversed. Their lowest points count along with what the searches find, so that a search that
-    fails separates nobody, and one component is always possible.
+    A segment between two equilibria is a path between them. So is the ascent from a sample, reversed, followed by the
+    segment to a near sample and the ascent of that one. The lowest points of these paths count like the saddle points
+    that searches find, so that a failed search separates no equilibria, and one component is always possible.
     """
     pairs = neighbour_pairs(basins.points, neighbors)
     if not len(pairs):
         return basins, Passes(pairs.reshape(0, 2), np.empty(0), np.empty((0, basins.points.shape[1])))
-    lowest, values = _lowest(ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], m)
+    lowest, values = _lowest(ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], n_segment_points)
     ends, borders = border_pairs(ascent, rows, of_row, neighbors)
     if len(ends):
         border_lowest, border_values = _lowest(ascent, rows[ends[:, 0]], rows[ends[:, 1]], BORDER_POINTS)
@@ -141,64 +164,67 @@ def highest_passes(
         pairs = np.concatenate([pairs, borders[best]])
         lowest = np.concatenate([lowest, border_lowest[best]])
         values = np.concatenate([values, border_values[best]])
-    found, heights, places = [pairs], [values], [lowest]
-    for turn, start in enumerate(lowest):
+    all_pairs, all_values, all_saddles = [pairs], [values], [lowest]
+    for i, start in enumerate(lowest):
         saddle = saddle_near(ascent, start)
         if saddle is not None:
             point, direction = saddle
             sides = point + ascent.merge * np.stack([direction, -direction])
             basins, reached = extended(ascent, basins, sides)
             if reached[0] != reached[1]:
-                found.append(np.sort(reached)[None])
-                heights.append(ascent.values(point[None]))
-                places.append(point[None])
-        if turn % 64 == 63 or turn == len(lowest) - 1:
-            tell(Report(stage, turn + 1, len(lowest)))
-    return basins, Passes(np.concatenate(found), np.concatenate(heights), np.concatenate(places))
+                all_pairs.append(np.sort(reached)[None])
+                all_values.append(ascent.values(point[None]))
+                all_saddles.append(point[None])
+        if (i + 1) % REPORT_EVERY == 0 or i == len(lowest) - 1:
+            tell(Report(stage, i + 1, len(lowest)))
+    return basins, Passes(np.concatenate(all_pairs), np.concatenate(all_values), np.concatenate(all_saddles))
 
 
-def _lowest(ascent: Ascent, starts: Array, ends: Array, m: int) -> tuple[Array, Array]:
-    """The lowest point of each line, (e, d) and (e, d) to (e, d), and its value: of m samples, then finer ones."""
+def _lowest(ascent: Ascent, starts: Array, ends: Array, n_segment_points: int) -> tuple[Array, Array]:
+    """Lowest point, (e, d), and its value, (e,), on the segments from `starts` to `ends`, both (e, d).
+
+    It is the lowest of the segment's points and of the points of some refinements around the lowest one.
+    """
     lowest, values = np.empty(starts.shape), np.empty(len(starts))
-    for first in range(0, len(starts), LINES_AT_A_TIME):
-        rows = slice(first, first + LINES_AT_A_TIME)
+    for first in range(0, len(starts), SEGMENTS_AT_A_TIME):
+        rows = slice(first, first + SEGMENTS_AT_A_TIME)
         a, b = starts[rows], ends[rows]
         at, width = np.full(len(a), 0.5), 0.5
-        for samples in (m + 2, *REFINEMENTS):
-            grid = np.clip(at[:, None] + width * np.linspace(-1.0, 1.0, samples), 0.0, 1.0)
+        for count in (n_segment_points + 2, *REFINEMENTS):
+            grid = np.clip(at[:, None] + width * np.linspace(-1.0, 1.0, count), 0.0, 1.0)
             along = a[:, None] + grid[:, :, None] * (b - a)[:, None]
             sums = ascent.values(along.reshape(-1, a.shape[1])).reshape(grid.shape)
             least = np.argmin(sums, axis=1)[:, None]
-            at, width = np.take_along_axis(grid, least, axis=1)[:, 0], 2.0 * width / (samples - 1)
+            at, width = np.take_along_axis(grid, least, axis=1)[:, 0], 2.0 * width / (count - 1)
             values[rows] = np.take_along_axis(sums, least, axis=1)[:, 0]
         lowest[rows] = a + at[:, None] * (b - a)
     return lowest, values
 
 
 def saddle_near(ascent: Ascent, start: Array) -> tuple[Array, Array] | None:
-    """A transition point and its direction of ascent, both (d,), scaled; None if the search leads to none.
+    """A transition point and its direction of ascent, both (d,), scaled; None if the search fails.
 
-    Newton steps on the gradient of log g in the basis of its Hessian, up along every eigenvector but the one of the
-    largest eigenvalue, down along that; no longer than `STRIDE`. A transition point has exactly one direction in
-    which the sum is convex. O(s d² + d³) a step.
+    Newton steps on the gradient of log g in the basis of eigenvectors of its Hessian, no longer than `LONGEST_STEP`:
+    ascending along every eigenvector but the one of the largest eigenvalue, descending along that one. A transition
+    point has exactly one direction in which the sum is convex. O(s d² + d³) for a step.
     """
     x = start.copy()
-    for _ in range(TURNS):
-        curvature, directions, pull = curvatures(ascent, x)
-        if np.linalg.norm(pull) <= STILL:
-            saddle = curvature[-1] > STILL and (len(x) == 1 or curvature[-2] < -STILL)
-            return (x, directions[:, -1]) if saddle else None
-        along = directions.T @ pull
-        move = along / np.maximum(np.abs(curvature), SOFTEST)
+    for _ in range(MOST_STEPS):
+        curvature, directions, gradient = curvatures(ascent, x)
+        if np.linalg.norm(gradient) <= STATIONARY:
+            is_transition = curvature[-1] > STATIONARY and (len(x) == 1 or curvature[-2] < -STATIONARY)
+            return (x, directions[:, -1]) if is_transition else None
+        along = directions.T @ gradient
+        move = along / np.maximum(np.abs(curvature), SMALLEST_CURVATURE)
         move[-1] = -move[-1]
-        x = x + directions @ (move * min(1.0, STRIDE / float(np.linalg.norm(move))))
+        x = x + directions @ (move * min(1.0, LONGEST_STEP / float(np.linalg.norm(move))))
     return None
 
 
 def components_above(
-    passes: Passes, count: int, cut: float, clusters: int | None, size: Array, least: int
+    passes: Passes, count: int, cut: float, n_clusters: int | None, sizes: Array, min_cluster_size: int
 ) -> tuple[Array | None, float, list[float], int]:
-    """Components of the equilibria, joined over the highest passes first.
+    """Components of the equilibria, joined over the highest paths first.
 
     Parameters
     ----------
@@ -206,44 +232,46 @@ def components_above(
     count : int
         Number of equilibria.
     cut : float
-        Passes at least that high join.
-    clusters : int or None
-        Instead of the cut: join until this number of components has `least` samples.
-    size : ndarray of shape (count,)
-        Samples of each equilibrium.
-    least : int
+        Smallest value of a path that joins.
+    n_clusters : int or None
+        Replaces the cut: equilibria are joined until so many components have `min_cluster_size` samples.
+    sizes : ndarray of shape (count,)
+        Number of samples of each equilibrium.
+    min_cluster_size : int
 
     Returns
     -------
     component : ndarray of shape (count,), or None
-        None if no cut gives that many clusters.
+        None if no cut gives `n_clusters` clusters.
     cut : float
-        The lowest pass used (inf if none was), or the cut that was given.
+        Value of the lowest path that was used (inf if none was), or the parameter `cut`.
     heights : list of float
-        Of the passes of the whole tree, falling.
+        Values of the paths of the whole tree, descending.
     most : int
-        Most components with `least` samples at any cut.
+        Largest number of components with `min_cluster_size` samples at any cut.
     """
-    part = np.arange(count)
-    weight = size.astype(np.float64)
-    alive = int((weight >= least).sum())
-    most, heights, lowest = alive, [], np.inf
-    chosen = part.copy() if clusters is None or alive == clusters else None
+    component = np.arange(count)
+    sizes = sizes.astype(np.float64)
+    clusters = int((sizes >= min_cluster_size).sum())
+    most, heights, lowest = clusters, [], np.inf
+    chosen = component.copy() if n_clusters is None or clusters == n_clusters else None
     order = np.lexsort((passes.pairs[:, 1], passes.pairs[:, 0], -passes.values))
     for i in order:
-        a, b = part[passes.pairs[i]]
+        a, b = component[passes.pairs[i]]
         if a == b:
             continue
         height = float(passes.values[i])
         a, b = min(a, b), max(a, b)
-        alive -= int(weight[a] >= least) + int(weight[b] >= least) - int(weight[a] + weight[b] >= least)
-        weight[a] += weight[b]
-        part[part == b] = a
+        joined_size = sizes[a] + sizes[b]
+        clusters -= int(sizes[a] >= min_cluster_size) + int(sizes[b] >= min_cluster_size)
+        clusters += int(joined_size >= min_cluster_size)
+        sizes[a] = joined_size
+        component[component == b] = a
         heights.append(height)
-        most = max(most, alive)
-        if clusters is None:
+        most = max(most, clusters)
+        if n_clusters is None:
             if height >= cut:
-                chosen = part.copy()
-        elif chosen is None and alive == clusters:
-            chosen, lowest = part.copy(), height
-    return chosen, lowest if clusters is not None else cut, heights, most
+                chosen = component.copy()
+        elif chosen is None and clusters == n_clusters:
+            chosen, lowest = component.copy(), height
+    return chosen, lowest if n_clusters is not None else cut, heights, most

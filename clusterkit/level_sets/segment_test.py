@@ -1,14 +1,15 @@
-"""The segment test: two points belong together if the straight line between them stays inside a domain.
+"""The segment test: two points belong together if the straight segment between them stays inside a domain.
 
-A line is inside if its samples at ``k / (m + 1)``, k = 1..m, all are. Gaussian kernel sums run in compiled loops,
-any other domain on blocks of sampled points. The numpy twin is ``tests/oracles/complete_graph.py``.
+A segment is inside if its points at ``k / (m + 1)``, k = 1..m, all are. Gaussian kernel sums are evaluated by compiled
+loops (`_segments_jit.py`), any other domain on blocks of points. The plain version in numpy is
+``tests/oracles/complete_graph.py``.
 
 Source: Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2, section 2.2.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, final
+from typing import Protocol, TypeGuard, final
 
 import attrs
 import numpy as np
@@ -19,72 +20,90 @@ from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.transform import block_plan
 from clusterkit.level_sets._components import Components, Contour
-from clusterkit.level_sets._likely_edges import LinkedSearch
+from clusterkit.level_sets._likely_edges import MembersOnly
 from clusterkit.level_sets._segments_jit import connected
-from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import over_rows
 
-__all__ = ["SegmentTest", "nearest_rows", "segment_test"]
+__all__ = [
+    "FIRST_BATCH",
+    "LARGEST_BATCH",
+    "ComponentSearch",
+    "SegmentTest",
+    "fractions",
+    "is_positive_gaussian",
+    "segment_test",
+]
 
-BATCH = 8
+FIRST_BATCH, LARGEST_BATCH = 8, 4096
+"""Segments tested at a time: a batch starts small, because a hit ends the search, and doubles up to the limit."""
 SMALLEST_LEVEL = 1e-100
-LARGEST_BATCH = 4096
+"""Lowest level, relative to the sum of the weights, for the compiled tests: squares of values must not underflow."""
 
 
-def fractions(m: int) -> Array:
-    """Positions of the samples on the unit line, the middle first: it fails most often."""
-    k = np.arange(1, m + 1)
-    return (k / (m + 1))[np.argsort(np.abs(2 * k - (m + 1)), kind="stable")]
+def fractions(n_segment_points: int) -> Array:
+    """Positions of the points on a segment of length 1, the middle first: it is the most likely to be outside.
+
+    Examples
+    --------
+    >>> fractions(3).tolist()
+    [0.5, 0.25, 0.75]
+    """
+    k = np.arange(1, n_segment_points + 1)
+    return (k / (n_segment_points + 1))[np.argsort(np.abs(2 * k - (n_segment_points + 1)), kind="stable")]
+
+
+def is_positive_gaussian(domain: Domain) -> TypeGuard[KernelDomain]:
+    """Whether a domain is a level set of a Gaussian kernel sum with weights >= 0, at a level without underflow."""
+    return (
+        isinstance(domain, KernelDomain)
+        and isinstance(domain.kernel, Gaussian)
+        and bool(np.all(domain.weights >= 0))
+        and bool(domain.level > SMALLEST_LEVEL * domain.weights.sum() > 0)
+    )
 
 
 class SegmentTest(Protocol):
-    """What can be asked of a domain. Every answer about a point depends on that point alone."""
+    """Tests of points and segments against a domain. The answer for a point depends on that point alone."""
 
     def inside(self, Y: Array) -> Array:
         """Whether the rows of Y (p, d) are inside, (p,)."""
 
     def connected(self, A: Array, B: Array) -> Array:
-        """Whether the lines from A[i] to B[i], both (p, d) and inside, stay inside, (p,); ends are not tested."""
+        """Whether the segments from A[i] to B[i], both (p, d) and inside, stay inside, (p,); ends are not tested."""
 
-    def search(self, points: Array, stage: str) -> Search:
-        """A search for components among `points` (u, d), all inside, no two equal; `stage` reports progress."""
+    def search(self, points: Array, stage: str) -> ComponentSearch:
+        """A search for components among `points` (u, d), all inside, no two equal; `stage` is its name in reports."""
 
 
-class Search(Protocol):
-    """Components under way."""
+class ComponentSearch(Protocol):
+    """A search for components of points, whose segments inside the domain join them."""
 
     def join(self, edges: Array) -> None:
-        """Test edges (e, 2) in their order and join their ends; ends that are joined already are skipped."""
+        """Test edges (e, 2) in their order and join their ends; edges whose ends are joined already are skipped."""
 
     def complete(self) -> None:
-        """Join whatever any line between two of the points joins."""
+        """Join any two components that a segment between two of their points joins."""
 
     def members(self) -> Array:
-        """Component of each point so far, (u,): any number >= 0 that its members share."""
+        """Component of each point at the moment, (u,): any number >= 0 that its members share."""
 
 
-def segment_test(domain: Domain, m: int) -> SegmentTest:
-    """The test of a domain with m samples a line."""
-    if (
-        isinstance(domain, KernelDomain)
-        and isinstance(domain.kernel, Gaussian)
-        and np.all(domain.weights >= 0)
-        # squares of values near the level must not underflow
-        and domain.level > SMALLEST_LEVEL * domain.weights.sum() > 0
-    ):
+def segment_test(domain: Domain, n_segment_points: int) -> SegmentTest:
+    """The test of a domain with `n_segment_points` points on a segment."""
+    if is_positive_gaussian(domain):
         if isinstance(domain.centres, SparseRows):
             from clusterkit.level_sets._segment_test_sparse_jit import SparseGaussianTest
 
-            return SparseGaussianTest.of(domain, m)
-        return _GaussianTest(fractions(m), Contour.of(domain, m))
-    return _AnyTest(fractions(m), domain)
+            return SparseGaussianTest.of(domain, n_segment_points)
+        return _GaussianTest(fractions(n_segment_points), Contour.of(domain, n_segment_points))
+    return _BlockwiseTest(fractions(n_segment_points), domain)
 
 
 @final
 @attrs.frozen(eq=False)
 class _GaussianTest:
-    """Compiled loops over the kernel sum: O(s d) a sample for s centres near enough to matter."""
+    """Compiled loops over the kernel sum: O(s d) for a point, with s centres near enough to matter."""
 
     fractions: Array
     contour: Contour
@@ -94,14 +113,14 @@ class _GaussianTest:
 
     def connected(self, A: Array, B: Array) -> Array:
         A, B = self._scaled(A), self._scaled(B)
-        result = np.zeros(len(A), dtype=bool)
+        inside = np.zeros(len(A), dtype=bool)
         work = self.contour.blocks.centres.size * len(self.fractions)
-        domain = self.contour.domain
-        over_rows(lambda start, stop: connected(A, B, start, stop, self.fractions, domain, result), len(A), work)
-        return result
+        contour = self.contour.arrays
+        over_rows(lambda start, stop: connected(A, B, start, stop, self.fractions, contour, inside), len(A), work)
+        return inside
 
-    def search(self, points: Array, stage: str) -> LinkedSearch:
-        return LinkedSearch(Components.of(self.contour, self._scaled(points), stage))
+    def search(self, points: Array, stage: str) -> MembersOnly:
+        return MembersOnly(Components.of(self.contour, self._scaled(points), stage))
 
     def _scaled(self, Y: Array) -> Array:
         return np.ascontiguousarray(Y, dtype=np.float64) * self.contour.scale
@@ -109,71 +128,74 @@ class _GaussianTest:
 
 @final
 @attrs.frozen(eq=False)
-class _AnyTest:
-    """Values of the domain at blocks of points."""
+class _BlockwiseTest:
+    """Values of any domain at blocks of points."""
 
     fractions: Array
     domain: Domain
 
     def inside(self, Y: Array) -> Array:
-        result = np.zeros(len(Y), dtype=bool)
+        inside = np.zeros(len(Y), dtype=bool)
         for rows in block_plan(len(Y), Y.shape[1], np.float64):
-            result[rows] = self.domain.value(Y[rows]) >= self.domain.level
-        return result
+            inside[rows] = self.domain.value(Y[rows]) >= self.domain.level
+        return inside
 
     def connected(self, A: Array, B: Array) -> Array:
-        alive = np.arange(len(A))
-        for position in self.fractions:
-            if not len(alive):
+        remaining = np.arange(len(A))
+        for fraction in self.fractions:
+            if not len(remaining):
                 break
-            Y = A[alive] + position * (B[alive] - A[alive])
-            alive = alive[self.inside(Y)]
-        result = np.zeros(len(A), dtype=bool)
-        result[alive] = True
-        return result
+            Y = A[remaining] + fraction * (B[remaining] - A[remaining])
+            remaining = remaining[self.inside(Y)]
+        inside = np.zeros(len(A), dtype=bool)
+        inside[remaining] = True
+        return inside
 
-    def search(self, points: Array, stage: str) -> _AnySearch:
-        return _AnySearch(self, points, np.arange(len(points)), stage)
+    def search(self, points: Array, stage: str) -> _BlockwiseSearch:
+        return _BlockwiseSearch(self, points, np.arange(len(points)), stage)
 
 
 @final
 @attrs.frozen(eq=False)
-class _AnySearch:
-    """Batches of lines, so that the domain is asked for many points at once."""
+class _BlockwiseSearch:
+    """A search that tests segments in batches, so that the domain is evaluated at many points at once.
 
-    test: _AnyTest
+    `component` (u,) numbers the component of each point.
+    """
+
+    test: _BlockwiseTest
     points: Array
-    part: Array
+    component: Array
     stage: str
 
     def join(self, edges: Array) -> None:
-        done = 0
+        component, done = self.component, 0
         while done < len(edges):
             batch = edges[done : done + LARGEST_BATCH]
             done += len(batch)
-            batch = batch[self.part[batch[:, 0]] != self.part[batch[:, 1]]]
+            batch = batch[component[batch[:, 0]] != component[batch[:, 1]]]
             for i, j in batch[self.test.connected(self.points[batch[:, 0]], self.points[batch[:, 1]])]:
-                if self.part[i] != self.part[j]:
-                    self.part[self.part == self.part[j]] = self.part[i]
+                if component[i] != component[j]:
+                    component[component == component[j]] = component[i]
             tell(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
-        points, part, n = self.points, self.part, len(self.points)
+        points, component, n = self.points, self.component, len(self.points)
         report = max(1, n // 100)
         for i in range(1, n):
-            # Nearest first, in growing batches: an early hit spares the rest of that component.
+            # nearest first, in growing batches: an early hit makes the other points of that component superfluous
             todo = np.argsort(np.square(points[:i] - points[i]).sum(axis=1), kind="stable")
-            todo = todo[part[todo] != part[i]]
-            size = BATCH
+            todo = todo[component[todo] != component[i]]
+            size = FIRST_BATCH
             while len(todo):
                 batch, todo = todo[:size], todo[size:]
                 hit = self.test.connected(points[batch], np.broadcast_to(points[i], (len(batch), points.shape[1])))
                 if hit.any():
-                    part[np.isin(part, part[batch[hit]])] = part[i]
-                    todo = todo[part[todo] != part[i]]
+                    component[np.isin(component, component[batch[hit]])] = component[i]
+                    todo = todo[component[todo] != component[i]]
                 size = min(2 * size, LARGEST_BATCH)
             if i % report == 0 or i == n - 1:
                 tell(Report(self.stage, i + 1, n))
 
     def members(self) -> Array:
-        return self.part
+        return self.component

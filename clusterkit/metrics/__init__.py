@@ -1,12 +1,18 @@
-"""How good a clustering is: by known classes, by other clusterings, or by the data alone.
+"""Quality of a clustering: against known classes, against other clusterings, or from the data alone.
 
-The external metrics take ``(labels_true, labels_pred)`` and see them only through one
+The external metrics take ``(labels_true, labels_pred)`` and depend only on one
 `~clusterkit.metrics.contingency` table; `anmi` compares a labelling with an ensemble of others; `compactness`,
 `davies_bouldin` and `dbcv` take ``(X, labels)`` and no classes. Labels may be ints, strings or bools.
 
-Noise, which density methods label -1, is what ``noise`` says: "cluster" (one more cluster), "singletons" (a cluster
-for each noise sample) or "exclude" (samples left out). Only in the clustering that is judged is -1 noise: among the
-true classes, some data sets have a class of that name, it is a class. Where nothing is left the value is nan.
+Density methods label noise -1. The parameter ``noise`` says how a metric treats such samples: "cluster" (they form one
+more cluster), "singletons" (each is a cluster) or "exclude" (they are left out). Only in the predicted clustering is -1
+noise; among the true classes it is a class, because some data sets have a class of that name. If no sample is left, the
+value is nan.
+
+``table.py`` has the contingency table, ``matching.py`` accuracy and purity, ``pairs.py`` the Rand index, plain and
+adjusted, ``information.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
+``density.py`` with ``_density_jit.py`` DBCV, and ``_labels.py`` the checks of labels. Each function cites its source.
+This is a low layer: it imports only numerics.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What counts as a vector of labels, and one clear error for what does not."""
+"""Checks of label vectors and their noise, each with one clear error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: What becomes of samples that a clustering calls noise (label -1).
 Noise = Literal["exclude", "singletons", "cluster"]
+"""How a metric treats samples that the clustering labels as noise (-1): see the package docstring."""
 
 NOISE = -1
+"""The label of noise, as in scikit-learn's density methods."""
 
 
 def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
@@ -21,17 +22,17 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     labels : array-like of shape (n,)
         One label per sample.
     name : str
-        How to call the argument in an error.
+        Name of the argument in errors.
 
     Returns
     -------
     ndarray of shape (n,)
-        The labels; unchanged values.
+        The labels, values unchanged.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, are empty, or hold a missing value or a value that is no label.
+        If the labels are not 1-D, are empty, or contain a missing value or a value that is no label.
     """
     if isinstance(labels, np.ma.MaskedArray) and np.ma.is_masked(labels):
         raise ValueError(f"{name} has masked values; drop those samples from both label vectors")
@@ -44,7 +45,7 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least one sample is needed")
     if array.dtype.kind in "US" and not hasattr(labels, "dtype"):
-        # A list such as ["a", nan] became ["a", "nan"]: look at the values as they were given.
+        # numpy turned a list such as ["a", nan] into ["a", "nan"]: look at the original values
         array = np.asarray(labels, dtype=object)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         position = int(np.flatnonzero(~np.isfinite(array))[0])
@@ -57,7 +58,7 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def check_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both label vectors, checked, and of one length.
+    """Both label vectors, checked to have the same length.
 
     Parameters
     ----------
@@ -82,17 +83,17 @@ def check_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray[
 
 
 def check_noise(noise: str) -> Noise:
-    """The noise mode, if it is one.
+    """The noise mode, checked.
 
     Parameters
     ----------
     noise : str
-        What the caller gave.
+        The argument of the caller.
 
     Returns
     -------
     {"exclude", "singletons", "cluster"}
-        The same.
+        The same value.
 
     Raises
     ------
@@ -106,12 +107,12 @@ def check_noise(noise: str) -> Noise:
 
 
 def is_noise(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which samples have the number -1 for a label, as an int or a float; strings and bools never do.
+    """Which samples have the label -1, as an int or a float; strings and bools are never noise.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
-        Labels that `check_labels` let pass.
+        Labels checked by `check_labels`.
 
     Returns
     -------
@@ -129,23 +130,23 @@ def is_noise(labels: NDArray[Any]) -> NDArray[np.bool_]:
 def number_clusters(
     labels: NDArray[Any], noise: Noise
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_] | None]:
-    """Names of the clusters, the number of the cluster of each sample, and which samples are left.
+    """Names of the clusters, the cluster number of each sample, and which samples remain.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
-        Labels that `check_labels` let pass.
+        Labels checked by `check_labels`.
     noise : {"exclude", "singletons", "cluster"}
-        What becomes of samples labelled -1.
+        How samples labelled -1 are treated.
 
     Returns
     -------
     names : ndarray of shape (J,)
-        Sorted; before them, for "singletons", one -1 for each noise sample.
+        Sorted names; for "singletons" preceded by one -1 for each noise sample.
     numbers : ndarray of shape (m,), int64
-        Of the samples left, in their order.
-    kept : ndarray of shape (n,), bool, or None
-        The samples left; None if all are.
+        Cluster numbers of the remaining samples, in their order.
+    remaining : ndarray of shape (n,), bool, or None
+        Which samples remain; None if all do.
     """
     lost = None if noise == "cluster" else is_noise(labels)
     if lost is None or not lost.any():

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from clusterkit.metrics._labels import Noise, check_labels
 from clusterkit.metrics.table import Counts, contingency
 
-#: How the two entropies are put together into the normaliser.
 Average = Literal["arithmetic", "geometric", "min", "max"]
+"""Mean of the two entropies that mutual information is divided by."""
 
 
 def nmi(
@@ -30,11 +30,11 @@ def nmi(
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     average : {"arithmetic", "geometric", "min", "max"}
         Mean of the two entropies to divide by. A published value is comparable only under its own mean.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -86,18 +86,18 @@ def anmi(
 ) -> float:
     """Average normalised mutual information of one labelling with each labelling of an ensemble.
 
-    ``ANMI = (1/M) Σ_m NMI(member m, labels)``: how well a clustering speaks for all of them. No classes are needed.
+    ``ANMI = (1/M) Σ_m NMI(member m, labels)``: how well a clustering represents all members. No classes are needed.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
         Cluster of each sample: ints, strings or bools.
     ensemble : iterable of M array-likes of shape (n,)
-        The other clusterings; an array of shape (M, n) is one.
+        The other clusterings, for example an array of shape (M, n).
     average : {"geometric", "arithmetic", "min", "max"}, default "geometric"
         As in `nmi`.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the label -1 in `labels` are: one cluster, a cluster each, or dropped there and in every
+        Samples with the label -1 in `labels` count as one cluster, as a cluster each, or are dropped there and in every
         member. In the members -1 is a cluster like any other.
 
     Returns

@@ -1,4 +1,4 @@
-"""Indices of the data and a clustering alone: how tight the clusters are, and how far apart."""
+"""Indices from the data and one clustering, without classes: how tight the clusters are, and how far apart."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from clusterkit.metrics._labels import Noise, check_labels, check_noise, number_clusters
 
-# Distances held at a time, 8 MiB of them.
 BLOCK_DISTANCES = 2**20
+"""Distances computed at a time: 8 MiB."""
 
-# Rounding errors of a centroid, in units of eps times the spread of the data.
 MARGIN = 16.0
+"""Rounding errors of a centroid are below this many units of eps times the spread of the data."""
 
 
 def compactness(X: ArrayLike, labels: ArrayLike, *, squared: bool = False, noise: Noise = "exclude") -> float:
@@ -32,9 +32,9 @@ def compactness(X: ArrayLike, labels: ArrayLike, *, squared: bool = False, noise
     labels : array-like of shape (n,)
         Cluster of each sample: ints, strings or bools.
     squared : bool, default False
-        Squared Euclidean distances instead of Euclidean ones: another index, but O(n d).
+        Squared Euclidean distances instead of Euclidean ones: a different index, computed in O(n d).
     noise : {"exclude", "singletons", "cluster"}, default "exclude"
-        Samples with the label -1 are left out (of N too), or clusters of one sample each, or one cluster.
+        Samples with the label -1 are left out (of N too), or count as clusters of one sample each, or as one cluster.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def compactness(X: ArrayLike, labels: ArrayLike, *, squared: bool = False, noise
     References
     ----------
     Halkidi, Batistakis and Vazirgiannis, On clustering validation techniques, J. Intell. Inf. Syst. 2001: indices
-    of this kind. Pham, Dang, Le, Le, Fast support vector clustering, Vietnam J. Comput. Sci. 2017: this one.
+    of this kind. Pham, Dang, Le, Le, Fast support vector clustering, Vietnam J. Comput. Sci. 2017: this index.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def davies_bouldin(X: ArrayLike, labels: ArrayLike, *, noise: Noise = "exclude")
     labels : array-like of shape (n,)
         Cluster of each sample: ints, strings or bools.
     noise : {"exclude", "singletons", "cluster"}, default "exclude"
-        Samples with the label -1 are left out, or clusters of one sample each, or one cluster.
+        Samples with the label -1 are left out, or count as clusters of one sample each, or as one cluster.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def davies_bouldin(X: ArrayLike, labels: ArrayLike, *, noise: Noise = "exclude")
 
 
 def _worst_ratios(centroids: NDArray[np.float64], spreads: NDArray[np.float64], same: float) -> Iterator[float]:
-    """For each cluster the largest ratio to another one; centroids closer than `same` coincide."""
+    """For each cluster the largest ratio to another cluster; centroids closer than `same` count as equal."""
     from scipy.spatial.distance import cdist
 
     m = len(centroids)
@@ -158,7 +158,7 @@ def _sum_of_squares(members: NDArray[np.float64]) -> float:
 
 
 def _sum_of_distances(members: NDArray[np.float64]) -> float:
-    """Sum over the unordered pairs, by blocks: each row with itself (halved, as both orders occur) and later ones."""
+    """Sum of distances over unordered pairs: each block with itself (halved, as both orders occur) and later rows."""
     from scipy.spatial.distance import cdist
 
     step = max(1, BLOCK_DISTANCES // len(members))
@@ -173,14 +173,14 @@ def _sum_of_distances(members: NDArray[np.float64]) -> float:
 
 
 def _clustered(X: ArrayLike, labels: ArrayLike, noise: Noise) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The samples left and the numbers of their clusters, which are 0, 1, … without gaps."""
+    """The samples that remain without noise, and the numbers of their clusters, which are 0, 1, … without gaps."""
     mode = check_noise(noise)
     points = _check_points(X)
     names = check_labels(labels, "labels")
     if len(points) != names.size:
         raise ValueError(f"X has {len(points)} samples but labels has {names.size}")
-    _, numbers, kept = number_clusters(names, mode)
-    return (points if kept is None else points[kept]), numbers
+    _, numbers, remaining = number_clusters(names, mode)
+    return (points if remaining is None else points[remaining]), numbers
 
 
 def _members(points: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:

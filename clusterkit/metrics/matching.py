@@ -15,7 +15,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise
     """Share of samples labelled right under the best one-to-one naming of clusters.
 
     ``Acc = max over one-to-one maps of (1/n) Σ_j T[map(j), j]``, where ``T[i, j]`` counts the samples
-    of class i in cluster j. With more clusters than classes (or fewer) the ones left over match
+    of class i in cluster j. With more clusters than classes (or fewer) the surplus ones match
     nothing, as if the table were padded with zeros.
 
     Parameters
@@ -23,9 +23,9 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def purity(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cl
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -112,9 +112,9 @@ def purity_by_class(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: No
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def purity_by_class(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: No
 
 def _matched(table: Contingency) -> int:
     """Samples in the cells of the heaviest one-to-one choice of cells."""
-    # Imported here: scipy.optimize costs more time than importing all of clusterkit.metrics.
+    # imported here: scipy.optimize costs more time than importing all of clusterkit.metrics
     if table.fits_in_memory:
         from scipy.optimize import linear_sum_assignment
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from clusterkit.metrics._labels import Noise
 from clusterkit.metrics.table import Contingency, Counts, contingency
 
-# Below this many samples no sum of squared counts can leave int64.
 _INT64_SAFE = 2**31
+"""Below this many samples no sum of squared counts overflows int64: it is at most n² < 2**62."""
 
 
 def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise = "cluster") -> float:
@@ -27,9 +27,9 @@ def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise =
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Nois
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise.
+        Cluster of each sample, of the same types.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        What samples with the predicted label -1 are: one cluster, a cluster each, or dropped from both vectors.
+        Samples with the predicted label -1 count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -129,11 +129,35 @@ def count_pairs(table: Contingency) -> PairCounts:
     PairCounts
         Exact counts.
     """
-    n = table.n_samples
+    return _pair_counts(table.counts, table.class_sizes, table.cluster_sizes, table.n_samples)
+
+
+def table_pairs(table: Counts) -> PairCounts:
+    """Pair counts of a dense contingency table, for callers that have numbered labels at hand.
+
+    Parameters
+    ----------
+    table : ndarray of shape (k, J), int64
+        Number of samples of class i in cluster j.
+
+    Returns
+    -------
+    PairCounts
+        Exact counts; O(k J).
+
+    Examples
+    --------
+    >>> adjusted_from_pairs(table_pairs(np.array([[2, 0, 0], [0, 1, 1]])))
+    0.5714285714285714
+    """
+    return _pair_counts(table.ravel(), table.sum(axis=1), table.sum(axis=0), int(table.sum()))
+
+
+def _pair_counts(cells: Counts, class_sizes: Counts, cluster_sizes: Counts, n: int) -> PairCounts:
     return PairCounts(
-        both=_pairs_within(table.counts, n),
-        classes=_pairs_within(table.class_sizes, n),
-        clusters=_pairs_within(table.cluster_sizes, n),
+        both=_pairs_within(cells, n),
+        classes=_pairs_within(class_sizes, n),
+        clusters=_pairs_within(cluster_sizes, n),
         total=n * (n - 1) // 2,
     )
 

@@ -1,4 +1,4 @@
-"""The contingency table of two labellings: all that every metric here needs to know."""
+"""The contingency table of two labellings, from which every metric of two labellings is computed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from clusterkit.metrics._labels import Noise, check_noise, check_pair, number_clusters
 
-#: Tables with more cells than this are never laid out densely.
 MAX_DENSE_CELLS = 10_000_000
+"""Tables with more cells than this (80 MB of int64) are never stored densely."""
 
 Counts = NDArray[np.int64]
 
@@ -69,17 +69,17 @@ class Contingency:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no sample is left: all were noise, and noise was excluded."""
+        """Whether no sample is left because all were noise and noise was excluded."""
         return self.counts.size == 0
 
     @property
     def is_bijection(self) -> bool:
-        """Whether both labellings are the same partition under different names."""
+        """Whether both labellings are the same partition up to the names of the clusters."""
         return self.counts.size == self.classes.size == self.clusters.size
 
     @property
     def fits_in_memory(self) -> bool:
-        """Whether the table is small enough to be laid out densely."""
+        """Whether the table is small enough to be stored densely."""
         return self.classes.size * self.clusters.size <= MAX_DENSE_CELLS
 
     def to_array(self) -> Counts:
@@ -110,9 +110,9 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise 
     labels_true : array-like of shape (n,)
         Class of each sample: ints, strings or bools. Every value is a class, -1 too.
     labels_pred : array-like of shape (n,)
-        Cluster of each sample, likewise; the number -1 (also -1.0, but no string) is noise.
+        Cluster of each sample, of the same types; the number -1 (also -1.0, but no string) is noise.
     noise : {"cluster", "singletons", "exclude"}, default "cluster"
-        Noise samples are one cluster, or a cluster each, or are dropped from both vectors.
+        Noise samples count as one cluster, as a cluster each, or are dropped from both vectors.
 
     Returns
     -------
@@ -140,8 +140,8 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise 
     """
     mode = check_noise(noise)
     true, pred = check_pair(labels_true, labels_pred)
-    clusters, column, kept = number_clusters(pred, mode)
-    classes, row = np.unique(true if kept is None else true[kept], return_inverse=True)
+    clusters, column, remaining = number_clusters(pred, mode)
+    classes, row = np.unique(true if remaining is None else true[remaining], return_inverse=True)
     n_clusters = clusters.size
     cell = row.astype(np.int64) * n_clusters + column
     if classes.size * n_clusters <= MAX_DENSE_CELLS:
@@ -161,7 +161,7 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike, *, noise: Noise 
 
 
 def _sum_by(index: Counts, values: Counts, size: int) -> Counts:
-    # bincount with weights would sum in float64 and round counts above 2**53.
+    # bincount with weights would sum in float64 and round counts above 2**53
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, index, values)
     return sums

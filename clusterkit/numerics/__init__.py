@@ -1,5 +1,15 @@
-"""Functions on plain arrays: distances, kernel sums, segments, disjoint sets.
+"""Numerical functions on plain arrays: the lowest layer.
 
-The lowest layer. It imports nothing else of clusterkit, so that the core and every stage may use it.
-Modules whose name ends in ``_jit`` need numba and are imported by stages only.
+It imports nothing of clusterkit but `_jit` and `_typing`; the core and every stage may use it. Modules whose name ends
+in ``_jit`` are compiled by numba; stages import them inside their functions, so that ``import clusterkit`` does not
+load numba.
+
+- `distances`, `gaussian_jit`, `near_jit`, `exponential_jit`: squared distances ``|a - b|²`` and sums of Gaussian
+  kernels ``Σ_s w_s exp(-gamma |x_s - y|²)``, exact or without the terms that are too small to matter;
+- `sparse_rows`, `distinct_rows_jit`: matrices that are mostly zeros, and equal rows of a matrix;
+- `lloyd`, `losses`, `min_max_jit`, `disjoint_jit`: k-means, sums of losses over sorted scores, minimum and maximum over
+  the modules of a classifier, disjoint sets;
+- `threads`: rows divided among threads;
+- `transport`: labels of least total cost under bounds on the cluster sizes, ``min Σ_i c_{i y_i}``;
+- `equal_size`: centres that move until about the same number of rows is nearest to each of them.
 """

@@ -1,4 +1,4 @@
-"""Disjoint sets: which elements have been joined, directly or through others."""
+"""Disjoint sets of elements (union-find): which elements have been joined, directly or through others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["find", "join", "roots"]
 
 @njit
 def find(parent: Any, i: Any) -> Any:
-    """The root of i's set; `parent` (n,) starts as ``arange(n)``. Halves the path on the way."""
+    """The root of the set of element i; `parent` (n,) must start as ``arange(n)``. The path is halved on the way."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
@@ -20,7 +20,10 @@ def find(parent: Any, i: Any) -> Any:
 
 @njit
 def join(parent: Any, i: Any, j: Any) -> Any:
-    """Make one set of two; the smaller root stays, so that the result depends on no order. Whether they were two."""
+    """Unite the sets of i and j; return whether they were two sets.
+
+    The smaller root remains the root, so that the final roots do not depend on the order of the calls.
+    """
     a, b = find(parent, i), find(parent, j)
     if a == b:
         return False
@@ -33,7 +36,7 @@ def join(parent: Any, i: Any, j: Any) -> Any:
 
 @njit
 def roots(parent: Any) -> Any:
-    """Every element's root, in place."""
+    """Replace the entry of every element by the root of its set."""
     for i in range(len(parent)):
         parent[i] = find(parent, i)
     return parent

@@ -12,6 +12,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["EXPLICIT_DIMENSIONS", "squared_distances"]
 
 EXPLICIT_DIMENSIONS = 4
+"""Up to so many attributes the differences are formed explicitly; above, a matrix product is faster."""
 
 
 def squared_distances(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows) -> NDArray[Any]:
@@ -25,9 +26,9 @@ def squared_distances(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows
     Returns
     -------
     ndarray of shape (m, n)
-        Never negative. For d <= 4 the differences are formed explicitly, so equal rows give exactly 0; above
-        that the expanded form ``|a|² + |b|² - 2 a·b`` is used after subtracting the mean of `B` from both,
-        which costs one matrix product and loses about ``eps (|a|² + |b|²)``. Sparse rows are not centred.
+        Never negative. For d <= 4 the differences are formed explicitly, so equal rows have the distance 0 exactly.
+        For larger d the expanded form ``|a|² + |b|² - 2 a·b`` is used after the mean of `B` is subtracted from both,
+        which costs one matrix product and has an error of about ``eps (|a|² + |b|²)``. Sparse rows are not centred.
 
     Notes
     -----

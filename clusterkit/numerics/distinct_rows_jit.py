@@ -1,4 +1,4 @@
-"""Equal rows of a matrix, found by hashing: no sorting, O(n d)."""
+"""Equal rows of a matrix, by hashing instead of sorting: O(n d)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["distinct_rows", "find_rows"]
 
 
 def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Index of the first row of each set of equal rows, in order of appearance, and for every row which set it is in.
+    """First row of each set of equal rows, in order of appearance, and the number of the set of every row.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Finite. 0.0 and -0.0 are equal.
+        Finite numbers. 0.0 and -0.0 are equal.
 
     Returns
     -------
@@ -42,24 +42,25 @@ def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], 
 
 
 def find_rows(rows: NDArray[Any] | SparseRows, Y: NDArray[Any] | SparseRows) -> NDArray[np.intp]:
-    """For each row of Y (p, d) the index of an equal row of `rows` (u, d), the first one, or -1; O((u + p) d)."""
+    """For each row of Y (p, d) the index of the first equal row of `rows` (u, d), or -1; O((u + p) d)."""
     if isinstance(rows, SparseRows):
         assert isinstance(Y, SparseRows)
         return rows.find(Y)
     rows, Y = (np.ascontiguousarray(points, dtype=np.float64) for points in (rows, Y))
     table = _table(len(rows))
-    found = np.empty(len(Y), dtype=np.intp)
-    _lookup(rows, Y, table, found)
-    return found
+    matches = np.empty(len(Y), dtype=np.intp)
+    _lookup(rows, Y, table, matches)
+    return matches
 
 
 def _table(n: int) -> NDArray[np.intp]:
+    """An empty hash table, at most half full with n rows; its length is a power of 2."""
     return np.full(1 << max(4, (2 * n).bit_length()), -1, dtype=np.intp)
 
 
 @njit
 def _hash(row: Any) -> Any:
-    """FNV over the numbers' bits, then mixed: neighbouring numbers differ in few low bits."""
+    """FNV hash of the bits of the numbers, mixed afterwards, because neighbouring numbers differ in few bits."""
     code = np.uint64(14695981039346656037)
     for c in range(len(row)):
         bits = np.float64(row[c] + 0.0).view(np.uint64)
@@ -71,7 +72,7 @@ def _hash(row: Any) -> Any:
 
 @njit
 def _place(row: Any, rows: Any, table: Any) -> Any:
-    """Where in the table the row is, or where it belongs."""
+    """The place of an equal row in the table, or the free place where this row belongs."""
     mask = np.uint64(len(table) - 1)
     place = _hash(row) & mask
     while table[place] >= 0:
@@ -103,10 +104,10 @@ def _distinct(points: Any, table: Any, first: Any, inverse: Any) -> Any:
 
 
 @njit
-def _lookup(rows: Any, Y: Any, table: Any, found: Any) -> Any:
+def _lookup(rows: Any, Y: Any, table: Any, matches: Any) -> Any:
     for i in range(len(rows)):
         place = _place(rows[i], rows, table)
         if table[place] < 0:
             table[place] = i
     for i in range(len(Y)):
-        found[i] = table[_place(Y[i], rows, table)]
+        matches[i] = table[_place(Y[i], rows, table)]

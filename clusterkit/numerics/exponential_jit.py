@@ -1,7 +1,7 @@
-"""An exponential that the compiler can vectorise: the inner loop of everything Gaussian.
+"""An exponential function that the compiler can vectorise, for the inner loops over Gaussian kernels.
 
-``math.exp`` is a call for each number; this polynomial is arithmetic only, so a loop over it becomes vector
-instructions. Meant for arguments <= 0, which is what Gaussian kernels have.
+``math.exp`` costs a function call for each number. This polynomial is arithmetic only, so the compiler turns a loop
+over it into vector instructions. The arguments must be <= 0, as they are in Gaussian kernels.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from numba.extending import intrinsic, overload
 __all__ = ["fast_exp"]
 
 _LOG2E = 1.4426950408889634
+"""1 / ln 2."""
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# below this the result is subnormal, and the shifted exponent would be wrong
+"""ln 2 as a sum of two numbers: the first has trailing zeros, so that its product with an exponent is exact."""
 _LEAST = -708.0
+"""Smallest argument: below it the exponential is subnormal, and the shifted exponent would be wrong."""
 
 _LN2_HIGH_32, _LN2_LOW_32 = 0.693359375, -2.12194440e-4
+"""The same for float32."""
 _LEAST_32 = -87.0
+"""The same for float32."""
 
 
 @intrinsic
@@ -41,9 +45,9 @@ def _single_of_bits(typing: Any, bits: Any) -> Any:
 
 
 def fast_exp(x: float) -> float:
-    """``exp(x)`` for x <= 0, to some rounding errors of the argument; below -708 (float32: -87) it stays there.
+    """``exp(x)`` for x <= 0, up to some rounding errors of the argument; constant below -708 (float32: -87).
 
-    Inside compiled functions only a polynomial; this body is what the interpreter runs.
+    Compiled functions use a polynomial (`_exp_64`, `_exp_32`); the body here serves the interpreter.
     """
     return math.exp(x)
 
@@ -55,8 +59,8 @@ def _fast_exp(x: Any) -> Any:
     return _exp_64
 
 
-# Rounding by conversion to an integer: the trick of adding and subtracting 1.5 * 2^52 does not survive a caller
-# compiled with fastmath.
+# Both functions round by conversion to an integer, because a caller compiled with fastmath would simplify the usual
+# addition and subtraction of 1.5 * 2^52. With x = k ln 2 + r they return 2^k times a Taylor polynomial of exp(r).
 def _exp_64(x: Any) -> Any:
     x = max(x, _LEAST)
     k = types.int64(x * _LOG2E - 0.5)

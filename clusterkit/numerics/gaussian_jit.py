@@ -1,7 +1,7 @@
 """Sums of Gaussian kernels at many points, without the matrix of kernel values.
 
-Centres are kept as columns (d, s), so that the loop over them is the one that becomes vector instructions. What
-comes out for a point depends on that point and the centres alone, not on the block, thread or batch it came in.
+The centres are columns of an array (d, s), so that the loop over centres becomes vector instructions. The value at a
+point depends on that point and the centres alone, not on the block, thread or batch that contains it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 CENTRES = 256
-"""Centres handled at a time: their distances stay in the first cache."""
+"""Centres of one pass of the inner loop: their distances stay in the first-level cache."""
 
 
 def gaussian_sums(
@@ -40,36 +40,36 @@ def gaussian_sums(
     Y : ndarray of shape (p, d)
     centres : ndarray of shape (s, d)
     weights : ndarray of shape (s,)
-        Any sign.
+        Of any sign.
     gamma : float
     threads : int, optional
-        Most threads; None: as many as there are cores for this process.
+        Most threads to use; None: as many as this process may use cores.
 
     Returns
     -------
     ndarray of shape (p,), float64
-        Kernel values are computed in the type of Y and `centres`, sums of 256 of them added up in float64.
+        Kernel values are computed in the common type of Y and `centres`, and sums of 256 of them are added in float64.
 
     Notes
     -----
-    O(p s d) time, O(p + s d) memory. In float64 about 1 ns a value for d = 2 and 3 ns for d = 16 a core.
+    O(p s d) time, O(p + s d) memory. On one core about 1 ns for each kernel value in float64 if d = 2, 3 ns if d = 16.
     """
     Y, columns = _same_type(Y, centres)
     weights = np.ascontiguousarray(weights, dtype=Y.dtype)
-    result = np.empty(len(Y))
+    values = np.empty(len(Y))
     over_rows(
-        lambda start, stop: _sums(Y, start, stop, columns, weights, Y.dtype.type(gamma), result),
+        lambda start, stop: _sums(Y, start, stop, columns, weights, Y.dtype.type(gamma), values),
         len(Y),
         columns.size,
         threads,
     )
-    return result
+    return values
 
 
 def gaussian_sums_gradients(
     Y: NDArray[Any], centres: NDArray[Any], weights: NDArray[Any], gamma: float, threads: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The sums g as in `gaussian_sums`, and ``Σ_s weights_s K_s (centres_s - y)``, (p, d), half of ``∇g / gamma``."""
+    """The sums g of `gaussian_sums` and ``Σ_s weights_s K_s (centres_s - y)``, (p, d), which is ``∇g / (2 gamma)``."""
     Y, columns = _same_type(Y, centres)
     weights = np.ascontiguousarray(weights, dtype=Y.dtype)
     values, directions = np.empty(len(Y)), np.empty(Y.shape)
@@ -83,7 +83,7 @@ def gaussian_sums_gradients(
 
 
 def gaussian_block(A: NDArray[Any], B: NDArray[Any], gamma: float, threads: int | None = None) -> NDArray[Any]:
-    """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their type."""
+    """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their common type."""
     A, columns = _same_type(A, B)
     K = np.empty((len(A), len(B)), dtype=A.dtype)
     over_rows(
@@ -98,12 +98,12 @@ def _same_type(A: NDArray[Any], B: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
-"""Freedom of the compiler in these loops. Not "nnan" and "ninf": callers may compare with infinity."""
+"""Freedom of the compiler in these loops. "nnan" and "ninf" are left out: callers may compare with infinity."""
 
 
 @njit(fastmath=FAST)
 def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any) -> Any:
-    """The sum at one point y (d,); `columns` (d, s) are the centres, `distances` (CENTRES,) is work space."""
+    """The kernel sum at a point y (d,); `columns` (d, s) are the centres, `distances` (CENTRES,) is work space."""
     total = 0.0
     for first in range(0, len(weights), CENTRES):
         size = min(CENTRES, len(weights) - first)
@@ -118,7 +118,10 @@ def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any)
 
 @njit(fastmath=FAST)
 def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) -> Any:
-    """Squared distances to `size` centres; four attributes in one pass, since each pass stores all of them."""
+    """Write the squared distances from y to the `size` centres from number `first` on.
+
+    Four attributes are added in one pass, because every pass has to store all distances.
+    """
     d = len(y)
     rest = d % 4
     out = distances[:size]
@@ -150,15 +153,15 @@ def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) ->
 
 @njit
 def gaussian_sum_at(y: Any, columns: Any, weights: Any, gamma: Any) -> Any:
-    """`gaussian_sum` with work space of its own."""
+    """`gaussian_sum` that allocates its work space."""
     return gaussian_sum(y, columns, weights, gamma, np.empty(CENTRES, dtype=columns.dtype))
 
 
 @njit
-def _sums(Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, result: Any) -> Any:
+def _sums(Y: Any, start: Any, stop: Any, columns: Any, weights: Any, gamma: Any, values: Any) -> Any:
     distances = np.empty(CENTRES, dtype=Y.dtype)
     for i in range(start, stop):
-        result[i] = gaussian_sum(Y[i], columns, weights, gamma, distances)
+        values[i] = gaussian_sum(Y[i], columns, weights, gamma, distances)
 
 
 @njit(fastmath=FAST)

@@ -1,4 +1,4 @@
-"""k-means on plain arrays: scikit-learn's, run quietly, with its centres in a canonical order."""
+"""k-means on plain arrays: scikit-learn's, without its warnings, and with the centres in a fixed order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["kmeans", "nearest"]
 
-
-# Products of an iteration (n k d) below which a second thread costs more than it gives.
-SMALL = 4_000_000
+SINGLE_THREAD = 4_000_000
+"""With fewer products in an iteration (n k d), a second thread costs more time than it saves."""
 
 
 def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Labels and centres of the best of several k-means++ starts.
+    """Labels and centres of the best of several k-means++ starts, by scikit-learn's `KMeans`.
 
     Parameters
     ----------
@@ -27,19 +26,21 @@ def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[ND
         float32 or float64, at least k rows.
     k : int
         Number of clusters.
-    n_init, max_iter : int
-        Starts, and most Lloyd iterations of each.
+    n_init : int
+        Number of starts.
+    max_iter : int
+        Most Lloyd iterations of a start.
     seed : int
-        Seed of scikit-learn's stream.
+        Seed of scikit-learn's random numbers.
 
     Returns
     -------
     labels : ndarray of shape (n,)
-        Nearest centre by `nearest`, numbered by first appearance.
+        Number of the nearest centre by `nearest`, in the order of first appearance.
     centres : ndarray of shape (k, d)
-        In the order of the labels; centres that no sample is nearest to come last.
+        In the order of the labels; centres to which no sample is nearest come last.
     distinct : int
-        Number of clusters found: fewer than k only where k-means ran out of distinct rows.
+        Number of clusters with samples: fewer than k only if there are fewer than k distinct rows.
 
     Notes
     -----
@@ -58,13 +59,13 @@ def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[ND
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings():
-        # It says that there are fewer distinct rows than clusters; `distinct` tells the caller.
+        # The warning means that there are fewer distinct rows than clusters; the caller reads that from `distinct`.
         warnings.simplefilter("ignore", ConvergenceWarning)
         matrix = X.csr if isinstance(X, SparseRows) else X
-        with threadpool_limits(1 if matrix.size * k < SMALL else None):
+        with threadpool_limits(1 if matrix.size * k < SINGLE_THREAD else None):
             fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(matrix)
     centres = fitted.cluster_centers_
-    # Labels are read by `nearest`, which labels new rows too, so that both agree to the last bit.
+    # The labels come from `nearest`, which labels new rows as well, so that both agree to the last bit.
     labels = nearest(X, centres)
     present, first = np.unique(labels, return_index=True)
     present = present[np.argsort(first)]
@@ -73,5 +74,5 @@ def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[ND
 
 
 def nearest(X: Any, centres: NDArray[Any]) -> NDArray[Any]:
-    """Index of the nearest centre for each row, the lowest on ties, shape (n,)."""
+    """Number of the centre nearest to each row, the lowest on ties, shape (n,)."""
     return np.argmin(squared_distances(X, centres), axis=1)

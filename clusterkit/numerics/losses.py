@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 __all__ = ["LOSSES", "SortedScores", "best_bias", "loss_of"]
 
 LOSSES = ("hinge", "laplacian", "epsilon", "square")
-"""Of a residual r = g + b - y: ``max(0, -y r)``, ``|r|``, ``max(0, |r| - epsilon)``, ``r²``."""
+"""Losses of a residual r = g + b - y: ``max(0, -y r)``, ``|r|``, ``max(0, |r| - epsilon)`` and ``r²``."""
 
 Floats = NDArray[np.float64]
+"""Scores, targets and sums in double precision."""
 
 
 def loss_of(residual: Floats, y: Floats, loss: str, epsilon: float) -> float:
-    """Sum of the losses of residuals (n,) of targets -1 and +1 (n,).
+    """Sum of the losses of residuals (n,) for targets y (n,) of -1 and +1.
 
     Examples
     --------
@@ -39,11 +40,11 @@ class SortedScores:
     Parameters
     ----------
     g : ndarray of shape (n,)
-        Scores about `origin`, ascending.
+        Scores less `origin`, ascending.
     sums, squares : ndarray of shape (n + 1,)
         Prefix sums of g and g².
     origin : float
-        Mean of the scores: differences of prefix sums lose fewer digits about it.
+        Mean of the scores. Without it the prefix sums would be larger, and their differences would lose digits.
     """
 
     g: Floats
@@ -61,23 +62,23 @@ class SortedScores:
         return cls(g, np.concatenate([zero, np.cumsum(g)]), np.concatenate([zero, np.cumsum(g * g)]), origin)
 
     def losses(self, first: Any, last: Any, y: float, bias: Floats, loss: str, epsilon: float) -> Floats:
-        """Sums over the sorted scores first..last - 1 as samples of target y, one for each bias (m,), O(m log n).
+        """Sums of the losses of the sorted scores first..last - 1 with target y, one for each bias (m,); O(m log n).
 
         `first` and `last` are integers or arrays (m,).
         """
         shift = y - bias - self.origin  # the score without loss
         if loss == "square":
-            total = self.sums[last] - self.sums[first]
+            linear = self.sums[last] - self.sums[first]
             return np.asarray(
-                self.squares[last] - self.squares[first] - 2.0 * shift * total + (last - first) * shift**2
+                self.squares[last] - self.squares[first] - 2.0 * shift * linear + (last - first) * shift**2
             )
         width = epsilon if loss == "epsilon" else 0.0
-        found = np.zeros(len(bias))
+        total = np.zeros(len(bias))
         if loss != "hinge" or y < 0:
-            found += self._above(first, last, shift + width)
+            total += self._above(first, last, shift + width)
         if loss != "hinge" or y > 0:
-            found += self._below(first, last, shift - width)
-        return found
+            total += self._below(first, last, shift - width)
+        return total
 
     def _above(self, first: Any, last: Any, level: Floats) -> Floats:
         """Sums of ``max(0, g - level)``."""
@@ -91,9 +92,9 @@ class SortedScores:
 
 
 def best_bias(scores: Floats, y: Floats, loss: str, epsilon: float) -> float:
-    """Bias of least loss of scores (n,) for targets -1 and +1 (n,), O(n log n).
+    """The bias of least total loss for scores (n,) and targets y (n,) of -1 and +1; O(n log n).
 
-    All losses but the square are piecewise linear in the bias, so a breakpoint is optimal.
+    All losses except the square are piecewise linear in the bias, so one of the breakpoints is optimal.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Min-max over the values of Gaussian modules, evaluating only those that can matter.
+"""Minimum and maximum over the values of Gaussian modules, evaluating only modules that can matter.
 
-A module stands between two parts. Its value at a row is a sum over the supports of both parts, and all modules of a
-part share the kernel values of its supports, which are computed when the first of them is asked for.
+A module separates two parts. Its value at a row is a sum over the support vectors of both parts. All modules of a part
+share the kernel values of its support vectors, which are computed when its first module is evaluated.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,30 @@ from clusterkit.numerics.threads import over_rows
 __all__ = ["ALPHA_BETA", "ROW_BREAK", "STAIRCASE", "search"]
 
 ALPHA_BETA, ROW_BREAK, STAIRCASE = 0, 1, 2
+"""Rules of `search`: exact value, exact sign, or a guess of the sign from fewer modules."""
+
+
+class ModuleArrays(NamedTuple):
+    """All modules of a classifier, with a Gaussian kernel.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (d, s)
+        Support vectors as columns, part after part.
+    gamma : float
+    offsets : ndarray of shape (P + 1,)
+        Where the support vectors of each part begin.
+    coefficients : ndarray of shape (P, s)
+        ``[b, i]``: coefficient of support vector i in the module of its part and part b.
+    intercepts : ndarray of shape (P, P)
+        Symmetric.
+    """
+
+    columns: NDArray[np.float64]
+    gamma: float
+    offsets: NDArray[np.intp]
+    coefficients: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
 
 
 def search(
@@ -38,41 +62,37 @@ def search(
     ----------
     Y : ndarray of shape (n, d)
     columns : ndarray of shape (d, s)
-        Supports as columns, part after part.
     gamma : float
     offsets : ndarray of shape (P + 1,)
-        Where the supports of a part begin.
     coefficients : ndarray of shape (P, s)
-        ``[b, i]``: of support i in the module of its part and part b.
     intercepts : ndarray of shape (P, P)
-        Symmetric.
+        As in `ModuleArrays`.
     first : ndarray of shape (c + 1,)
-        Where the parts of a class begin.
+        Where the parts of each class begin.
     order : ndarray of shape (n, P)
-        The parts, class by class, in the order to try them at each row.
+        The parts, class by class, in the order in which to evaluate them at each row.
     rule : int
-        ALPHA_BETA: the value. ROW_BREAK: 1.0 or -1.0, the sign of the value, that of 0 being -1. STAIRCASE: a guess
-        of that sign from at most one module for each part, in the order given.
+        ALPHA_BETA: the value. ROW_BREAK: its sign as 1.0 or -1.0; the sign of 0 is -1. STAIRCASE: a guess of that sign
+        from at most one module for each part, in that order.
 
     Returns
     -------
     values : ndarray of shape (n, c (c - 1) / 2)
         Pairs in the order (0, 1), (0, 2), ..., (1, 2), ...
     evaluated : ndarray of shape (n,)
-        Modules evaluated.
+        Number of modules evaluated at each row.
 
     Notes
     -----
-    At most s kernel values and the sum of all modules' supports in products a row. What comes out for a row depends on
-    that row alone.
+    For each row at most s kernel values, and as many products as all modules have support vectors. The values of a row
+    depend on that row alone.
     """
     c = len(first) - 1
     values = np.empty((len(Y), c * (c - 1) // 2))
     evaluated = np.empty(len(Y), dtype=np.intp)
+    modules = ModuleArrays(columns, gamma, offsets, coefficients, intercepts)
     over_rows(
-        lambda start, stop: _rows(
-            Y, start, stop, columns, gamma, offsets, coefficients, intercepts, first, order, rule, values, evaluated
-        ),
+        lambda start, stop: _rows(Y, start, stop, modules, first, order, rule, values, evaluated),
         len(Y),
         columns.size + coefficients.size // 4,
     )
@@ -81,20 +101,10 @@ def search(
 
 @njit(fastmath=FAST)
 def _rows(
-    Y: Any,
-    start: Any,
-    stop: Any,
-    columns: Any,
-    gamma: Any,
-    offsets: Any,
-    coefficients: Any,
-    intercepts: Any,
-    first: Any,
-    order: Any,
-    rule: Any,
-    values: Any,
-    evaluated: Any,
+    Y: Any, start: Any, stop: Any, modules: ModuleArrays, first: Any, order: Any, rule: Any, values: Any, evaluated: Any
 ) -> Any:
+    columns, gamma, offsets = modules.columns, modules.gamma, modules.offsets
+    coefficients, intercepts = modules.coefficients, modules.intercepts
     kernel = np.empty(columns.shape[1])
     known = np.empty(len(offsets) - 1, dtype=np.bool_)
     distances = np.empty(CENTRES)
@@ -119,7 +129,9 @@ def _rows(
                     value += _product(coefficients[b, offsets[a] : offsets[a + 1]], kernel[offsets[a] : offsets[a + 1]])
                     value += _product(coefficients[a, offsets[b] : offsets[b + 1]], kernel[offsets[b] : offsets[b + 1]])
                     count += 1
-                    if rule == 2:  # a step in the staircase: right where positive, else down
+                    if (
+                        rule == STAIRCASE
+                    ):  # one step along the staircase: to the next column if positive, else to the next row
                         if value > 0.0:
                             j += 1
                         else:
@@ -130,13 +142,13 @@ def _rows(
                         continue
                     lowest = min(lowest, value)
                     j += 1
-                    cut = lowest <= 0.0 if rule == 1 else lowest <= best
+                    cut = lowest <= 0.0 if rule == ROW_BREAK else lowest <= best
                     if cut or j == len(negatives):
                         best = max(best, lowest)
-                        if rule == 1 and best > 0.0:
+                        if rule == ROW_BREAK and best > 0.0:
                             break
                         i, j, lowest = i + 1, 0, np.inf
-                if rule != 0:
+                if rule != ALPHA_BETA:
                     best = 1.0 if best > 0.0 else -1.0
                 values[r, pair] = best
                 pair += 1

@@ -1,8 +1,8 @@
-"""Gaussian kernel sums that leave out centres too far to matter.
+"""Gaussian kernel sums without the centres that are too far away to matter.
 
-Centres are put into blocks of neighbours; at a point only blocks within a fixed reach are added up. In the scaled
-coordinates here the kernel is ``exp(-|x - y|²)``, the weights are >= 0 and sum to 1, and what is left out is below
-``exp(-far²)`` in all.
+Neighbouring centres form blocks, and at a point only the blocks within a fixed distance are added up. In the scaled
+coordinates used here the kernel is ``exp(-|x - y|²)``, the weights are >= 0 and sum to 1, and all terms left out are
+together below ``exp(-far²)``.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from clusterkit.numerics.threads import over_rows
 __all__ = ["SIZE", "Blocks", "block_terms", "far_enough", "near_blocks", "near_sum"]
 
 SIZE = 128
-"""Centres in a block: short enough to be compact, long enough for vector instructions.
+"""Centres of a block: few enough to lie close together, enough for vector instructions.
 
-Loops over a block take its length from an array: known to the compiler, it would unroll them before it vectorises.
+Loops over a block read its length from an array: if the compiler knew the length, it would unroll the loops before it
+vectorises them.
 """
 
 
 @final
 @attrs.frozen(eq=False)
 class Blocks:
-    """Centres in blocks of `SIZE`, the last one padded with weights 0.
+    """Centres in blocks of `SIZE`; the last block is padded with centres of weight 0.
 
     Parameters
     ----------
     centres : ndarray of shape (b, d, SIZE)
     weights : ndarray of shape (b, SIZE)
     middle : ndarray of shape (b, d)
+        Middle of the box around each block.
     reach : ndarray of shape (b,)
         Distance from the middle beyond which no centre of the block matters.
     """
@@ -49,13 +51,16 @@ class Blocks:
 
     @classmethod
     def of(cls, centres: NDArray[Any], weights: NDArray[Any], far: float) -> Blocks:
-        """Arrange centres (s, d); beyond the distance `far` a centre is left out. O(s d log s)."""
+        """Arrange centres (s, d) with weights (s,) in blocks; `far` is the distance beyond which a centre is left out.
+
+        O(s d log s).
+        """
         centres = np.ascontiguousarray(centres, dtype=np.float64)
         s, d = centres.shape
         order = np.arange(s)
         _halve(centres, order)
         count = -(-s // SIZE)
-        # the padding repeats a centre of the same block: no block grows by it
+        # the padding repeats a centre of the same block, so that no box grows
         padded = np.append(order, np.full(count * SIZE - s, order[-1]))
         shares = np.zeros(count * SIZE)
         shares[:s] = np.asarray(weights, dtype=np.float64)[order]
@@ -70,22 +75,22 @@ class Blocks:
         )
 
     def unpacked(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Centres (b SIZE, d) and weights, padding included."""
+        """Centres (b SIZE, d) and weights (b SIZE,), including the padding."""
         return np.concatenate(list(self.centres.transpose(0, 2, 1))), self.weights.reshape(-1)
 
     @property
     def arrays(self) -> tuple[NDArray[np.float64], ...]:
-        """What compiled functions take."""
+        """Argument `arrays` of the compiled functions: (centres, weights, middle, reach)."""
         return self.centres, self.weights, self.middle, self.reach
 
     def sums(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum at the rows of Y (p, d), (p,)."""
-        result = np.empty(len(Y))
-        over_rows(lambda start, stop: _sums(Y, start, stop, self.arrays, result), len(Y), self.centres.size)
-        return result
+        """The kernel sum at each row of Y (p, d), shape (p,)."""
+        values = np.empty(len(Y))
+        over_rows(lambda start, stop: _sums(Y, start, stop, self.arrays, values), len(Y), self.centres.size)
+        return values
 
     def sums_gradients(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums and their gradients, (p,) and (p, d)."""
+        """The kernel sums and their gradients at the rows of Y, (p,) and (p, d)."""
         values, gradients = np.empty(len(Y)), np.empty(Y.shape)
         over_rows(
             lambda start, stop: _sums_gradients(Y, start, stop, self.arrays, values, gradients),
@@ -97,7 +102,10 @@ class Blocks:
 
 @njit
 def _halve(centres: Any, order: Any) -> Any:
-    """Sort the order so that runs of `SIZE` are neighbours: halves at multiples of it along the widest attribute."""
+    """Sort `order` so that every `SIZE` successive centres are neighbours.
+
+    Sets of centres are halved along their widest attribute, at multiples of `SIZE`.
+    """
     stack = [(0, len(order))]
     while len(stack):
         first, last = stack.pop()
@@ -120,7 +128,7 @@ def _halve(centres: Any, order: Any) -> Any:
 
 @njit(fastmath=FAST)
 def _squares(y: Any, centres: Any, out: Any) -> Any:
-    """Squared distances from y to the centres of a block (d, SIZE)."""
+    """Write the squared distances from y to the centres of a block (d, SIZE) into `out` (SIZE,)."""
     d, size = len(y), len(out)
     rest = d % 4
     for s in range(size):
@@ -145,7 +153,7 @@ def _squares(y: Any, centres: Any, out: Any) -> Any:
 
 @njit
 def near_blocks(y: Any, radius: Any, arrays: Any, near: Any) -> Any:
-    """Blocks that matter somewhere in the ball around y: their number, list in `near` (b,)."""
+    """Write the blocks that matter somewhere in the ball around y into `near` (b,), and return how many they are."""
     middle, reach = arrays[2], arrays[3]
     count = 0
     for b in range(len(reach)):
@@ -161,7 +169,7 @@ def near_blocks(y: Any, radius: Any, arrays: Any, near: Any) -> Any:
 
 @njit(fastmath=FAST)
 def block_terms(y: Any, b: Any, arrays: Any, squares: Any, terms: Any) -> Any:
-    """Sum over one block; squared distances and summands are left in `squares` and `terms`, (SIZE,)."""
+    """Sum over block b at y; squared distances and terms are left in `squares` and `terms`, (SIZE,)."""
     _squares(y, arrays[0][b], squares)
     w, total, size = arrays[1][b], 0.0, len(terms)
     for s in range(size):
@@ -172,7 +180,7 @@ def block_terms(y: Any, b: Any, arrays: Any, squares: Any, terms: Any) -> Any:
 
 @njit(fastmath=FAST)
 def near_sum(y: Any, arrays: Any, squares: Any) -> Any:
-    """The sum at y; `squares` (SIZE,) is work space. The definition that every test of a line goes by."""
+    """The kernel sum at y, the value that all tests of segments compare; `squares` (SIZE,) is work space."""
     centres, weights, middle, reach = arrays
     total, size = 0.0, len(squares)
     for b in range(len(reach)):
@@ -190,10 +198,10 @@ def near_sum(y: Any, arrays: Any, squares: Any) -> Any:
 
 
 @njit
-def _sums(Y: Any, start: Any, stop: Any, arrays: Any, result: Any) -> Any:
+def _sums(Y: Any, start: Any, stop: Any, arrays: Any, values: Any) -> Any:
     squares = np.empty(SIZE)
     for i in range(start, stop):
-        result[i] = near_sum(Y[i], arrays, squares)
+        values[i] = near_sum(Y[i], arrays, squares)
 
 
 @njit(fastmath=FAST)
@@ -215,5 +223,5 @@ def _sums_gradients(Y: Any, start: Any, stop: Any, arrays: Any, values: Any, gra
 
 
 def far_enough(level: float) -> float:
-    """Distance at which a kernel value and its first three derivatives are below 1e-12 times `level`."""
+    """Distance from which on a kernel value and its first three derivatives are below 1e-12 times `level`."""
     return math.sqrt(max(1.0, 40.0 - math.log(level)))

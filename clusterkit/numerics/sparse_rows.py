@@ -1,4 +1,4 @@
-"""Samples with so many attributes, most of them 0, that they are never held densely."""
+"""Samples with so many attributes, most of them 0, that they are never stored as a dense matrix."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["SparseRows", "as_rows", "distances_from", "from_mean"]
 
 @final
 class SparseRows:
-    """Rows of a compressed sparse matrix, with the part of an array's interface that methods on distances need.
+    """Rows of a compressed sparse matrix, with the part of the array interface that methods based on distances need.
 
     Parameters
     ----------
     csr : sparse array or matrix of shape (n, d) in CSR format
-        float32 or float64; not changed afterwards.
+        float32 or float64; it must not be changed afterwards.
 
     Notes
     -----
-    ``rows[i]`` with a slice or an index array is again `SparseRows`; ``rows @ B`` and ``rows.T @ T`` are dense.
-    Nothing else is array-like on purpose: what would need a dense copy fails instead of taking all memory.
+    ``rows[i]`` with a slice or an index array is `SparseRows`; ``rows @ B`` and ``rows.T @ T`` are dense. Other array
+    operations are missing on purpose: an operation that would need a dense copy fails instead of using all memory.
     """
 
     __slots__ = ("_squares", "csr")
-    # numpy must not take it for a scalar: ``array @ rows`` is then asked of this class, which has no such product
+    # None: numpy must not treat an instance as a scalar in ``array @ rows``, a product that this class does not have
     __array_ufunc__ = None
 
     def __init__(self, csr: Any, squares: NDArray[np.float64] | None = None) -> None:
@@ -36,7 +36,7 @@ class SparseRows:
 
     @classmethod
     def of(cls, X: Any) -> SparseRows:
-        """Sparse rows of a dense or sparse matrix; sorted, without stored zeros, and independent of it."""
+        """Sparse rows from a copy of a dense or sparse matrix, sorted and without stored zeros."""
         import scipy.sparse
 
         csr = scipy.sparse.csr_array(X, copy=True)
@@ -47,7 +47,7 @@ class SparseRows:
 
     @classmethod
     def joined(cls, parts: list[SparseRows]) -> SparseRows:
-        """Rows below each other."""
+        """The rows of several matrices, one below the other."""
         import scipy.sparse
 
         return cls(scipy.sparse.vstack([part.csr for part in parts], format="csr"))
@@ -60,17 +60,17 @@ class SparseRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d)."""
+        """Number of rows and attributes, (n, d)."""
         return self.csr.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float32 or float64."""
+        """Type of the values: float32 or float64."""
         return self.csr.dtype
 
     @property
     def itemsize(self) -> int:
-        """Bytes of a number."""
+        """Bytes of a value."""
         return int(self.csr.dtype.itemsize)
 
     def __len__(self) -> int:
@@ -91,16 +91,16 @@ class SparseRows:
         return self.csr.T
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> SparseRows:
-        """The rows in another type."""
+        """The rows with values of another type."""
         same = np.dtype(dtype) == self.dtype
         return self if same and not copy else SparseRows(self.csr.astype(dtype))
 
     def copy(self) -> SparseRows:
-        """Itself: it is never changed."""
+        """The same object, because rows are never changed."""
         return self
 
     def scaled(self, factor: float) -> SparseRows:
-        """All values times a factor."""
+        """The rows with all values multiplied by a factor."""
         return SparseRows(self.csr * self.dtype.type(factor))
 
     def toarray(self) -> NDArray[Any]:
@@ -115,7 +115,7 @@ class SparseRows:
         return self._squares
 
     def min(self) -> float:
-        """Smallest entry, the zeros that are not stored included."""
+        """Smallest entry, including the zeros that are not stored."""
         return float(self.csr.min())
 
     def mean(self, axis: int) -> NDArray[np.float64]:
@@ -131,7 +131,7 @@ class SparseRows:
         return (inner + (size - self.csr.nnz) * mean * mean) / size
 
     def extremes(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Smallest and largest value of every attribute, (d,) each."""
+        """Smallest and largest value of every attribute, two arrays (d,)."""
         low, high = (getattr(self.csr, name)(axis=0) for name in ("min", "max"))
         return tuple(
             np.asarray(part.todense() if hasattr(part, "todense") else part).reshape(-1) for part in (low, high)
@@ -144,17 +144,17 @@ class SparseRows:
         return np.asarray(self.csr @ other.T)
 
     def paired_products(self, other: SparseRows) -> NDArray[np.float64]:
-        """Inner product of every row with the same row of another matrix (n, d), shape (n,)."""
+        """Inner product of every row with the row of the same number in another matrix (n, d), shape (n,)."""
         return np.asarray(self.csr.multiply(other.csr).sum(axis=1, dtype=np.float64)).reshape(-1)
 
     def keys(self) -> list[bytes]:
-        """A key for every row; rows are equal exactly if their keys are."""
+        """A key for every row: two rows are equal if and only if their keys are equal."""
         ends, values = self.csr.indptr, self.csr.data.astype(np.float64) + 0.0
         places = self.csr.indices.astype(np.int64)
         return [places[a:b].tobytes() + values[a:b].tobytes() for a, b in pairwise(ends)]
 
     def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """As `clusterkit.numerics.distinct_rows_jit.distinct_rows`."""
+        """First row of each set of equal rows, and the set of each row, as `distinct_rows` returns them."""
         number: dict[bytes, int] = {}
         inverse = np.array([number.setdefault(key, len(number)) for key in self.keys()], dtype=np.intp)
         first = np.full(len(number), len(self), dtype=np.intp)
@@ -162,7 +162,7 @@ class SparseRows:
         return first, inverse
 
     def find(self, Y: SparseRows) -> NDArray[np.intp]:
-        """As `clusterkit.numerics.distinct_rows_jit.find_rows` of these rows and Y."""
+        """The number of an equal row for each row of Y, or -1, as `distinct_rows_jit.find_rows` returns it."""
         number: dict[bytes, int] = {}
         for index, key in enumerate(self.keys()):
             number.setdefault(key, index)
@@ -171,7 +171,7 @@ class SparseRows:
     def isometric(self) -> NDArray[np.float64]:
         """Dense coordinates (n, r), r <= n, with the same distances up to rounding; O(n³).
 
-        The rows in the eigenbasis of their inner products about the mean.
+        They are the coordinates of the rows in the eigenbasis of their inner products about the mean.
         """
         from scipy.linalg import eigh
 
@@ -179,21 +179,21 @@ class SparseRows:
         G -= G.mean(axis=0)
         G -= G.mean(axis=1)[:, None]
         values, vectors = eigh((G + G.T) / 2.0)
-        kept = values > len(self) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
-        if not kept.any():
+        positive = values > len(self) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+        if not positive.any():
             return np.zeros((len(self), 1))
-        return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+        return np.ascontiguousarray(vectors[:, positive] * np.sqrt(values[positive]))
 
 
 def as_rows(points: Any, dtype: DTypeLike) -> Any:
-    """Points as a contiguous array of a type, or as sparse rows of it."""
+    """Points as a contiguous array, or as sparse rows, of a given type."""
     if isinstance(points, SparseRows):
         return points.astype(dtype, copy=False)
     return np.ascontiguousarray(points, dtype=dtype)
 
 
 def from_mean(points: Any, centre: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Squared distances of the rows to a dense point, by default to their mean, (n,)."""
+    """Squared distances of the rows to a dense point, (n,); the default point is their mean."""
     centre = points.mean(axis=0) if centre is None else centre
     if isinstance(points, SparseRows):
         return np.maximum(points.squares() - 2.0 * (points @ centre) + centre @ centre, 0.0)
@@ -202,7 +202,7 @@ def from_mean(points: Any, centre: NDArray[Any] | None = None) -> NDArray[Any]:
 
 
 def distances_from(points: Any, one: Any) -> NDArray[Any]:
-    """Squared distances of the rows to a single row (1, d) of the same form, (n,)."""
+    """Squared distances of the rows to a single row (1, d), dense if they are dense, (n,)."""
     if isinstance(points, SparseRows):
         return np.maximum(points.squares() + one.squares() - 2.0 * points.products(one)[:, 0], 0.0)
     return np.square(points - one).sum(axis=1)

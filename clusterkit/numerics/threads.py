@@ -1,7 +1,7 @@
-"""Rows shared out over threads, for compiled functions that release the interpreter lock.
+"""Rows divided among threads, for compiled functions that release the interpreter lock.
 
-Plain threads and not numba's parallel loops: those need a threading layer that either may not be entered from two
-threads at once or does not survive a fork.
+These are plain threads, not numba's parallel loops: numba needs a threading layer that either must not be entered from
+two threads at once or does not survive a fork.
 """
 
 from __future__ import annotations
@@ -12,30 +12,32 @@ from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["available", "over_rows"]
 
-# Kernel values in one go: some 10 ms, so that Ctrl-C is heard; below two of them threads cost more than they give.
 CHUNK = 4_000_000
+"""Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
 SMALLEST = 1_000_000
+"""With fewer kernel values in all, about 3 ms, starting threads costs more time than they save."""
 
 
 def available() -> int:
-    """Cores this process may use, no more than OMP_NUM_THREADS says."""
+    """Number of cores this process may use; at most the value of the variable OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return max(1, min(cores, int(limit))) if limit.isdigit() else cores
 
 
 def over_rows(function: Callable[[int, int], object], n: int, work: int, threads: int | None = None) -> None:
-    """Call ``function(start, stop)`` on chunks that cover rows 0..n-1.
+    """Call ``function(start, stop)`` on ranges that cover the rows 0..n-1 once.
 
     Parameters
     ----------
     function : callable
-        Writes its rows in place; what it writes must not depend on the chunks.
+        Writes its rows in place; the values it writes must not depend on the ranges.
     n : int
+        Number of rows.
     work : int
-        Kernel values, or steps of about a nanosecond, that one row costs.
+        Cost of a row in kernel values, or in other steps of about a nanosecond.
     threads : int, optional
-        Most threads; None: `available()`.
+        Most threads to use; None: `available()`.
     """
     threads = available() if threads is None else threads
     if threads == 1 or n * work < SMALLEST:

@@ -9,8 +9,8 @@ import attrs
 from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.stages import Partitioner, Task
-from clusterkit.numerics.equal_size.drift import Rule
-from clusterkit.partitioners._even import split
+from clusterkit.numerics.equal_size.drift import DriftRule
+from clusterkit.partitioners._equal_parts import equal_parts
 
 __all__ = ["Equal"]
 
@@ -18,23 +18,24 @@ __all__ = ["Equal"]
 @final
 @attrs.frozen
 class Equal(Partitioner):
-    """Nearest-centre parts of the raw rows, of nearly equal size: the solver `equal` as a start or a splitter.
+    """Parts of nearly equal size, each of the raw rows nearest to its centre, by the rule of the solver `equal`.
 
-    The modules of a min-max modular classifier, and a start for methods with a balance. Cost as of the solver.
+    Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
+    of the solver. The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`).
 
     Parameters
     ----------
-    alpha : float or None, default None
-    l : float, default 3
-    eps : int or None, default None
+    step : float or None, default None
+    max_ratio : float, default 3
+    size_tol : int or None, default None
     max_iter : int, default 6000
     restarts : int, default 1
     repair : bool, default False
-        All as of the solver `equal`.
+        All as in the solver `equal`; the paper calls the first three α, l and ε.
 
     Notes
     -----
-    A part left empty takes the row farthest from its centre, of the partsof more than one row.
+    An empty part receives the row that is farthest from its centre, out of the parts with more than one row.
 
     References
     ----------
@@ -45,14 +46,21 @@ class Equal(Partitioner):
     name: ClassVar[str] = "equal"
     sees: ClassVar[Literal["input", "space"]] = "input"
 
-    alpha: float | None = params.real(None, above=0.0, optional=True)
-    l: float = params.real(3.0, at_least=1.0)  # noqa: E741 (the paper's letter)
-    eps: int | None = params.integer(None, at_least=0, optional=True)
+    step: float | None = params.real(None, above=0.0, optional=True)
+    max_ratio: float = params.real(3.0, at_least=1.0)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
     max_iter: int = params.integer(6000, at_least=1)
     restarts: int = params.integer(1, at_least=0)
     repair: bool = params.flag(False)
 
     def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, (n, d) to (n,); a feature space serves too."""
-        rule = Rule(False, self.alpha, self.l, self.eps, self.max_iter, self.restarts, self.repair)
-        return split(self, rule, samples, task.k, rng)
+        """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
+        rule = DriftRule(
+            step=self.step,
+            max_ratio=self.max_ratio,
+            size_tol=self.size_tol,
+            max_iter=self.max_iter,
+            restarts=self.restarts,
+            repair=self.repair,
+        )
+        return equal_parts(self, rule, samples, task.k, rng)

@@ -9,8 +9,8 @@ import attrs
 from clusterkit._typing import Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.stages import Partitioner, Task
-from clusterkit.numerics.equal_size.drift import Rule
-from clusterkit.partitioners._even import split
+from clusterkit.numerics.equal_size.drift import DriftRule
+from clusterkit.partitioners._equal_parts import equal_parts
 
 __all__ = ["GeoClust"]
 
@@ -18,20 +18,23 @@ __all__ = ["GeoClust"]
 @final
 @attrs.frozen
 class GeoClust(Partitioner):
-    """Nearest-centre parts of the raw rows by the solver `geoclust`, for comparisons with `equal`.
+    """Parts of the raw rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
+
+    Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
+    numerics/equal_size/drift_jit.py (`_coefficients` with ``original=True``, `_move`).
 
     Parameters
     ----------
-    alpha : float or None, default None
-    eps : int or None, default None
+    step : float or None, default None
+    size_tol : int or None, default None
     max_iter : int, default 6000
     restarts : int, default 0
     repair : bool, default False
-        All as of the solver `geoclust`.
+        All as in the solver `geoclust`; the paper calls the first two α and ε.
 
     Notes
     -----
-    A part left empty takes the row farthest from its centre, of the partsof more than one row.
+    An empty part receives the row that is farthest from its centre, out of the parts with more than one row.
 
     References
     ----------
@@ -42,13 +45,20 @@ class GeoClust(Partitioner):
     name: ClassVar[str] = "geoclust"
     sees: ClassVar[Literal["input", "space"]] = "input"
 
-    alpha: float | None = params.real(None, above=0.0, optional=True)
-    eps: int | None = params.integer(None, at_least=0, optional=True)
+    step: float | None = params.real(None, above=0.0, optional=True)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
     max_iter: int = params.integer(6000, at_least=1)
     restarts: int = params.integer(0, at_least=0)
     repair: bool = params.flag(False)
 
     def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, (n, d) to (n,); a feature space serves too."""
-        rule = Rule(True, self.alpha, 3.0, self.eps, self.max_iter, self.restarts, self.repair)
-        return split(self, rule, samples, task.k, rng)
+        """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
+        rule = DriftRule(
+            original=True,
+            step=self.step,
+            size_tol=self.size_tol,
+            max_iter=self.max_iter,
+            restarts=self.restarts,
+            repair=self.repair,
+        )
+        return equal_parts(self, rule, samples, task.k, rng)

@@ -1,4 +1,4 @@
-"""k-means in the input space as a start."""
+"""k-means in the input space."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ __all__ = ["KMeans"]
 class KMeans(Partitioner):
     """Labels of k-means on the raw rows.
 
-    The default start of margin methods: cheap, and independent of a random map. O(n_init · iterations · n k d).
+    The default start of margin methods: cheap, and independent of a random feature map. O(n_init · iterations · n k d).
+    The iteration is scikit-learn's, called in numerics/lloyd.py (`kmeans`).
 
     Parameters
     ----------
     n_init : int, default 10
-        k-means++ starts; the one of lowest within-cluster sum of squares is kept.
+        Number of k-means++ starts; the one with the lowest within-cluster sum of squares is returned.
     max_iter : int, default 300
         Most Lloyd iterations of a start.
 
     Notes
     -----
-    With fewer distinct rows than k some parts stay empty. Source: Lloyd 1982; Arthur & Vassilvitskii 2007.
+    If there are fewer than k distinct rows, some parts stay empty. Source: Lloyd 1982; Arthur & Vassilvitskii 2007.
     """
 
     name: ClassVar[str] = "kmeans"

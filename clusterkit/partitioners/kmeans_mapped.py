@@ -1,4 +1,4 @@
-"""k-means in the mapped space as a start."""
+"""k-means in the feature space."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["KMeansMapped"]
 class KMeansMapped(Partitioner):
     """Labels of k-means on the features H (n, L).
 
-    The start of the published EMMC. O(n_init · iterations · n k L) time; it holds all of H, so it raises
-    `NeedsMemory` where H exceeds the memory cap.
+    The start of the published EMMC. O(n_init · iterations · n k L) time. It holds all of H, and raises `NeedsMemory` if
+    H exceeds the memory cap. The iteration is scikit-learn's, called in numerics/lloyd.py (`kmeans`).
 
     Parameters
     ----------
     n_init : int, default 10
-        k-means++ starts; the one of lowest within-cluster sum of squares is kept.
+        Number of k-means++ starts; the one with the lowest within-cluster sum of squares is returned.
     max_iter : int, default 300
         Most Lloyd iterations of a start.
 
     Notes
     -----
-    With fewer distinct rows than k some parts stay empty. Source: Zhang, Xia, Liu & Zhang 2013; Lloyd 1982.
+    If there are fewer than k distinct rows, some parts stay empty. Source: Zhang, Xia, Liu & Zhang 2013; Lloyd 1982.
     """
 
     name: ClassVar[str] = "kmeans_mapped"

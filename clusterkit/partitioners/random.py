@@ -19,8 +19,8 @@ __all__ = ["Random"]
 class Random(Partitioner):
     """A random partition whose parts differ in size by at most one.
 
-    The start of multistart methods, and the baseline of the min-max modular SVM. Poor as the only start: it knows
-    nothing of the data. O(n).
+    The start of methods with many starts, and the baseline of the min-max modular SVM. It is poor as the only start,
+    because it does not use the data. O(n).
 
     Notes
     -----
@@ -38,6 +38,6 @@ class Random(Partitioner):
     sparse: ClassVar[bool] = True
 
     def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
-        """Shuffled labels; of the samples, raw rows or a space, only the number matters."""
+        """Shuffled labels; only the number of samples (raw rows or a space) matters."""
         n = samples.n if isinstance(samples, Space) else len(samples)
         return rng.permutation(np.arange(n) % task.k)

@@ -1,4 +1,4 @@
-"""Nearest of k samples drawn at random: what Lloyd's k-means starts from."""
+"""The nearest of k samples drawn at random: the start of Lloyd's k-means."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["Seeded"]
 
-# Squared distances below this many eps times what they are computed from are rounding errors.
 MARGIN = 16.0
+"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors: a
+few operations, each with an error of one eps at most."""
 
 
 @final
@@ -25,21 +26,23 @@ MARGIN = 16.0
 class Seeded(Partitioner):
     """Labels by the nearest of k samples, the seeds, drawn from the space.
 
-    The start of k-means and kernel k-means. Uniform seeds cost O(n k L) on features and O(n k) kernel values;
-    k-means++ the same, in k passes instead of two.
+    The start of k-means and kernel k-means. Uniform seeds cost O(n k L) on features and O(n k) kernel values. k-means++
+    costs the same, in k passes over the features instead of two. The draws are in `_uniform` and `_by_distance`.
 
     Parameters
     ----------
     weighting : {"uniform", "kmeans++"}, default "uniform"
-        Every sample alike, or by the squared distance to the nearest seed so far.
+        How a seed is drawn: every sample with the same probability, or in proportion to its squared distance to the
+        nearest seed so far.
     trials : int, default 1
-        k-means++: samples drawn for each seed after the first; the one that leaves the lowest sum of squared distances
-        becomes the seed. Several cost little more than one, because they share a pass over the features.
+        k-means++: number of samples drawn for each seed after the first; the sample that leaves the lowest sum of
+        squared distances becomes the seed. Several cost little more than one, because they share a pass over the
+        features.
 
     Notes
     -----
-    The seeds differ in value from each other as long as the samples do, and each keeps its own label, so no part is
-    empty. Ties go to the seed drawn first. With fewer distinct samples than k, the other seeds are duplicates.
+    The seeds are distinct in value if there are k distinct samples; otherwise the remaining seeds are duplicates. Every
+    seed has its number as label, so no part is empty. Ties go to the seed drawn first.
 
     References
     ----------
@@ -68,7 +71,7 @@ class Seeded(Partitioner):
 
 
 def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Array]:
-    """Nearest of up to k samples distinct in value, the first of a random order."""
+    """Labels by the nearest of k samples, the first ones distinct in value of a random order, and these samples."""
     seeds = np.empty(0, dtype=np.intp)
     for candidates in _growing(rng.permutation(space.n), k):
         pool = np.concatenate([seeds, candidates])
@@ -82,7 +85,7 @@ def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Label
 
 
 def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Array]:
-    """k-means++: each seed drawn by its squared distance to the nearest seed before it."""
+    """k-means++: labels, and seeds drawn in proportion to the squared distance to the nearest seed so far."""
     seeds = [int(rng.integers(space.n))]
     labels = np.zeros(space.n, dtype=np.intp)
     first, noise = _distances_to(space, seeds[0])
@@ -93,10 +96,10 @@ def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: in
             break
         # side="right" never lands on a sample of weight 0
         drawn = np.searchsorted(cumulated, rng.random(trials) * cumulated[-1], side="right")
-        each = first[:, None] + _relative_distances(space, np.concatenate([seeds[:1], drawn]))[:, 1:]
-        np.maximum(each, 0.0, out=each)
-        chosen = int(np.argmin(np.minimum(each, best[:, None]).sum(axis=0))) if trials > 1 else 0
-        distances = each[:, chosen]
+        to_drawn = first[:, None] + _relative_distances(space, np.concatenate([seeds[:1], drawn]))[:, 1:]
+        np.maximum(to_drawn, 0.0, out=to_drawn)
+        chosen = int(np.argmin(np.minimum(to_drawn, best[:, None]).sum(axis=0))) if trials > 1 else 0
+        distances = to_drawn[:, chosen]
         labels[distances < best] = len(seeds)
         best = np.minimum(best, distances)
         seeds.append(int(drawn[chosen]))
@@ -105,7 +108,7 @@ def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: in
 
 
 def _growing(order: Array, k: int) -> Iterator[Array]:
-    """The order in pieces, each twice as long: one is enough unless there are many duplicates."""
+    """The order in sections, each twice as long as the one before: one is enough unless there are many duplicates."""
     start, size = 0, k
     while start < len(order):
         yield order[start : start + size]
@@ -120,7 +123,7 @@ def _first_of_equals(rows: Array) -> Array:
 
 
 def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Array) -> Array:
-    """Squared distances to the seeds minus that to the first of them, (n, b): differences of large norms cancel."""
+    """Squared distances to the seeds less the distance to the first seed, (n, b): large squared norms cancel."""
     if isinstance(space, KernelSpace):
         distances = space.diag()[seeds] - 2.0 * space.columns(seeds)
         return distances - distances[:, :1]
@@ -131,7 +134,7 @@ def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Array) -> Arra
 
 
 def _distances_to(space: FeatureSpace | KernelSpace, seed: int) -> tuple[Array, float]:
-    """Squared distances to one sample, (n,), and the size of rounding errors of such distances."""
+    """Squared distances to one sample, (n,), and the size of their rounding errors."""
     eps = MARGIN * float(np.finfo(space.dtype).eps)
     if isinstance(space, KernelSpace):
         diagonal = space.diag().astype(np.float64, copy=False)

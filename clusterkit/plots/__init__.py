@@ -1,6 +1,8 @@
-"""Pictures of fits; matplotlib (the extra ``plots``) is imported only when one is drawn.
+"""Plots of fits; matplotlib (the extra ``plots``) is imported only when something is drawn.
 
-Every function takes matplotlib axes or makes some, draws on them, and returns them.
+Every function takes matplotlib axes or makes some, draws on them, and returns them. Each function is in the module of
+the same name with an underscore; ``_figure.py`` has axes, colours and legends, ``_projection.py`` the two coordinates
+of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots
 >>> plots.__all__
@@ -12,27 +14,27 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# The modules are named otherwise: importing one would hide the function of the same name.
+# The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
-    "clusters": "clusterkit.plots.scatter",
-    "connectivity": "clusterkit.plots.lines",
-    "contours": "clusterkit.plots.domains",
-    "edsvc_curves": "clusterkit.plots.agreements",
-    "search_curve": "clusterkit.plots.searches",
-    "trajectories": "clusterkit.plots.ascents",
-    "width_path": "clusterkit.plots.widths",
+    "clusters": "clusterkit.plots._clusters",
+    "connectivity": "clusterkit.plots._connectivity",
+    "contours": "clusterkit.plots._contours",
+    "edsvc_curves": "clusterkit.plots._edsvc_curves",
+    "search_curve": "clusterkit.plots._search_curve",
+    "trajectories": "clusterkit.plots._trajectories",
+    "width_path": "clusterkit.plots._width_path",
 }
 
 __all__ = ["clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
 
 if TYPE_CHECKING:
-    from clusterkit.plots.agreements import edsvc_curves
-    from clusterkit.plots.ascents import trajectories
-    from clusterkit.plots.domains import contours
-    from clusterkit.plots.lines import connectivity
-    from clusterkit.plots.scatter import clusters
-    from clusterkit.plots.searches import search_curve
-    from clusterkit.plots.widths import width_path
+    from clusterkit.plots._clusters import clusters
+    from clusterkit.plots._connectivity import connectivity
+    from clusterkit.plots._contours import contours
+    from clusterkit.plots._edsvc_curves import edsvc_curves
+    from clusterkit.plots._search_curve import search_curve
+    from clusterkit.plots._trajectories import trajectories
+    from clusterkit.plots._width_path import width_path
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What all pictures share: axes, colours, the points of clusters, legends beside the data."""
+"""Shared parts of all plots: axes, colours, the points of clusters, legends beside the data."""
 
 from __future__ import annotations
 
@@ -28,28 +28,33 @@ __all__ = [
     "raster",
 ]
 
-# Okabe and Ito's colours, which people with any colour vision tell apart, without black (the ink) and yellow (too pale
-# for small points). Further clusters repeat them with another marker; circles and squares around points mean support
-# vectors, crosses noise and stars equilibria, so none of these is a marker of clusters after the first.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+"""The colours of Okabe and Ito, distinguishable with any colour vision, without black (used for text) and yellow (too
+pale for small points)."""
 MARKERS = ("o", "^", "D", "v", "p", "<", ">")
+"""Markers of clusters: further clusters repeat the colours with another marker. Rings and squares around points mark
+support vectors, crosses noise and stars equilibria, so none of these marks a cluster after the first six."""
 STYLES = tuple((color, marker) for marker in MARKERS for color in COLORS)
+"""Colour and marker of each cluster, in order."""
 INK, FAINT = "#222222", "#808080"
+"""Colours of lines and text, and of noise and secondary lines."""
 
 LEGEND_ENTRIES = 10
+"""Most lines of a legend: more would be higher than the axes."""
 MOST_NUMBERS = 40
-"""Clusters that get their number written into the picture, where the legend cannot name them all."""
+"""At most so many clusters have their number written into the plot, where the legend cannot name them all."""
 RASTER_FROM = 5000
-"""Points from which a PDF or SVG holds an image of them instead of each."""
+"""With at least so many points a PDF or SVG has an image of them instead of single points."""
 SIZE = (7.4, 5.0)
+"""Width and height of a new figure in inches."""
 HEIGHTS = (2.6, 6.6)
-"""Inches that a figure of our own may have."""
+"""Least and largest height in inches to which a new figure is adjusted."""
 STRETCH = 8.0
 """Ratio of the two ranges up to which both axes have the same unit."""
 
 
 def matplotlib_or_raise() -> None:
-    """Refuse clearly where the extra is missing."""
+    """Raise a clear ImportError if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -59,7 +64,7 @@ def matplotlib_or_raise() -> None:
 
 
 def axes_for(ax: Any) -> Any:
-    """The axes given, or those of a new figure of pyplot, so that notebooks and ``pyplot.show`` find it."""
+    """The axes, or the axes of a new pyplot figure, which notebooks and ``pyplot.show`` display."""
     if ax is None:
         from matplotlib import pyplot
 
@@ -67,55 +72,55 @@ def axes_for(ax: Any) -> Any:
     return ax
 
 
-def check_axes(ax: Any, who: str) -> None:
-    """Refuse what is no axes before anything is computed."""
+def check_axes(ax: Any, caller: str) -> None:
+    """Raise InvalidParameter for anything but matplotlib axes or None, before anything is computed."""
     matplotlib_or_raise()
     from matplotlib.axes import Axes
 
     if ax is not None and not isinstance(ax, Axes):
         hint = "; give one of them" if isinstance(ax, np.ndarray | list | tuple) else ""
-        raise InvalidParameter(f"{who}: ax must be matplotlib axes or None, got {type(ax).__name__}{hint}")
+        raise InvalidParameter(f"{caller}: ax must be matplotlib axes or None, got {type(ax).__name__}{hint}")
 
 
 def counted(number: int, thing: str) -> str:
-    """``1 cluster``, ``1,200 clusters``."""
+    """A number with its noun: ``1 cluster``, ``1,200 clusters``."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def of_clusters(labels: Labels) -> str:
-    """What a title says about labels."""
+    """Text about labels for a title."""
     noise = int(np.sum(labels < 0))
     k = len(np.unique(labels[labels >= 0]))
     return f"{counted(k, 'cluster')} of {counted(len(labels), 'sample')}, {noise or 'no'} noise"
 
 
 def styles_of(labels: Labels) -> Array:
-    """Index into `STYLES` for each label >= 0, -1 for noise: the label itself, if there are as many styles."""
+    """Index into `STYLES` for each label, -1 for noise: the label itself if there are enough styles, else its rank."""
     if labels.max(initial=-1) >= len(STYLES):
         ranks = np.unique(labels[labels >= 0], return_inverse=True)[1].reshape(-1)
-        result = np.full(len(labels), -1, dtype=np.intp)
-        result[labels >= 0] = ranks % len(STYLES)
-        return result
+        styles = np.full(len(labels), -1, dtype=np.intp)
+        styles[labels >= 0] = ranks % len(STYLES)
+        return styles
     return np.where(labels >= 0, labels, -1).astype(np.intp)
 
 
 def point_size(n: int) -> float:
-    """Area of a marker: smaller where there are many."""
+    """Area of a marker in points², smaller for many samples."""
     return float(np.clip(26.0 * np.sqrt(250.0 / max(n, 1)), 2.5, 26.0))
 
 
 def raster(n: int) -> bool:
-    """Whether so many marks are better an image within vector graphics."""
+    """Whether so many marks are drawn as an image within vector graphics."""
     return n > RASTER_FROM
 
 
 def draw_points(
     ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, *, alpha: float = 1.0, scale: float = 1.0
 ) -> list[Any]:
-    """Scatter clusters and noise; the legend's handles for them come back, at most `room`.
+    """Scatter clusters and noise, and return at most `room` handles for the legend.
 
-    One collection for each style in use, labelled with its cluster, and one for noise. Where there are more
-    clusters than room, the legend names the largest and the picture has the numbers of the clusters.
+    There is one collection for each style in use, labelled with its cluster, and one for noise. If there are more
+    clusters than room, the legend names the largest and the numbers of the clusters are written into the plot.
 
     Parameters
     ----------
@@ -125,7 +130,7 @@ def draw_points(
     room : int
     alpha : float
     scale : float
-        Of the area of the markers.
+        Factor of the area of the markers.
 
     Returns
     -------
@@ -134,7 +139,7 @@ def draw_points(
     from matplotlib.lines import Line2D
 
     size, many = scale * point_size(len(places)), raster(len(places))
-    found, counts = np.unique(labels[labels >= 0], return_counts=True)
+    names, counts = np.unique(labels[labels >= 0], return_counts=True)
     style = styles_of(labels)
     common = {"rasterized": many, "alpha": alpha}
     noise = labels < 0
@@ -153,27 +158,27 @@ def draw_points(
             *places[rows].T, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
             zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", **common,
         )  # fmt: skip
-    if len(found) <= room:
+    if len(names) <= room:
         return [*drawn.values(), *handles]
     largest = np.sort(np.argsort(-counts, kind="stable")[: max(room - 1, 0)])
     named: list[Any] = []
     for place in largest:
-        color, marker = STYLES[style[np.argmax(labels == found[place])]]
-        text = f"cluster {found[place]}: {counts[place]:,}"
+        color, marker = STYLES[style[np.argmax(labels == names[place])]]
+        text = f"cluster {names[place]}: {counts[place]:,}"
         named.append(Line2D([], [], linestyle="", marker=marker, color=color, markersize=5, label=text))
-    others = len(found) - len(largest)
+    others = len(names) - len(largest)
     rest = Line2D([], [], linestyle="", label=f"and {counted(others, 'more cluster')}")
-    _draw_numbers(ax, places, labels, found[np.argsort(-counts, kind="stable")][:MOST_NUMBERS])
+    _draw_numbers(ax, places, labels, names[np.argsort(-counts, kind="stable")][:MOST_NUMBERS])
     return [*named, rest, *handles]
 
 
 def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Array) -> None:
-    """The number of each cluster at its sample nearest to the median."""
+    """Write the number of each cluster at its sample nearest to the median of the cluster."""
     from matplotlib.patheffects import withStroke
 
     for label in which:
-        own = places[labels == label]
-        middle = own[np.argmin(np.square(own - np.median(own, axis=0)).sum(axis=1))]
+        members = places[labels == label]
+        middle = members[np.argmin(np.square(members - np.median(members, axis=0)).sum(axis=1))]
         ax.annotate(
             str(label), middle, fontsize=8, fontweight="bold", color=INK, ha="center", va="center", zorder=6,
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
@@ -181,7 +186,7 @@ def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Array) -> None:
 
 
 def frame(ax: Any, title: str, names: Sequence[str]) -> None:
-    """Title, names of the axes, light spines."""
+    """Set title, names of the axes and light spines."""
     ax.set_title(title, fontsize=10.5, loc="left", color=INK)
     ax.set_xlabel(names[0], color=INK)
     ax.set_ylabel(names[1], color=INK)
@@ -190,18 +195,19 @@ def frame(ax: Any, title: str, names: Sequence[str]) -> None:
         spine.set_color("#cccccc")
 
 
-def finish(ax: Any, handles: list[Any], places: Array | None, *, own: bool) -> Any:
-    """A legend beside the data, and equal units.
+def finish(ax: Any, handles: list[Any], places: Array | None, *, new_figure: bool) -> Any:
+    """Add a legend beside the data and, if possible, equal units on both axes.
 
     Parameters
     ----------
     ax : Axes
     handles : list of artists
-        For the legend; none, no legend.
+        For the legend; empty: no legend.
     places : ndarray of shape (n, 2) or None
-        Of the data; both axes get the same unit if that leaves a picture. None: they have different units anyway.
-    own : bool
-        Whether the figure was made for these axes; it then gets the height that equal units ask for.
+        Places of the data; both axes get the same unit unless one range is much longer. None: the axes have
+        different quantities.
+    new_figure : bool
+        Whether the figure was made for these axes; its height is then adjusted to the equal units.
 
     Returns
     -------
@@ -216,28 +222,28 @@ def finish(ax: Any, handles: list[Any], places: Array | None, *, own: bool) -> A
         return ax
     width, height = np.ptp(places, axis=0)
     if 0 < max(width, height) <= STRETCH * min(width, height):
-        # the limits give way, not the box: layouts misjudge the room for names beside a box that shrinks later
+        # adjust the limits, not the box: layouts leave the wrong space for names beside a box that shrinks later
         ax.set_aspect("equal", adjustable="box" if _shares_both(ax) else "datalim")
-        if own:
+        if new_figure:
             fit_height(ax)
     return ax
 
 
 def fit_height(ax: Any) -> None:
-    """Make the figure of these axes as high as their equal units ask for; it holds nothing else."""
+    """Adjust the height of the figure to the equal units of its only axes."""
     figure, aspect = ax.figure, ax.get_aspect()
     if aspect == "auto":
         return
-    ax.set_aspect("auto")  # or the limits give way here already
+    ax.set_aspect("auto")  # otherwise the layout already changes the limits
     figure.get_layout_engine().execute(figure)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     width, height = figure.get_size_inches()
     box = ax.get_position()
-    wanted = height * (1.0 - box.height) + width * box.width * (top - bottom) / (right - left)
-    figure.set_size_inches(width, float(np.clip(wanted, *HEIGHTS)))
+    suited = height * (1.0 - box.height) + width * box.width * (top - bottom) / (right - left)
+    figure.set_size_inches(width, float(np.clip(suited, *HEIGHTS)))
     ax.set_aspect(aspect)
 
 
 def _shares_both(ax: Any) -> bool:
-    """Whether other axes share both directions, so that the limits cannot give way."""
+    """Whether other axes share both directions, so that the limits are fixed."""
     return all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))

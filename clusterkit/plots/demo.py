@@ -1,4 +1,4 @@
-"""The picture of ``clusterkit demo``: a support vector contour, and digits found by maximum margins."""
+"""The figure of ``clusterkit demo``: a support vector contour, and digits clustered by maximum margins."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from numpy.typing import NDArray
 
 __all__ = ["draw"]
 
-# Okabe and Ito's colours, which people with any colour vision tell apart
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+"""The colours of Okabe and Ito, distinguishable with any colour vision."""
 INK, FAINT = "#222222", "#777777"
+"""Colours of lines and text, and of secondary text."""
 GRID = 240
+"""Points on each side at which the domain is evaluated."""
 
 
 def draw(path: str, moons: Any, svc: Any, images: Any, emmc: Any, digits: Any, notes: dict[str, str]) -> None:
-    """Write the picture.
+    """Write the figure to a file.
 
     Parameters
     ----------
     path : str
-        The ending decides the format.
+        File name; the ending decides the format.
     moons : ndarray of shape (n, 2)
     svc : fitted estimator
-        Of `moons`, whose outcome is a kernel domain.
+        A model fitted to `moons`, whose outcome is a kernel domain.
     images : ndarray of shape (m, 64)
         Rows are 8 x 8 pixels.
     emmc : fitted estimator
-        Of `images`.
+        A model fitted to `images`.
     digits : ndarray of shape (m,)
-        What the images show; only for the captions.
+        The digits in the images; only for the captions.
     notes : dict
-        One line below each title: "svc" and "emmc".
+        One line below each title, by "svc" and "emmc".
     """
     from matplotlib.figure import Figure
 
@@ -60,8 +62,8 @@ def _titles(part: Any, title: str, note: str) -> None:
 
 
 def _colors(labels: NDArray[Any]) -> dict[int, str]:
-    found = [int(label) for label in np.unique(labels) if label >= 0]
-    return {label: COLORS[place % len(COLORS)] for place, label in enumerate(found)}
+    clusters = [int(label) for label in np.unique(labels) if label >= 0]
+    return {label: COLORS[place % len(COLORS)] for place, label in enumerate(clusters)}
 
 
 def _bare(axes: Any) -> None:
@@ -72,7 +74,7 @@ def _bare(axes: Any) -> None:
 
 
 def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
-    """The domain, its border, the clusters, and the samples that carry the border."""
+    """Draw the domain, its border, the clusters, and the support vectors."""
     domain, labels = svc.outcome_, svc.labels_
     low, high = points.min(axis=0) - 0.28, points.max(axis=0) + 0.28
     xs, ys = np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID)
@@ -101,9 +103,9 @@ def _contour(axes: Any, points: NDArray[Any], svc: Any) -> None:
 
 
 def _scatter(axes: Any, images: Any, labels: Any, digits: Any, colors: dict[int, str]) -> None:
-    """Digits as glyphs in the plane of the two main directions, coloured by the cluster found."""
+    """Draw digits as glyphs at their first two principal components, in the colour of their cluster."""
     centred = images - images.mean(axis=0)
-    _, directions = np.linalg.eigh(centred.T @ centred)  # 64 x 64, the largest last
+    _, directions = np.linalg.eigh(centred.T @ centred)  # 64 x 64, the largest eigenvalue last
     plane = centred @ directions[:, :-3:-1]
     for label, color in colors.items():
         for value in np.unique(digits):
@@ -116,7 +118,7 @@ def _scatter(axes: Any, images: Any, labels: Any, digits: Any, colors: dict[int,
 
 
 def _mean_image(part: Any, place: tuple[float, ...], images: Any, labels: Any, digits: Any, label: int) -> None:
-    """The mean of a cluster, framed in its colour, with what it holds."""
+    """Draw the mean image of a cluster, framed in its colour, with its size and its most frequent digit."""
     rows = labels == label
     values, counts = np.unique(digits[rows], return_counts=True)
     most = int(np.argmax(counts))

@@ -1,4 +1,4 @@
-"""Comparisons the laws share: equal bits, equal up to rounding, equal outcomes."""
+"""Comparisons that several laws use: equal bits, equal up to rounding, equal outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def same_bits(one: Array, other: Array, what: str) -> None:
 
 
 def close(one: Array, other: Array, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
-    """Equal up to rounding: of the larger of the two, of `scale`, with so many digits lost on the way."""
+    """Equal up to rounding, relative to the larger array or to `scale`; ``digits`` decimal digits may be lost."""
     assert one.shape == other.shape, f"{what}: shape {one.shape} against {other.shape}"
     if not one.size:
         return
@@ -35,7 +35,7 @@ def close(one: Array, other: Array, what: str, *, digits: int = 0, scale: float 
 
 
 def numbers(outcome: Outcome, space: Space) -> Array:
-    """Everything an outcome says about the samples, as one array."""
+    """All numbers of an outcome about the samples, as one array."""
     if isinstance(outcome, Embedding):
         return outcome.rows
     assert isinstance(outcome, Domain), f"an outcome is an Embedding or a Domain, got {type(outcome).__name__}"

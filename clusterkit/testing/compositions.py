@@ -1,4 +1,4 @@
-"""Whole pipelines: a legal composition fitted, repeated, predicted with, pickled; and which ones to try first."""
+"""Whole pipelines: fits a legal composition, repeats, predicts and pickles; and chooses which compositions to try."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from clusterkit.testing.strategies import Case
 __all__ = ["check_composition", "describe", "estimator", "pairwise_cover", "samples"]
 
 MAX_ITER = 12
+"""Iterations at most in a trial fit: enough for small samples to converge, and few enough for hundreds of fits."""
 
 
 def describe(c: Composition) -> str:
-    """The names of the stages in a row; what pytest shows.
+    """The names of the stages, joined by hyphens: the label that pytest shows.
 
     Examples
     --------
     >>> from clusterkit import compositions
     >>> describe(next(iter(compositions())))
-    'elm-centroids-argmax-None-kmeans-2'
+    'elm-centroids-argmax-None-equal-2'
     """
     return "-".join(value for _, value in _slots(c))
 
@@ -40,7 +41,7 @@ def samples(dtype: str = "float64") -> Array:
 
 
 def estimator(c: Composition, seed: int = 0) -> Pipeline:
-    """A pipeline of the stages, with few turns."""
+    """A pipeline of the stages, with at most `MAX_ITER` iterations."""
     return Pipeline(
         c.featuremap, c.solver, c.labeler, c.balancer, "random" if c.init is None else c.init,
         n_clusters=c.n_clusters, n_init=c.n_init, max_iter=min(c.max_iter, MAX_ITER), random_state=seed,
@@ -48,7 +49,7 @@ def estimator(c: Composition, seed: int = 0) -> Pipeline:
 
 
 def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) -> bool:
-    """Fit a legal composition and hold it to what `Pipeline` promises.
+    """Fit a legal composition and check every promise of `Pipeline`.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     Returns
     -------
     bool
-        False if a stage refused the data by name (negative features for NMF), which is an answer too.
+        False if a stage refused the data by name (negative features for NMF), which is a correct answer too.
 
     Raises
     ------
@@ -88,9 +89,9 @@ def _check_results(c: Composition, model: Pipeline, X: Array) -> None:
     assert labels.shape == (n,)
     assert labels.dtype == np.intp
     if c.n_clusters is None:
-        found = np.unique(labels[labels >= 0])
+        numbers = np.unique(labels[labels >= 0])
         assert labels.min() >= -1
-        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+        np.testing.assert_array_equal(numbers, np.arange(len(numbers)), err_msg="numbers are left out")
     else:
         assert labels.min() >= 0
         assert labels.max() < c.n_clusters
@@ -133,7 +134,7 @@ def _check_predictions(c: Composition, model: Pipeline, X: Array) -> None:
 
 
 def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
-    """Few compositions that together hold every pair of slot values which occurs in any of them; greedy.
+    """A few compositions that together contain every pair of slot values that occurs in any of them; greedy.
 
     Parameters
     ----------
@@ -145,12 +146,12 @@ def pairwise_cover(compositions: Iterable[Composition]) -> list[Composition]:
         The same for the same input: ties go to the first.
     """
     pairs = [(c, set(combinations(_slots(c), 2))) for c in compositions]
-    missing = set().union(*(found for _, found in pairs)) if pairs else set()
+    missing = set().union(*(values for _, values in pairs)) if pairs else set()
     cover = []
     while missing:
-        best, found = max(pairs, key=lambda entry: len(entry[1] & missing))
+        best, values = max(pairs, key=lambda entry: len(entry[1] & missing))
         cover.append(best)
-        missing -= found
+        missing -= values
     return cover
 
 

@@ -1,4 +1,4 @@
-"""Every law that applies to a stage: run at once, or as one pytest case each."""
+"""Every law that applies to a stage: all at once, or each as a case of pytest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_stage(stage: Any, share: float = 1.0) -> None:
     Raises
     ------
     AssertionError
-        At the first law that is broken; the message names it, what it says and the smallest example found.
+        At the first law that is broken; the message names it, what it says and the smallest example that breaks it.
     """
     for _, check in laws_of(stage, share):
         check()
@@ -46,15 +46,15 @@ def laws_of(stage: Any, share: float = 1.0) -> Iterator[tuple[str, Callable[[], 
     share : float
         As for `check_stage`.
     """
-    made = _made(stage)
-    for each in _applicable(made):
-        yield each.name, functools.partial(_check, each, made, share)
+    stage = _stage_of(stage)
+    for law in _applicable(stage):
+        yield law.name, functools.partial(_check, law, stage, share)
 
 
 def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
     """The stage with its defaults, then with each word of its parameters that take one of a few words.
 
-    The words come from the fields' metadata ("options"), so no list is kept by hand.
+    The words come from the fields' metadata ("options"), so nobody has to list them.
     """
     yield "", stage
     fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(type(stage))
@@ -90,7 +90,7 @@ def parametrize_with_laws(
     Raises
     ------
     UnknownName
-        If no registered stage is meant: a plugin that is not installed must not pass for want of tests.
+        If no registered stage matches: a plugin that is not installed must not pass because it has no tests.
 
     Examples
     --------
@@ -100,28 +100,28 @@ def parametrize_with_laws(
     """
     import pytest
 
-    wanted = None if names is None else set(names)
+    chosen = None if names is None else set(names)
     entries = [
         entry
-        for each in (ABSTRACT if kind is None else [kind])
-        for entry in registry.entries(each)
-        if (wanted is None or entry.name in wanted) and distribution in (None, entry.distribution)
+        for slot_kind in (ABSTRACT if kind is None else [kind])
+        for entry in registry.entries(slot_kind)
+        if (chosen is None or entry.name in chosen) and distribution in (None, entry.distribution)
     ]
     if not entries:
-        said = {"kind": kind, "names": None if wanted is None else sorted(wanted), "distribution": distribution}
-        asked = ", ".join(f"{key}={value!r}" for key, value in said.items() if value is not None)
+        conditions = {"kind": kind, "names": None if chosen is None else sorted(chosen), "distribution": distribution}
+        described = ", ".join(f"{key}={value!r}" for key, value in conditions.items() if value is not None)
         seen = "; ".join(
             f"{p.name} of {p.distribution}" + (f" (not used: {p.problem})" if p.problem else "")
             for p in registry.plugins()
         )
-        raise UnknownName(f"no registered stage has {asked}. Installed plugins: {seen or 'none'}.")
+        raise UnknownName(f"no registered stage has {described}. Installed plugins: {seen or 'none'}.")
     cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry, share)]
     return pytest.mark.parametrize("law", cases)
 
 
 @final
 @attrs.frozen(eq=False)
-class Case:
+class LawCase:
     """One law of one stage, to be called.
 
     Parameters
@@ -139,19 +139,19 @@ class Case:
         self.run()
 
 
-def _cases(entry: Entry, share: float) -> Iterator[Case]:
-    """A case a law; a stage that does not load or construct is one case that fails."""
+def _cases(entry: Entry, share: float) -> Iterator[LawCase]:
+    """One case for each law; a stage that does not load or construct is a single case, which fails."""
     where = f"{entry.kind}-{entry.name}"
     try:
-        made: Stage = registry.get(entry.kind, entry.name)()
-        made = made.with_parameters(**made.trial)
+        default: Stage = registry.get(entry.kind, entry.name)()
+        default = default.with_parameters(**default.trial)
     except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
-        yield Case(f"{where}-loads", functools.partial(_fail, problem))
+        yield LawCase(f"{where}-loads", functools.partial(_fail, problem))
         return
-    for suffix, stage in variants(made):
-        for each in _applicable(stage):
-            if not suffix or each not in CONTRACT:  # the contract is about the class
-                yield Case(f"{where}{suffix}-{each.name}", functools.partial(_check, each, stage, share))
+    for suffix, stage in variants(default):
+        for law in _applicable(stage):
+            if not suffix or law not in CONTRACT:  # the contract is about the class
+                yield LawCase(f"{where}{suffix}-{law.name}", functools.partial(_check, law, stage, share))
 
 
 def _fail(problem: Exception) -> None:
@@ -159,8 +159,8 @@ def _fail(problem: Exception) -> None:
 
 
 def _applicable(stage: Stage) -> list[Law]:
-    laws = [*CONTRACT, *LAWS[stage.kind], *(CODEC_LAWS if isinstance(stage, Codec) else [])]
-    return [each for each in laws if each.applies(stage)]
+    laws = [*CONTRACT, *LAWS.get(stage.kind, []), *(CODEC_LAWS if isinstance(stage, Codec) else [])]
+    return [law for law in laws if law.applies(stage)]
 
 
 def _check(law: Law, stage: Stage, share: float = 1.0) -> None:
@@ -174,7 +174,7 @@ def _check(law: Law, stage: Stage, share: float = 1.0) -> None:
         ) from error
 
 
-def _made(stage: Any) -> Stage:
+def _stage_of(stage: Any) -> Stage:
     if isinstance(stage, Stage):
         return stage
     if isinstance(stage, type) and issubclass(stage, Stage):
@@ -183,11 +183,9 @@ def _made(stage: Any) -> Stage:
         raise TypeError(f"check_stage takes a stage, its class or its name, got {stage!r}")
     kind, _, name = stage.rpartition(":")
     if kind in ABSTRACT:
-        found: Any = registry.get(kind, name)
-        return _made(found)
-    kinds = [each for each in ABSTRACT if registry.find(each, stage) is not None]
+        return _stage_of(registry.get(kind, name))
+    kinds = [kind for kind in ABSTRACT if registry.find(kind, stage) is not None]
     if len(kinds) != 1:
         what = "no kind of stage has" if not kinds else f"{' and '.join(kinds)} have"
         raise UnknownName(f"{what} a stage named {stage!r}; write 'kind:name' or pass the class")
-    found = registry.get(kinds[0], stage)
-    return _made(found)
+    return _stage_of(registry.get(kinds[0], stage))

@@ -23,7 +23,7 @@ __all__ = ["HEAVY", "LAWS"]
 LAWS: list[Law] = []
 
 HEAVY = ("sklearn", "scipy", "numba", "cvxpy", "matplotlib", "pandas", "torch")
-"""Packages that the module of a stage must not import at its top: listing stages would pay for them."""
+"""Packages that the module of a stage must not import at its top: listing the stages would take as long."""
 
 
 @law(LAWS)
@@ -88,7 +88,7 @@ def documents_itself(stage: Stage) -> None:
 
 @law(LAWS)
 def refuses_values_out_of_range(stage: Stage) -> None:
-    """Every value its fields call invalid is refused, naming stage, parameter and value."""
+    """Every value that the metadata of a field call invalid is refused by an error with stage, parameter and value."""
     cls: Any = type(stage)
     for field in attrs.fields(cls):
         for value in field.metadata.get("invalid", ()):
@@ -137,6 +137,6 @@ def _loaded_by(module: str) -> tuple[str, ...]:
     """Heavy packages in a fresh interpreter after importing a module."""
     script = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, f"{module} cannot be imported on its own:\n{done.stderr}"
-    return tuple(done.stdout.split())
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert process.returncode == 0, f"{module} cannot be imported on its own:\n{process.stderr}"
+    return tuple(process.stdout.split())

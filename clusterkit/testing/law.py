@@ -18,7 +18,7 @@ from clusterkit.testing.strategies import Case
 __all__ = ["Law", "Source", "law"]
 
 Source: TypeAlias = SearchStrategy[Any] | Callable[[Any], SearchStrategy[Any]]
-"""Where the examples of an argument come from: a strategy, or one made for the stage."""
+"""Where the examples of an argument come from: a strategy, or a function from the stage to a strategy."""
 
 
 def _always(stage: Any) -> bool:
@@ -33,15 +33,15 @@ class Law:
     Parameters
     ----------
     name : str
-        The function's name, which reads as the statement.
+        Name of the function; it reads as the statement.
     statement : str
         First line of its docstring.
     check : callable
         ``check(stage, **drawn)``; raises AssertionError.
     sources : mapping
-        What is drawn for each argument; none means that the law is checked once.
+        The source of each argument. Without sources the law is checked once.
     applies : callable
-        Whether the law speaks about a stage.
+        ``applies(stage)`` says whether the law concerns a stage.
     """
 
     name: str
@@ -67,11 +67,11 @@ class Law:
 
         check: Callable[[], None] = example
         if self.sources:
-            drawn = {name: _made(source, stage) for name, source in self.sources.items()}
+            drawn = {name: _strategy(source, stage) for name, source in self.sources.items()}
             example.__name__ = self.name  # the seed of the derandomised profile derives from it
             phases = [
                 phase for phase in settings().phases if phase is not Phase.explain
-            ]  # lines of numpy explain nothing
+            ]  # hypothesis would point at lines of numpy
             configured = settings(
                 max_examples=max(1, round(share * settings().max_examples)),
                 deadline=None,
@@ -80,11 +80,11 @@ class Law:
                 phases=phases,
             )
             check = configured(given(**drawn)(example))
-        with threadpool_limits(1):  # a second thread costs far more than it gives on two dozen samples
+        with threadpool_limits(1):  # on two dozen samples a second thread costs more time than it saves
             check()
 
 
-def _made(source: Source, stage: Stage) -> SearchStrategy[Any]:
+def _strategy(source: Source, stage: Stage) -> SearchStrategy[Any]:
     return source if isinstance(source, SearchStrategy) else source(stage)
 
 
@@ -95,8 +95,8 @@ def law(
 
     def add(check: Callable[..., None]) -> Law:
         assert check.__doc__, "a law states itself in its docstring"
-        made = Law(check.__name__, check.__doc__.partition("\n")[0], check, sources, applies)
-        laws.append(made)
-        return made
+        new = Law(check.__name__, check.__doc__.partition("\n")[0], check, sources, applies)
+        laws.append(new)
+        return new
 
     return add

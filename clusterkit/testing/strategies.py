@@ -1,7 +1,7 @@
 """Hypothesis strategies: data sets that break methods, labels, costs, spaces and legal compositions.
 
-What is drawn are a few words and numbers, from which numpy makes the arrays: fast, and a failing example reads as
-``Case(pattern='duplicates', n=4, d=1, k=2, dtype='float64', seed=0)``.
+Hypothesis draws a few words and numbers, from which numpy makes the arrays. That is fast, and a failing example reads
+as ``Case(pattern='duplicates', n=4, d=1, k=2, dtype='float64', seed=0)``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ VIEWS: dict[str, Any] = {
 @final
 @attrs.frozen
 class Case:
-    """Samples and a number of clusters, told by what they are made from.
+    """A data set and a number of clusters, described by the few words and numbers that generate it.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Case:
     dtype : {"float64", "float32"}
     seed : int
     absolute : bool
-        Whether negative values lose their sign, for stages that take none.
+        Whether negative values lose their sign, for stages that refuse negative values.
     """
 
     pattern: str

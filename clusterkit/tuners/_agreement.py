@@ -1,4 +1,4 @@
-"""How well a labelling agrees with an ensemble of others, for hundreds of labellings of the same samples."""
+"""Agreement of a labelling with an ensemble of others, for hundreds of labellings of the same samples."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from clusterkit._typing import Array, Labels
 __all__ = ["Agreement"]
 
 TIE = 1e-12
-"""Scores within this of the best are equal: so much is left to the order of a sum."""
+"""Scores that differ by less are equal: the order of a sum changes them by about this much."""
 
 
 @final
 @attrs.define(eq=False)
 class Agreement:
-    """Mean agreement with M labelings of n samples; a partition met before is not scored again.
+    """Mean agreement of a partition with M labelings of n samples; equal partitions are scored once.
 
-    ``NMI = I / √(H H')`` and ``AMI = (I - E I) / (√(H H') - E I)``; two trivial partitions agree fully, one trivial
-    and one other not at all. NMI is that of `clusterkit.metrics.anmi`, from one table of counts for all members. AMI
-    is 0 where chance alone shares everything (all samples apart).
+    ``NMI = I / √(H H')`` and ``AMI = (I - E I) / (√(H H') - E I)`` with the mutual information I, the entropies H and
+    H', and the expectation E over random partitions with the same cluster sizes. Two trivial partitions (one cluster)
+    agree fully, a trivial and a nontrivial one not at all. NMI equals `clusterkit.metrics.anmi`, but one table of
+    counts serves all members. AMI is 0 where chance alone shares all the information (all samples apart).
+
+    O(n M) time for a partition of k clusters, and O(k Σ k_m) for its table.
 
     Parameters
     ----------
@@ -54,20 +57,20 @@ class Agreement:
         self._entropies = math.log(n) - self._sums(np.bincount(self._codes.reshape(-1), minlength=len(self._owner))) / n
 
     def __len__(self) -> int:
-        """Partitions scored."""
+        """Number of different partitions scored."""
         return len(self._known)
 
     def score(self, labels: Labels) -> float:
-        """Mean over the members, in [0, 1] for NMI; labels (n,) numbered from 0 by first appearance, -1 a cluster."""
+        """Mean over the members, in [0, 1] for NMI; labels (n,) in order of first appearance, -1 is a cluster."""
         key = np.ascontiguousarray(labels, dtype=np.int32).tobytes()
         if key not in self._known:
             values = self._nmi(labels) if self.measure == "nmi" else self._ami(labels)
-            # the order of the members must not matter: a correctly rounded sum
+            # fsum rounds correctly, so the order of the members does not matter
             self._known[key] = math.fsum(values.tolist()) / len(self.members)
         return self._known[key]
 
     def singletons(self) -> float:
-        """The score of every sample alone: what chance gives a shattered partition."""
+        """Score of the partition in which every sample is alone: what chance gives a shattered partition."""
         return self.score(np.arange(self.members.shape[1]))
 
     def _sums(self, table: Array) -> Array:
@@ -76,11 +79,11 @@ class Agreement:
         return np.bincount(self._owner, terms if terms.ndim == 1 else terms.sum(axis=0), minlength=len(self.members))
 
     def _information(self, labels: Labels) -> tuple[Array, float, Array]:
-        """Information shared with each member, the entropy of the labels, and the sizes of their clusters."""
+        """Mutual information with each member (M,), entropy of the labels, and their cluster sizes."""
         n, wide = len(labels), len(self._owner)
-        own = np.unique(labels, return_inverse=True)[1]
-        sizes = np.bincount(own)
-        cells = np.bincount((own * wide + self._codes).reshape(-1), minlength=len(sizes) * wide)
+        codes = np.unique(labels, return_inverse=True)[1]
+        sizes = np.bincount(codes)
+        cells = np.bincount((codes * wide + self._codes).reshape(-1), minlength=len(sizes) * wide)
         entropy = math.log(n) - float(self._logs[sizes].sum()) / n
         joint = math.log(n) - self._sums(cells.reshape(len(sizes), wide)) / n
         return np.maximum(entropy + self._entropies - joint, 0.0), entropy, sizes
@@ -98,18 +101,21 @@ class Agreement:
         for size, number in zip(kinds.tolist(), many.tolist(), strict=True):
             by_chance += number * self._by_chance(size)
         above = np.sqrt(np.maximum(entropy * self._entropies, 0.0)) - by_chance
-        # where chance alone gives all there is to share nothing is left to agree by
+        # Where chance alone shares all the information, the agreement is 0 / 0 and counts as none.
         blank = above <= 1e-12
         values = np.where(blank, 0.0, shared - by_chance) / np.where(blank, 1.0, above)
         return np.where(self._trivial, float(len(sizes) == 1), 0.0 if len(sizes) == 1 else values)
 
     @property
     def _trivial(self) -> Array:
-        """Which members are one cluster."""
+        """Which members have a single cluster, (M,)."""
         return np.bincount(self._owner, minlength=len(self.members)) == 1
 
     def _by_chance(self, a: int) -> Array:
-        """What a cluster of size a is expected to share with each member, (M,): hypergeometric counts."""
+        """Information that a random cluster of size a shares with each member on average, (M,).
+
+        The overlap with a cluster of a member is hypergeometric; the formula is that of Vinh, Epps, Bailey (2010).
+        """
         if a not in self._chances:
             n, lf, per_size = self.members.shape[1], self._factorials, {}
             sizes = np.bincount(self._codes.reshape(-1), minlength=len(self._owner))

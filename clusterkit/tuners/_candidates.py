@@ -1,4 +1,4 @@
-"""Runs of the stages over widths and bounds, each independent of all others, and what they gave."""
+"""Fits of an ``edsvc`` search: solve and label pairs (gamma, C), each independent of all others."""
 
 from __future__ import annotations
 
@@ -6,24 +6,37 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Labels, Rng
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Prepared, Resumable, Solver, Task
 
-__all__ = ["Candidate", "Curves", "Runs"]
+__all__ = ["CandidateFit", "CandidateGroup", "CandidateRuns"]
+
+CandidateGroup: TypeAlias = tuple[float | None, Sequence[float]]
+"""A bandwidth, or None for the bandwidth of the space, and the bounds to try with it."""
 
 
+@final
 @attrs.frozen(eq=False)
-class Candidate:
-    """A run: its parameters, labels (n,) and number of samples at the bound (-1 where the solver does not tell)."""
+class CandidateFit:
+    """A fitted candidate.
+
+    Parameters
+    ----------
+    gamma, C : float
+    labels : ndarray of shape (n,)
+        -1 is noise.
+    n_bounded : int
+        Rows whose weight is at the bound; -1 where the solver does not report them.
+    """
 
     gamma: float
     C: float
@@ -32,150 +45,105 @@ class Candidate:
 
     @property
     def n_clusters(self) -> int:
-        """Clusters; noise is none."""
+        """Number of clusters; noise is not one."""
         return int(self.labels.max(initial=-1)) + 1
 
 
 @final
 @attrs.frozen(eq=False)
-class Curves:
-    """All candidates of a search with their scores, in the order of the search; arrays of shape (t,).
-
-    Parameters
-    ----------
-    step : ndarray of int
-        0 for a width at the first bound, 1 for a bound at the chosen width, 2 for a point of the plane.
-    gamma, C : ndarray
-        `C` is nan where a given `nu` or `C` was used for all. For a sample of the rows it is that of the sample.
-    score : ndarray
-    n_clusters : ndarray of int
-    n_bounded : ndarray of int
-        Samples at the bound; -1 where the solver does not tell.
-    qualified : ndarray of bool
-        Whether the number of clusters was allowed to win.
-    chosen : int
-        The winner; -1 if none qualified.
-    singletons : float
-        The score of every sample alone.
-    measure : str
-    """
-
-    step: Array
-    gamma: Array
-    C: Array
-    score: Array
-    n_clusters: Array
-    n_bounded: Array
-    qualified: Array
-    chosen: int
-    singletons: float
-    measure: str
-
-    def __repr__(self) -> str:
-        return f"<{len(self.gamma)} candidates, see clusterkit.plots.edsvc_curves>"
-
-    def __len__(self) -> int:
-        """Number of candidates."""
-        return len(self.gamma)
-
-    def tolist(self) -> list[dict[str, Any]]:
-        """A dictionary for each candidate, of plain numbers."""
-        names = ("step", "gamma", "C", "score", "n_clusters", "n_bounded", "qualified")
-        columns = [getattr(self, name).tolist() for name in names]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-@final
-@attrs.frozen(eq=False)
-class Runs:
-    """What is needed to run candidates.
+class CandidateRuns:
+    """The stages bound to the rows, ready to fit candidates.
 
     Parameters
     ----------
     space : Space
-        Of the samples; its width does not matter where another one is asked for.
+        The space of the rows; its bandwidth is replaced where a candidate has one of its own.
     solver : Solver
         Without the bound that is searched, or as it is to be used.
     labeler : Labeler
     workers : int
-        Threads.
-    warm : bool
-        Whether bounds start from the solution without one, and those above its largest weight are not solved.
+        Number of threads.
+    warm_start : bool
+        Whether bounds below 1 start from the solution at bound 1, and those above its largest weight reuse it.
     seed : int
-        A candidate has a stream of its own, so that none depends on the order.
+        Seed of the random stream of every candidate. Each candidate starts a fresh stream, so its result does not
+        depend on the order.
     labels_of : callable or None
-        What labels all domains of these samples; None: the labeler, one domain at a time.
+        Function that labels all domains of these rows; None: the labeler, one domain at a time.
     """
 
     space: Space
     solver: Solver
     labeler: Labeler
     workers: int
-    warm: bool
+    warm_start: bool
     seed: int
     labels_of: Callable[[Any], Labels] | None
 
     @classmethod
-    def of(cls, space: Space, solver: Solver, labeler: Labeler, workers: int, warm: bool, seed: int) -> Runs:
-        """Bound to the samples, with whatever can be computed once for all candidates."""
-        bound = getattr(labeler, "bound", None)
-        return cls(space, solver, labeler, workers, warm, seed, None if bound is None else bound(space))
+    def of(
+        cls, space: Space, solver: Solver, labeler: Labeler, workers: int, warm_start: bool, seed: int
+    ) -> CandidateRuns:
+        """Bind the stages to the rows, with whatever can be computed once for all candidates."""
+        labels_of_domains = getattr(labeler, "labels_of_domains", None)
+        labels_of = None if labels_of_domains is None else labels_of_domains(space)
+        return cls(space, solver, labeler, workers, warm_start, seed, labels_of)
 
-    def over(self, cells: Sequence[tuple[float | None, Sequence[float]]], stage: str) -> Iterator[list[Candidate]]:
-        """The candidates of each cell, a width (None: that of the space) with some bounds, in the order of the cells.
+    def over(self, groups: Sequence[CandidateGroup], stage: str) -> Iterator[list[CandidateFit]]:
+        """Fit the candidates of each group, in the order of the groups; `stage` names the progress reports.
 
-        The bounds of a cell share the first solution. A bound of nan leaves the solver as it is.
+        The bounds of a group share the solution at bound 1. A bound of nan leaves the solver as it is.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ClusterkitWarning)  # a run that fails is judged by what it gives
-            if self.workers == 1 or len(cells) == 1:
-                for done, (gamma, bounds) in enumerate(cells):
-                    yield self._cell(gamma, bounds)
-                    tell(Report(stage, done + 1, len(cells)))
+            warnings.simplefilter("ignore", ClusterkitWarning)  # a failing candidate shows in its score
+            if self.workers == 1 or len(groups) == 1:
+                for done, (gamma, bounds) in enumerate(groups):
+                    yield self._fit_group(gamma, bounds)
+                    tell(Report(stage, done + 1, len(groups)))
                 return
             with ThreadPoolExecutor(self.workers) as pool:
-                jobs = [pool.submit(self._cell, gamma, bounds) for gamma, bounds in cells]
+                jobs = [pool.submit(self._fit_group, gamma, bounds) for gamma, bounds in groups]
                 try:
                     for done, job in enumerate(jobs):
                         yield job.result()
-                        tell(Report(stage, done + 1, len(cells)))
+                        tell(Report(stage, done + 1, len(groups)))
                 finally:
                     for job in jobs:
                         job.cancel()
 
-    def _cell(self, gamma: float | None, bounds: Sequence[float]) -> list[Candidate]:
+    def _fit_group(self, gamma: float | None, bounds: Sequence[float]) -> list[CandidateFit]:
         space = self.space
         if gamma is not None:
             assert isinstance(space, KernelSpace)
             space = space.rescaled(gamma)
         width = getattr(getattr(space, "kernel", None), "gamma", math.nan)
-        first = _First.of(self, space) if len(bounds) > 1 or (self.warm and bounds[0] != 1.0) else None
-        found: list[Candidate] = []
-        reused: tuple[Labels, int] | None = None
+        shared = len(bounds) > 1 or (self.warm_start and bounds[0] != 1.0)
+        free = FreeSolution.of(self, space) if shared else None
+        fits: list[CandidateFit] = []
+        free_labels: tuple[Labels, int] | None = None
         for C in bounds:
-            if first is not None and first.same(C):
-                if reused is None:
-                    reused = self._labels(first.outcome, space), _bounded(first.outcome)
-                labels, n_bounded = reused
+            if free is not None and free.solves(C):
+                if free_labels is None:
+                    free_labels = self._labels(free.outcome, space), _n_bounded(free.outcome)
+                labels, n_bounded = free_labels
             else:
-                outcome = self._solve(space, C, first)
-                labels, n_bounded = self._labels(outcome, space), _bounded(outcome)
-            found.append(Candidate(float(width), C, labels, n_bounded))
-        return found
+                outcome = self._solve(space, C, free)
+                labels, n_bounded = self._labels(outcome, space), _n_bounded(outcome)
+            fits.append(CandidateFit(float(width), C, labels, n_bounded))
+        return fits
 
-    def _solve(self, space: Space, C: float, first: _First | None) -> Outcome:
+    def _solve(self, space: Space, C: float, free: FreeSolution | None) -> Outcome:
         solver = self.solver if math.isnan(C) else self.solver.with_parameters(C=C)
-        if first is not None and first.resumes:
-            assert isinstance(first.prepared, Resumable)
-            return _ended(first.prepared.resolve(solver, first.outcome))
-        return _ended(self.prepared(solver, space).solve(None, None, self.rng()))
+        if free is not None:
+            return _uninterrupted(free.prepared.resolve(solver, free.outcome))
+        return _uninterrupted(self.prepared(solver, space).solve(None, None, self.rng()))
 
     def prepared(self, solver: Solver, space: Space) -> Prepared:
-        """A solver bound to a space."""
+        """The solver bound to a space."""
         return solver.prepare(space, Task(space.n, None), self.rng())
 
-    def rng(self) -> np.random.Generator:
-        """The stream of a candidate."""
+    def rng(self) -> Rng:
+        """A fresh random stream of a candidate."""
         return np.random.default_rng(self.seed)
 
     def _labels(self, outcome: Outcome, space: Space) -> Labels:
@@ -186,39 +154,50 @@ class Runs:
 
 @final
 @attrs.frozen(eq=False)
-class _First:
-    """The solution at bound 1, where the others of a width start, and what follows from it for them."""
+class FreeSolution:
+    """The solution at bound 1, where no weight is bounded, from which smaller bounds of the same bandwidth start.
 
-    prepared: Prepared
+    Parameters
+    ----------
+    prepared : Resumable
+        The solver bound to the space.
+    outcome : Outcome
+        The solution at bound 1.
+    largest_weight : float
+        Bounds from this weight on change nothing; inf where that does not hold for the solver.
+    """
+
+    prepared: Resumable
     outcome: Outcome
-    resumes: bool
-    most: float
+    largest_weight: float
 
     @classmethod
-    def of(cls, runs: Runs, space: Space) -> _First | None:
-        if not runs.warm or "C" not in runs.solver.parameters():
+    def of(cls, runs: CandidateRuns, space: Space) -> FreeSolution | None:
+        """Solve at bound 1; None without warm starts, or for a solver that has no bound or cannot resume."""
+        if not runs.warm_start or "C" not in runs.solver.parameters():
             return None
         solver = runs.solver.with_parameters(C=1.0)
         prepared = runs.prepared(solver, space)
         if not isinstance(prepared, Resumable):
             return None
-        outcome = _ended(prepared.solve(None, None, runs.rng()))
-        # only in this problem a bound that no weight reaches changes nothing: the minimum lies inside, and is one
+        outcome = _uninterrupted(prepared.solve(None, None, runs.rng()))
+        # The dual of svdd with equal weights is convex with one solution, inside all bounds above its largest weight:
+        # such a bound changes nothing. For other problems this need not hold.
         plain = solver.name == "svdd" and solver.parameters().get("weights") is None
-        most = float(outcome.weights.max()) if plain and isinstance(outcome, KernelDomain) else math.inf
-        return cls(prepared, outcome, True, most)
+        largest = float(outcome.weights.max()) if plain and isinstance(outcome, KernelDomain) else math.inf
+        return cls(prepared, outcome, largest)
 
-    def same(self, C: float) -> bool:
-        """Whether the solution at this bound is the one at hand."""
-        return C == 1.0 or self.most <= C
+    def solves(self, C: float) -> bool:
+        """Whether this is also the solution at bound C."""
+        return C == 1.0 or self.largest_weight <= C
 
 
-def _bounded(outcome: Outcome) -> int:
+def _n_bounded(outcome: Outcome) -> int:
     return -1 if outcome.status is None else int(outcome.status.facts.get("n_bsv", -1))
 
 
-def _ended(outcome: Outcome) -> Outcome:
-    """The outcome, unless Ctrl-C ended it before it was one."""
+def _uninterrupted(outcome: Outcome) -> Outcome:
+    """The outcome; raises KeyboardInterrupt if Ctrl-C ended the solver early."""
     if outcome.status is not None and outcome.status.interrupted:
         raise KeyboardInterrupt
     return outcome

@@ -46,7 +46,7 @@ def speed(names, jobs):
     """Seconds of both, and the largest difference of the scores."""
     for name in names:
         X, _ = load(name, "minmax")
-        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_C=3).fit(X)  # compiles
+        recipe("edsvc", random_state=0, tuner__n_gamma=3, tuner__n_bounds=3).fit(X)  # compiles
         recipe("svc", tuner=None, featuremap__gamma=1.0, solver__C=1.0).fit(X)
         begin, spent = time.perf_counter(), time.process_time()
         model = recipe("edsvc", random_state=0, tuner__n_jobs=jobs).fit(X)
@@ -120,20 +120,20 @@ def plane(entry, low, high):
     from clusterkit.core.spaces import KernelSpace
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
     from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.tuners._candidates import Runs
-    from clusterkit.tuners.edsvc import SHARES
+    from clusterkit.tuners._candidates import CandidateRuns
+    from clusterkit.tuners._edsvc_search import FRACTIONS
 
     X, y = load(*entry.split(":"))
-    shares, gammas = SHARES, np.geomspace(low, high, 24)
+    shares, gammas = FRACTIONS, np.geomspace(low, high, 24)
     bounds = [min(1.0, 1.0 / (p * len(X))) if p > 0 else 1.0 for p in shares]
-    runs = Runs.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
+    runs = CandidateRuns.of(KernelSpace(X, Gaussian(1.0)), Svdd(), CompleteGraph(outliers="nearest"), 1, True, 0)
     cells = list(runs.over([(float(gamma), bounds) for gamma in gammas], "plane"))
     clusters = np.array([[each.n_clusters for each in cell] for cell in cells])
-    found = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])
-    return gammas, np.array(shares), clusters, found, len(X)
+    agreement = np.array([[nmi(y, each.labels, average="geometric") for each in cell] for cell in cells])
+    return gammas, np.array(shares), clusters, agreement, len(X)
 
 
-def draw_plane(gammas, shares, clusters, found, n, title, path):
+def draw_plane(gammas, shares, clusters, agreement, n, title, path):
     """Two maps; white rings where 2 to √n clusters may win."""
     import matplotlib
 
@@ -146,7 +146,7 @@ def draw_plane(gammas, shares, clusters, found, n, title, path):
     steps = np.sqrt(gammas[1] / gammas[0])
     edges = np.concatenate([gammas / steps, [gammas[-1] * steps]])
     for ax, table, options, name in (
-        (axes[0], found, {"cmap": "viridis", "vmin": 0.0}, "NMI to the classes"),
+        (axes[0], agreement, {"cmap": "viridis", "vmin": 0.0}, "NMI to the classes"),
         (axes[1], clusters, {"cmap": "cividis", "norm": LogNorm(vmin=1)}, "clusters"),
     ):
         image = ax.pcolormesh(edges, np.arange(len(shares) + 1) - 0.5, table.T, **options)
@@ -160,7 +160,7 @@ def draw_plane(gammas, shares, clusters, found, n, title, path):
         ax.set_title(name, fontsize=10)
         ax.set_xlabel("gamma of the Gaussian kernel")
     axes[0].set_ylabel("share of rows outside")
-    inside = found[allowed[:, 0], allowed[:, 1]]
+    inside = agreement[allowed[:, 0], allowed[:, 1]]
     figure.suptitle(f"{title}: rings have 2 to {int(np.sqrt(n))} clusters, NMI {inside.max():.2f} at most", fontsize=11)
     figure.savefig(path, dpi=90)
 
@@ -173,12 +173,12 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--widths", type=float, nargs=2, default=(0.078, 0.135))
     parser.add_argument("--to", default="edsvc-plane.png")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(describe())
-    if given.what == "speed":
-        speed(given.names or ["wine", "breast-cancer"], given.jobs)
-    elif given.what == "accuracy":
-        accuracy(given.names or SETS, given.seeds)
+    if options.what == "speed":
+        speed(options.names or ["wine", "breast-cancer"], options.jobs)
+    elif options.what == "accuracy":
+        accuracy(options.names or SETS, options.seeds)
     else:
-        for entry in given.names or ("semeion:minmax",):
-            draw_plane(*plane(entry, *given.widths), entry, given.to)
+        for entry in options.names or ("semeion:minmax",):
+            draw_plane(*plane(entry, *options.widths), entry, options.to)

@@ -21,7 +21,7 @@ import numpy as np
 from machine import describe
 
 from clusterkit import datasets
-from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
+from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 
 POSITIVE = list("EHIMPQRXYZ")
 
@@ -45,40 +45,40 @@ def letter() -> list[np.ndarray]:
     return [rows[positive], rows[~positive]]
 
 
-def plain(X: np.ndarray, C: np.ndarray, rule: Rule, eps: int) -> np.ndarray:
+def plain(X: np.ndarray, C: np.ndarray, rule: DriftRule, tolerance: int) -> np.ndarray:
     """Sizes of every iteration."""
     m, n = len(C), len(X)
-    alpha, slope, sizes = rule.step(m), rule.slope, []
+    step, bound, sizes = rule.step_for(m), rule.max_ratio - 1.0, []
     for _ in range(rule.max_iter):
         W = np.bincount(np.argmin((C**2).sum(axis=1) - 2.0 * (X @ C.T), axis=1), minlength=m)
         sizes.append(W)
-        if np.abs(W - n // m).max() < eps:
+        if np.abs(W - n // m).max() < tolerance:
             break
-        both = W[None, :] + (slope - 1.0) * W[:, None]
-        R = (slope - 1.0) * (W[None, :] - W[:, None]) / np.maximum(both, 1.0)
-        C = C + alpha * (R @ C - R.sum(axis=1)[:, None] * C)
+        both = W[None, :] + bound * W[:, None]
+        R = bound * (W[None, :] - W[:, None]) / np.maximum(both, 1.0)
+        C = C + step * (R @ C - R.sum(axis=1)[:, None] * C)
     return np.array(sizes)
 
 
 def compare(X: np.ndarray, m: int, turns: int, seed: int, clock, repeats: int = 2) -> tuple[float, float]:
     """Seconds of both sides; prints one line."""
-    rule, rng = Rule(max_iter=turns, restarts=0), np.random.default_rng
-    C = X[distinct_rows(X, m, rng(seed))[0]]
+    rule, rng = DriftRule(max_iter=turns, restarts=0), np.random.default_rng
+    C = X[random_distinct_rows(X, m, rng(seed))[0]]
     times: dict[str, list[float]] = {"ours": [], "plain": []}
     for _ in range(repeats):
         begin = clock()
-        found = find_parts(X, m, rule, rng(seed), record=True)
+        parts = find_parts(X, m, rule, rng(seed), record=True)
         times["ours"].append(clock() - begin)
         begin = clock()
-        sizes = plain(X, C, rule, rule.threshold(len(X), m))
+        sizes = plain(X, C, rule, rule.tolerance_for(len(X), m))
         times["plain"].append(clock() - begin)
     ours, theirs = min(times["ours"]), min(times["plain"])
-    made = min(len(sizes), len(found.sizes))
-    differ = np.flatnonzero((sizes[:made] != found.sizes[:made]).any(axis=1))
-    same = "equal sizes" if len(sizes) == len(found.sizes) and not len(differ) else f"DIFFERENT from {differ[:1] + 1}"
+    common = min(len(sizes), len(parts.sizes))
+    differ = np.flatnonzero((sizes[:common] != parts.sizes[:common]).any(axis=1))
+    same = "equal sizes" if len(sizes) == len(parts.sizes) and not len(differ) else f"DIFFERENT from {differ[:1] + 1}"
     print(
-        f"  {len(X)} x {X.shape[1]}, m = {m:2d}: {len(found.sizes):4d} iterations, {1e3 * ours:.2f} ms, plain "
-        f"{1e3 * theirs:.2f} ms, ratio {theirs / ours:6.1f}, {same}, {found.reason}",
+        f"  {len(X)} x {X.shape[1]}, m = {m:2d}: {len(parts.sizes):4d} iterations, {1e3 * ours:.2f} ms, plain "
+        f"{1e3 * theirs:.2f} ms, ratio {theirs / ours:6.1f}, {same}, {parts.reason}",
         flush=True,
     )
     return ours, theirs
@@ -96,19 +96,19 @@ def main() -> None:
     clock = time.process_time if options.cpu else time.perf_counter
     print(describe(), "processor time" if options.cpu else "wall time", sep="; ")
     for d in (2, 5):  # compile
-        find_parts(np.random.default_rng(0).normal(size=(50, d)), 3, Rule(max_iter=5), np.random.default_rng(0))
-        find_parts(np.random.default_rng(0).normal(size=(50, d)), 2, Rule(max_iter=5), np.random.default_rng(0))
+        find_parts(np.random.default_rng(0).normal(size=(50, d)), 3, DriftRule(max_iter=5), np.random.default_rng(0))
+        find_parts(np.random.default_rng(0).normal(size=(50, d)), 2, DriftRule(max_iter=5), np.random.default_rng(0))
     if "bananas" in options.what:
         print("bananas")
         compare(bananas(), 20, options.turns, options.seed, clock)
     if "letter" in options.what:
-        found = []
+        seconds = []
         for title, X in zip(("letter, positive", "letter, negative"), letter(), strict=False):
             print(title)
-            found.append([compare(X, m, options.turns, options.seed, clock, 5) for m in options.parts])
-        if found:
+            seconds.append([compare(X, m, options.turns, options.seed, clock, 5) for m in options.parts])
+        if seconds:
             print("letter, both classes, as a machine with K parts of each needs them")
-            for m, (ours, theirs) in zip(options.parts, np.sum(found, axis=0), strict=True):
+            for m, (ours, theirs) in zip(options.parts, np.sum(seconds, axis=0), strict=True):
                 print(f"  m = {m:2d}: {1e3 * ours:.2f} ms, plain {1e3 * theirs:.2f} ms, ratio {theirs / ours:.1f}")
 
 

@@ -96,7 +96,7 @@ def main() -> None:
         for solver in ("SCS", "CLARABEL"):
             cone(prepared.problem.S[:10, :10], solver)
             seconds, value, leading, status = cone(prepared.problem.S, solver)
-            ratios = ", ".join(f"{seconds / own:.0f} times {method}" for method, own in times.items())
+            ratios = ", ".join(f"{seconds / its_seconds:.0f} times {method}" for method, its_seconds in times.items())
             print(
                 f"  {solver}: {seconds:.2f} s ({ratios}), {status}, value {value:.6f}, accuracy "
                 f"{accuracy(y, leading):.3f}",

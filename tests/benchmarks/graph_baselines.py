@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from clusterkit_papers.emmc.settings import FEW, TWO
+from clusterkit_papers.emmc.data_sets import FEW, TWO
 from machine import describe, peak, reset_peak
 from sklearn.cluster import SpectralClustering
 from sklearn.mixture import GaussianMixture
@@ -52,9 +52,9 @@ def measure(title: str, fit: Callable[[], np.ndarray], y: np.ndarray) -> None:
 
 def usps() -> tuple[np.ndarray, np.ndarray]:
     """Scaled rows and classes."""
-    found = datasets.load("usps")
-    low, high = found.data.min(axis=0), found.data.max(axis=0)
-    return (found.data - low) / (high - low), found.target
+    usps = datasets.load("usps")
+    low, high = usps.data.min(axis=0), usps.data.max(axis=0)
+    return (usps.data - low) / (high - low), usps.target
 
 
 def ncut() -> None:
@@ -63,11 +63,11 @@ def ncut() -> None:
     dense = recipe("ncut", n_clusters=10, random_state=0)
     measure("ncut, all pairs", lambda: dense.fit(X).labels_, y)
     gamma = dense.resolved_["featuremap"]["gamma"]
-    kept = {"n_clusters": 10, "random_state": 0, "assign_labels": "kmeans"}
-    measure("SpectralClustering, same weights", lambda: SpectralClustering(gamma=gamma, **kept).fit_predict(X), y)
+    parameters = {"n_clusters": 10, "random_state": 0, "assign_labels": "kmeans"}
+    measure("SpectralClustering, same weights", lambda: SpectralClustering(gamma=gamma, **parameters).fit_predict(X), y)
     sparse = recipe("ncut", n_clusters=10, random_state=0, featuremap__gamma=gamma, solver__neighbors=10)
     measure("ncut, 10 neighbours", lambda: sparse.fit(X).labels_, y)
-    near = SpectralClustering(affinity="nearest_neighbors", n_neighbors=11, **kept)
+    near = SpectralClustering(affinity="nearest_neighbors", n_neighbors=11, **parameters)
     measure("SpectralClustering, 10 neighbours, weights 1 and 1/2", lambda: near.fit_predict(X), y)
 
 
@@ -78,7 +78,7 @@ def lapgmm(turns: int) -> None:
     for title, changes in (
         ("lapgmm", {}),
         ("lapgmm, fixed point", {"solver__smoothing": "fixed_point"}),
-        ("lapgmm, lam = 0", {"solver__lam": 0.0}),
+        ("lapgmm, smoothness = 0", {"solver__smoothness": 0.0}),
     ):
         model = recipe("lapgmm", **ours, **changes)
         measure(title, lambda model=model: model.fit(X).labels_, y)

@@ -64,7 +64,7 @@ def table(options: argparse.Namespace) -> None:
         errors = [error(y, labels) for labels in starts]
         print(f"{pair}, n = {len(y)}: k-means {np.mean(errors):.1f} ({' '.join(f'{e:.1f}' for e in errors)})")
         for title, (name, loss) in METHODS.items():
-            found, turns, seconds = {}, [], []
+            errors, turns, seconds = {}, [], []
             for width in options.widths:
                 each = []
                 for seed in range(options.seeds):
@@ -73,14 +73,14 @@ def table(options: argparse.Namespace) -> None:
                     if width == 0.3:
                         turns.append(model.n_iter_)
                         seconds.append(spent)
-                found[width] = each
-            means = {width: float(np.mean(each)) for width, each in found.items()}
+                errors[width] = each
+            means = {width: float(np.mean(each)) for width, each in errors.items()}
             row = ", ".join(f"{width} s0: {mean:.1f}" for width, mean in means.items())
             print(
                 f"  {title:20s} {row}; fixed 0.3: {means[0.3]:.1f}; best width: {min(means.values()):.1f}; "
                 f"{np.mean(turns):.1f} turns, {np.median(seconds):.3f} s"
             )
-            print(f"  {'':20s} at 0.3: {' '.join(f'{e:.1f}' for e in found[0.3])}")
+            print(f"  {'':20s} at 0.3: {' '.join(f'{e:.1f}' for e in errors[0.3])}")
 
 
 def main() -> None:

@@ -92,16 +92,16 @@ def compare(
 ) -> None:
     """Time the sides in turn, `repeats` times, and print the fastest of each and the ratios to the first."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
-    found: dict[str, tuple[Any, int]] = {}
+    fits: dict[str, tuple[Any, int]] = {}
     for _ in range(repeats):
         for name, side in sides.items():
             begin = time.perf_counter()
-            found[name] = side()
+            fits[name] = side()
             seconds[name].append(time.perf_counter() - begin)
     print(title)
     first, *others = sides
     for name in sides:
-        print(f"  {name}: {min(seconds[name]):.3f} s, {found[name][1]} turns, objective {judge(found[name][0]):.9g}")
+        print(f"  {name}: {min(seconds[name]):.3f} s, {fits[name][1]} turns, objective {judge(fits[name][0]):.9g}")
     for name in others:
         every = np.array(seconds[first]) / np.array(seconds[name])
         fastest = min(seconds[first]) / min(seconds[name])

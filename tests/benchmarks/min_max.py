@@ -30,8 +30,8 @@ METHODS = ("shared", "alpha_beta", "row_break", "approximate")
 
 def problem(name: str, raw: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]]:
     """Training rows and labels, test rows and labels, parameters of the machines."""
-    found = datasets.load(name)
-    X, y = np.asarray(found.data, dtype=float), np.asarray(found.target)
+    dataset = datasets.load(name)
+    X, y = np.asarray(dataset.data, dtype=float), np.asarray(dataset.target)
     if name == "banana":
         order = np.random.default_rng(0).permutation(len(X))
         X, y, n, settings = X[order], (y[order] == 1).astype(int), 4_000, {"C": 316.2, "gamma": 1.0}

@@ -79,13 +79,13 @@ def mu(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: int)
                     ("clusterkit", lambda: ours(X, k, "multiplicative", turns)),
                     ("scikit-learn", lambda: theirs(X, k, "mu", turns, 0.0)),
                 ):
-                    found = run()
-                    if (side, count) not in best or found[0] < best[side, count][0]:
-                        best[side, count] = found
-    for (side, count), found in sorted(best.items()):
-        print(f"  {side}, {count} thread(s): {found[0]:.3f} s, F = {found[1]:.8g}")
-    fastest = {side: min(found[0] for (name, _), found in best.items() if name == side) for side, _ in best}
-    values = [found[1] for found in best.values()]
+                    timing = run()
+                    if (side, count) not in best or timing[0] < best[side, count][0]:
+                        best[side, count] = timing
+    for (side, count), timing in sorted(best.items()):
+        print(f"  {side}, {count} thread(s): {timing[0]:.3f} s, F = {timing[1]:.8g}")
+    fastest = {side: min(timing[0] for (name, _), timing in best.items() if name == side) for side, _ in best}
+    values = [timing[1] for timing in best.values()]
     print(
         f"  best of each: {fastest['scikit-learn'] / fastest['clusterkit']:.2f} times faster; "
         f"objectives differ by {np.ptp(values) / max(values):.1e} relative"
@@ -101,14 +101,14 @@ def hals(title: str, X: Any, k: int, turns: int, threads: list[int], repeats: in
             for _ in range(repeats):
                 cd = theirs(X, k, "cd", turns, 1e-4)
                 pairs.append((cd, ours(X, k, "hals", cd[2])))
-        cd = min((pair[0] for pair in pairs), key=lambda found: found[0])
+        cd = min((pair[0] for pair in pairs), key=lambda timing: timing[0])
         reached = [int(np.argmax(np.array(run[2]) <= cd[1])) if run[1] <= cd[1] else -1 for _, run in pairs]
         print(f"  {count} thread(s), cd: {cd[0]:.3f} s, {cd[2]} iterations, F = {cd[1]:.8g}")
         if reached[0] < 0:
             print(f"  hals: F = {pairs[0][1][1]:.8g} after as many iterations: NOT reached")
             continue
         seconds = min(run[3][index] for (_, run), index in zip(pairs, reached, strict=True))
-        run = min((pair[1] for pair in pairs), key=lambda found: found[0])
+        run = min((pair[1] for pair in pairs), key=lambda timing: timing[0])
         print(
             f"  {count} thread(s), hals: that F in {seconds:.3f} s, {reached[0] + 1} iterations "
             f"({cd[0] / seconds:.1f} times faster); as many iterations as cd: {run[0]:.3f} s, F = {run[1]:.8g}"

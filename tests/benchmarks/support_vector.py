@@ -131,15 +131,15 @@ def plain():
               f"agreement {same}", flush=True)  # fmt: skip
 
 
-def all_pairs(X, domain, m=20):
+def all_pairs(X, domain, n_segment_points=20):
     """Components by the definition, in numpy: row i against all before it, sample by sample."""
     inside = np.flatnonzero(domain.value(X) >= domain.level)
     P = X[inside]
     part = np.arange(len(P))
     for i in range(1, len(P)):
         alive = np.arange(i)
-        for k in range(1, m + 1):
-            Y = P[alive] + k / (m + 1) * (P[i] - P[alive])
+        for k in range(1, n_segment_points + 1):
+            Y = P[alive] + k / (n_segment_points + 1) * (P[i] - P[alive])
             alive = alive[domain.value(Y) >= domain.level] if len(alive) else alive
         part[np.isin(part, part[alive])] = part[i]
     labels = np.full(len(X), -1)

@@ -26,10 +26,10 @@ SECONDS = 600.0  # the values must not depend on how busy the machine is
 def peer(X):
     """Labels of HDBSCAN, noise to the nearest cluster."""
     labels = HDBSCAN(copy=True).fit(X).labels_
-    kept, noise = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
-    if len(kept) and len(noise):
-        nearest = NearestNeighbors(n_neighbors=1).fit(X[kept]).kneighbors(X[noise], return_distance=False)[:, 0]
-        labels[noise] = labels[kept[nearest]]
+    inside, noise = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    if len(inside) and len(noise):
+        nearest = NearestNeighbors(n_neighbors=1).fit(X[inside]).kneighbors(X[noise], return_distance=False)[:, 0]
+        labels[noise] = labels[inside[nearest]]
     return labels
 
 
@@ -40,16 +40,16 @@ def fitted(X, seconds=SECONDS):
 
 def shapes(seeds, rows):
     """Means by family."""
-    found = defaultdict(list)
+    scores = defaultdict(list)
     for name, X, y in suite(seeds, rows):
         known = y >= 0
-        found[name.rsplit("-", 1)[0]].append(
+        scores[name.rsplit("-", 1)[0]].append(
             [adjusted_rand(y[known], labels[known]) for labels in (fitted(X).labels_, peer(X))]
         )
     print(f"{'family':16s}    svc  HDBSCAN")
-    for family, values in found.items():
+    for family, values in scores.items():
         print(f"{family:16s}  {np.mean(values, axis=0)[0]:.3f}  {np.mean(values, axis=0)[1]:.3f}", flush=True)
-    every = np.array([pair for values in found.values() for pair in values])
+    every = np.array([pair for values in scores.values() for pair in values])
     print(f"{'all ' + str(len(every)):16s}  {every.mean(axis=0)[0]:.3f}  {every.mean(axis=0)[1]:.3f}")
 
 
@@ -63,10 +63,10 @@ def named():
             X = (X - X.mean(axis=0)) / X.std(axis=0)
         model = fitted(X)
         values.append([adjusted_rand(data.target, model.labels_), adjusted_rand(data.target, peer(X))])
-        told = model.resolved_["tuner"]
+        facts = model.resolved_["tuner"]
         print(
             f"{name:14s} svc {values[-1][0]:.3f} HDBSCAN {values[-1][1]:.3f}; {model.labels_.max() + 1} clusters, "
-            f"{told['runs']} runs, {told['seconds']} s, {told['rule']}",
+            f"{facts['runs']} runs, {facts['seconds']} s, {facts['rule']}",
             flush=True,
         )
     print("mean of the eight:", np.mean(values[:-1], axis=0).round(3))
@@ -90,10 +90,11 @@ def timing(names):
         X = np.asarray(datasets.load(name).data, dtype=np.float64)
         begin = time.perf_counter()
         model = recipe("svc", random_state=0).fit(X)
-        told = model.resolved_["tuner"]
+        facts = model.resolved_["tuner"]
         print(
-            f"{name:14s} {X.shape}: search {told['seconds']:.1f} s ({told['runs']} runs on {told['rows']} rows, "
-            f"ended by {told['ended']}), whole {time.perf_counter() - begin:.1f} s, {model.labels_.max() + 1} clusters",
+            f"{name:14s} {X.shape}: search {facts['seconds']:.1f} s ({facts['runs']} runs on {facts['rows']} rows, "
+            f"ended by {facts['ended']}), whole {time.perf_counter() - begin:.1f} s, "
+            f"{model.labels_.max() + 1} clusters",
             flush=True,
         )
 
@@ -104,12 +105,12 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, nargs="*", default=[100, 101, 102, 103])
     parser.add_argument("--rows", type=int, nargs="*", default=[200, 400, 700, 1000])
     parser.add_argument("--names", nargs="*", default=["usps", "letter", "shuttle", "musk2"])
-    given = parser.parse_args()
-    if given.what == "shapes":
-        shapes(given.seeds, given.rows)
-    elif given.what == "named":
+    options = parser.parse_args()
+    if options.what == "shapes":
+        shapes(options.seeds, options.rows)
+    elif options.what == "named":
         named()
-    elif given.what == "single":
+    elif options.what == "single":
         single()
     else:
-        timing(given.names)
+        timing(options.names)

@@ -1,4 +1,4 @@
-"""One thread against all, by the size of the feature matrix: where `clusterkit.estimators.threads.THIN` comes from."""
+"""One thread against all, by the size of the feature matrix: the source of `numerics.thread_limit.THIN`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from machine import describe
 from threadpoolctl import threadpool_limits
 
 from clusterkit import recipe
-from clusterkit.estimators import threads
+from clusterkit.numerics import thread_limit
 
 
 def main() -> None:
     """Print median times of EMMC fits of L = n nodes (1,000 at most)."""
     print(describe())
-    threads.THIN = 0  # let the limit below decide
+    thread_limit.THIN = 0  # let the limit below decide
     rng = np.random.default_rng(0)
     for n in (200, 360, 1000, 2000, 4000, 8000, 16000, 32000):
         X = rng.normal(size=(n, 30)) + 1.5 * rng.integers(2, size=n)[:, None]

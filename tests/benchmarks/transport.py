@@ -75,8 +75,11 @@ def small(repeats, n=5000, k=10):
     balance(costs)
     ratios = []
     for _ in range(repeats):
-        found, ours = timed(balance, costs)
-        print(f"  transport: {1e3 * ours:.1f} ms, cost {total(costs, found.labels):.6f}, gap {found.facts['gap']:.1e}")
+        assignment, ours = timed(balance, costs)
+        print(
+            f"  transport: {1e3 * ours:.1f} ms, cost {total(costs, assignment.labels):.6f}, "
+            f"gap {assignment.facts['gap']:.1e}"
+        )
         theirs = flow(X, centres, costs, n // k, n // k)
         if theirs is not None:
             labels, step, solver = theirs
@@ -105,16 +108,16 @@ def large(n, k, repeats):
         costs, measuring = timed(lambda model=model: model.transform(X) ** 2)
         print(f"  KMeans: {fitting:.2f} s, {model.n_iter_} iterations; distances {measuring:.2f} s")
         for title, balancer in cases:
-            found, seconds = timed(balance, costs, balancer)
-            cost = total(costs, found.labels)
-            moved = np.mean(found.labels != model.labels_)
+            assignment, seconds = timed(balance, costs, balancer)
+            cost = total(costs, assignment.labels)
+            moved = np.mean(assignment.labels != model.labels_)
             print(
                 f"  transport, {title}: {seconds:.2f} s, {seconds / fitting:.2f} of the fit; moved {moved:.1%}, sum of "
-                f"squares {cost / model.inertia_:.4f} of k-means', gap {found.facts['gap']:.1e}"
+                f"squares {cost / model.inertia_:.4f} of k-means', gap {assignment.facts['gap']:.1e}"
             )
         ties = np.round(costs)
-        found, seconds = timed(balance, ties)
-        print(f"  transport, costs rounded to integers: {seconds:.2f} s, {found.facts}")
+        assignment, seconds = timed(balance, ties)
+        print(f"  transport, costs rounded to integers: {seconds:.2f} s, {assignment.facts}")
 
 
 def main() -> None:

@@ -56,12 +56,12 @@ def table(tmp_path, blobs) -> Path:
 
 @pytest.fixture
 def error_of():
-    def line(result: Result, code: int = 2) -> str:
+    def line(answer: Result, code: int = 2) -> str:
         """The one line on standard error, or the last of several."""
-        assert result.exit_code == code, result.output
-        lines = [each for each in result.stderr.strip().splitlines() if each.startswith("error: ")]
-        assert len(lines) == 1, result.stderr
-        assert "Traceback" not in result.stderr
-        return result.stderr.partition("error: ")[2].strip()
+        assert answer.exit_code == code, answer.output
+        errors = [line for line in answer.stderr.strip().splitlines() if line.startswith("error: ")]
+        assert len(errors) == 1, answer.stderr
+        assert "Traceback" not in answer.stderr
+        return answer.stderr.partition("error: ")[2].strip()
 
     return line

@@ -18,39 +18,39 @@ def files(write):
 
 
 def test_labels_and_summary(run, files, tmp_path):
-    result = run("consensus", *files, "-o", tmp_path / "out.csv")
-    assert result.exit_code == 0, result.output
+    answer = run("consensus", *files, "-o", tmp_path / "out.csv")
+    assert answer.exit_code == 0, answer.output
     assert (tmp_path / "out.csv").read_text().split() == ["label", "0", "0", "0", "1", "1", "1"]
-    assert "2 clusters by diclens of 3 labelings" in result.stdout
-    assert "mean normalised mutual information" in result.stdout
+    assert "2 clusters by diclens of 3 labelings" in answer.stdout
+    assert "mean normalised mutual information" in answer.stdout
 
 
 def test_standard_output_has_labels_only(run, files):
-    result = run("consensus", *files, "--method", "voting")
-    assert result.stdout.split() == ["label", "0", "0", "0", "1", "1", "1"]
-    assert "2 clusters by voting" in result.stderr
+    answer = run("consensus", *files, "--method", "voting")
+    assert answer.stdout.split() == ["label", "0", "0", "0", "1", "1", "1"]
+    assert "2 clusters by voting" in answer.stderr
 
 
 def test_json_and_parameters(run, files, tmp_path):
-    result = run("consensus", *files, "-m", "coassociation", "-k", 2, "--set", "linkage=single", "--json",
+    answer = run("consensus", *files, "-m", "coassociation", "-k", 2, "--set", "linkage=single", "--json",
                  "-o", tmp_path / "out.npy")  # fmt: skip
-    found = json.loads(result.stdout)
-    assert found["parameters"] == {"linkage": "single"}
-    assert found["n_clusters"] == 2
-    assert found["members"] == [str(file) for file in files]
+    summary = json.loads(answer.stdout)
+    assert summary["parameters"] == {"linkage": "single"}
+    assert summary["n_clusters"] == 2
+    assert summary["members"] == [str(file) for file in files]
     assert np.load(tmp_path / "out.npy").tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_a_file_without_the_column_has_a_labeling_a_column(run, write):
     file = write("many.csv", "one,two,three\n0,1,0\n0,1,0\n1,0,0\n1,0,1\n")
-    found = json.loads(run("consensus", file, "--json", "-o", file.parent / "o.csv").stdout)
-    assert [name.partition(", ")[2] for name in found["members"]] == ["column one", "column two", "column three"]
-    found = json.loads(run("consensus", file, "--columns", "one,three", "--json", "-o", file.parent / "o.csv").stdout)
-    assert len(found["members"]) == 2
+    summary = json.loads(run("consensus", file, "--json", "-o", file.parent / "o.csv").stdout)
+    assert [name.partition(", ")[2] for name in summary["members"]] == ["column one", "column two", "column three"]
+    summary = json.loads(run("consensus", file, "--columns", "one,three", "--json", "-o", file.parent / "o.csv").stdout)
+    assert len(summary["members"]) == 2
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--method", "dicles"), "no consensus named 'dicles'. Did you mean 'diclens'?"),
         (("--method", "cspa"), "consensus 'cspa' needs the number of clusters (n_clusters)"),
@@ -58,8 +58,8 @@ def test_a_file_without_the_column_has_a_labeling_a_column(run, write):
         (("--method", "comusa", "--set", "relaxation=-1"), "--set relaxation=-1: consensus 'comusa': relaxation must"),
     ],
 )
-def test_wrong_options(run, files, error_of, args, said):
-    assert said in error_of(run("consensus", *files, *args))
+def test_wrong_options(run, files, error_of, args, message):
+    assert message in error_of(run("consensus", *files, *args))
 
 
 def test_files_that_do_not_fit(run, files, write, error_of):

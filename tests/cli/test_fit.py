@@ -30,52 +30,52 @@ def groups(labels) -> bool:
 
 def test_summary_and_labels(run, table, tmp_path):
     out = tmp_path / "labels.csv"
-    result = run("fit", table, *KMEANS, "--drop", "id", "-o", out)
-    assert result.exit_code == 0, result.output
-    assert result.stderr == ""
-    assert "3 clusters by kmeans" in result.stdout
-    assert "columns" in result.stdout
-    assert "2 (height, width)" in result.stdout
-    assert "labels repeat" in result.stdout
-    assert result.stdout.count("33.3 %") == 3
-    assert "\x1b" not in result.stdout
+    answer = run("fit", table, *KMEANS, "--drop", "id", "-o", out)
+    assert answer.exit_code == 0, answer.output
+    assert answer.stderr == ""
+    assert "3 clusters by kmeans" in answer.stdout
+    assert "columns" in answer.stdout
+    assert "2 (height, width)" in answer.stdout
+    assert "labels repeat" in answer.stdout
+    assert answer.stdout.count("33.3 %") == 3
+    assert "\x1b" not in answer.stdout
     assert groups(labels_of(out.read_text()))
 
 
 def test_labels_on_stdout_alone(run, table):
-    result = run("fit", table, *KMEANS, "--drop", "id", "-o", "-")
-    assert groups(labels_of(result.stdout))
-    assert "3 clusters by kmeans" in result.stderr
+    answer = run("fit", table, *KMEANS, "--drop", "id", "-o", "-")
+    assert groups(labels_of(answer.stdout))
+    assert "3 clusters by kmeans" in answer.stderr
 
 
 def test_json(run, table, tmp_path):
-    result = run("fit", table, *KMEANS, "--columns", "height,width", "--json", "--save", tmp_path / "m.joblib")
-    found = json.loads(result.stdout)
-    assert found["rows"] == 30
-    assert found["columns"] == ["height", "width"]
-    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
-    assert found["noise"] == 0
-    assert found["converged"] is True
-    assert found["interrupted"] is False
-    assert found["model_file"].endswith("m.joblib")
+    answer = run("fit", table, *KMEANS, "--columns", "height,width", "--json", "--save", tmp_path / "m.joblib")
+    summary = json.loads(answer.stdout)
+    assert summary["rows"] == 30
+    assert summary["columns"] == ["height", "width"]
+    assert summary["sizes"] == {"0": 10, "1": 10, "2": 10}
+    assert summary["noise"] == 0
+    assert summary["converged"] is True
+    assert summary["interrupted"] is False
+    assert summary["model_file"].endswith("m.joblib")
 
 
 def test_known_data_set_reports_agreement(run):
-    found = json.loads(run("fit", "data:iris", *KMEANS, "--json").stdout)
-    assert found["rows"] == 150
-    assert found["accuracy"] == pytest.approx(0.893, abs=0.01)
+    summary = json.loads(run("fit", "data:iris", *KMEANS, "--json").stdout)
+    assert summary["rows"] == 150
+    assert summary["accuracy"] == pytest.approx(0.893, abs=0.01)
 
 
 def test_emmc_is_the_default(run, table):
-    found = json.loads(run("fit", table, "-k", 3, "--drop", 1, "--json").stdout)
-    assert found["recipe"] == "emmc"
-    assert found["resolved"]["labeler"] == {"name": "argmax"}
-    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
+    summary = json.loads(run("fit", table, "-k", 3, "--drop", 1, "--json").stdout)
+    assert summary["recipe"] == "emmc"
+    assert summary["resolved"]["labeler"] == {"name": "argmax"}
+    assert summary["sizes"] == {"0": 10, "1": 10, "2": 10}
 
 
 def test_stdin_and_settings(run, table):
-    result = run("fit", "-", *KMEANS, "--columns", "2-3", "--set", "n_init=2", "--json", stdin=table.read_text())
-    assert "best of 2 starts" in json.loads(result.stdout)["stop_reason"]
+    answer = run("fit", "-", *KMEANS, "--columns", "2-3", "--set", "n_init=2", "--json", stdin=table.read_text())
+    assert "best of 2 starts" in json.loads(answer.stdout)["stop_reason"]
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_another_version_only_warns(run, table, tmp_path):
     model = tmp_path / "m.joblib"
     run("fit", table, *KMEANS, "--drop", "id", "--save", model)
     joblib.dump({**joblib.load(model), "clusterkit": "0.0.1"}, model)
-    result = run("predict", model, table)
-    assert result.exit_code == 0
-    assert result.stderr == f"warning: {model} was saved by clusterkit 0.0.1, this is {__version__}\n"
+    answer = run("predict", model, table)
+    assert answer.exit_code == 0
+    assert answer.stderr == f"warning: {model} was saved by clusterkit 0.0.1, this is {__version__}\n"
 
 
 def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of):
@@ -150,8 +150,8 @@ def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of
     model = tmp_path / "m.joblib"
     run("fit", table, *KMEANS, "--drop", "id", "--save", model)
     monkeypatch.setattr(Pipeline, "why_not_inductive", lambda self: "labeler 'x' labels the fitted samples only")
-    said = error_of(run("predict", model, table))
-    assert said.endswith("m.joblib cannot label new rows: labeler 'x' labels the fitted samples only")
+    message = error_of(run("predict", model, table))
+    assert message.endswith("m.joblib cannot label new rows: labeler 'x' labels the fitted samples only")
 
 
 def test_no_model(run, table, write, tmp_path, error_of):
@@ -166,9 +166,9 @@ def test_no_model(run, table, write, tmp_path, error_of):
 def test_interrupt_keeps_labels(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr("clusterkit.core.alternate.tell", lambda report: signal.raise_signal(signal.SIGINT))
     out = tmp_path / "l.csv"
-    result = run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--json")
-    assert result.exit_code == 130
-    assert json.loads(result.stdout)["interrupted"] is True
+    answer = run("fit", table, *KMEANS, "--drop", "id", "-o", out, "--json")
+    assert answer.exit_code == 130
+    assert json.loads(answer.stdout)["interrupted"] is True
     assert len(labels_of(out.read_text())) == 30
 
 
@@ -177,13 +177,13 @@ def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("clusterkit.drivers.single.fit", stop)
-    assert error_of(run("fit", table, *KMEANS, "--drop", "id"), 130) == "interrupted: nothing was found yet"
+    assert error_of(run("fit", table, *KMEANS, "--drop", "id"), 130) == "interrupted: there are no labels yet"
 
 
 def test_warning_is_one_line(run, write):
-    result = run("fit", write("same.csv", "a,b\n" + "1,2\n" * 6), "--recipe", "kmeans", "-k", 2)
-    assert result.exit_code == 0
-    assert result.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
+    answer = run("fit", write("same.csv", "a,b\n" + "1,2\n" * 6), "--recipe", "kmeans", "-k", 2)
+    assert answer.exit_code == 0
+    assert answer.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def test_warning_is_one_line(run, write):
             "write SLOT.PARAMETER=VALUE, for example solver.C=1",
         ),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_init=1", "--set", "n_init=2"], "gives 'n_init' twice"),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: give it with -k"),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: give it with --seed"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: use -k instead"),
+        (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: use --seed instead"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "labeler=complete_graph"], "With one change, these fit"),
         (
             ["points.csv", "--drop", "id", "-k", 2, "-o", "no/l.csv"],
@@ -233,10 +233,10 @@ def test_bad_input(run, table, monkeypatch, args, message, error_of):
 def test_values_of_set():
     from clusterkit.cli.settings import parsed
 
-    found = parsed(
+    parameters = parsed(
         ["solver.C=1.5", "a=true", "b=None", "c=x", "d='1'", "e=(0, 1)", "featuremap.elm.n_hidden=9", "f=a=b"]
     )
-    assert found == {
+    assert parameters == {
         "solver__C": 1.5,
         "a": True,
         "b": None,
@@ -250,5 +250,5 @@ def test_values_of_set():
 
 
 def test_chain_from_the_shell(run, table):
-    result = run("fit", table, *KMEANS, "--drop", "id", "--set", "featuremap=zscore,elm", "--json")
-    assert json.loads(result.stdout)["n_clusters"] == 3
+    answer = run("fit", table, *KMEANS, "--drop", "id", "--set", "featuremap=zscore,elm", "--json")
+    assert json.loads(answer.stdout)["n_clusters"] == 3

@@ -30,11 +30,11 @@ def test_formats(run, table, tmp_path, method, ending):
     from matplotlib import pyplot
 
     path, before = tmp_path / f"out{ending}", pyplot.get_fignums()
-    result = run("fit", table, *method, "--plot", path)
-    assert result.exit_code == 0, result.output
-    assert result.stderr == ""
+    answer = run("fit", table, *method, "--plot", path)
+    assert answer.exit_code == 0, answer.output
+    assert answer.stderr == ""
     assert path.read_bytes().startswith(STARTS[ending])
-    assert "picture in" in result.stdout
+    assert "picture in" in answer.stdout
     assert pyplot.get_fignums() == before
 
 
@@ -59,9 +59,9 @@ def test_a_domain_has_its_border(run, table, tmp_path, method, border, monkeypat
 
 def test_a_domain_of_many_attributes_is_drawn_as_clusters(run, tmp_path):
     path = tmp_path / "out.png"
-    result = run("fit", "data:iris", "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["plot_file"] == str(path)
+    answer = run("fit", "data:iris", "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
+    assert answer.exit_code == 0, answer.output
+    assert json.loads(answer.stdout)["plot_file"] == str(path)
     assert path.exists()
 
 
@@ -108,6 +108,6 @@ def test_labels_are_kept_if_the_picture_fails(run, table, tmp_path, monkeypatch)
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
     labels = tmp_path / "labels.csv"
-    result = run("fit", table, *KMEANS, "-o", labels, "--plot", tmp_path / "out.png")
-    assert result.exit_code != 0
+    answer = run("fit", table, *KMEANS, "-o", labels, "--plot", tmp_path / "out.png")
+    assert answer.exit_code != 0
     assert labels.read_text().startswith("label")

@@ -13,11 +13,11 @@ GRID = ("--recipe", "kmeans", "--drop", "id", "--grid", "n_clusters=2,3,4")
 
 
 def test_summary_and_files(run, table, tmp_path):
-    result = run("search", table, *GRID, "--score", "silhouette", "-o", tmp_path / "labels.csv", "--table",
+    answer = run("search", table, *GRID, "--score", "silhouette", "-o", tmp_path / "labels.csv", "--table",
                  tmp_path / "scores.csv", "--plot", tmp_path / "scores.png")  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert "with n_clusters=3" in result.stdout
-    assert "3 scored" in result.stdout
+    assert answer.exit_code == 0, answer.output
+    assert "with n_clusters=3" in answer.stdout
+    assert "3 scored" in answer.stdout
     labels = (tmp_path / "labels.csv").read_text().split()
     assert labels[0] == "label"
     assert sorted(labels[1:]) == ["0"] * 10 + ["1"] * 10 + ["2"] * 10
@@ -29,48 +29,48 @@ def test_summary_and_files(run, table, tmp_path):
 
 
 def test_ranked_rows_end_with_what_has_no_score(run, table):
-    result = run("search", table, "-r", "kmeans", "--drop", "id", "--grid", "n_clusters=1,3,2", "--score", "ami")
-    lines = result.stdout.splitlines()
+    answer = run("search", table, "-r", "kmeans", "--drop", "id", "--grid", "n_clusters=1,3,2", "--score", "ami")
+    lines = answer.stdout.splitlines()
     assert lines[-1].endswith("excluded: one cluster")
     assert lines[-3].split()[0] == "3"
-    assert "2 scored, 1 excluded" in result.stdout
+    assert "2 scored, 1 excluded" in answer.stdout
 
 
 def test_json_settings_and_resume(run, table, tmp_path):
     words = ("search", table, *GRID, "--set", "init.trials=2", "--score", "stability", "--json", "--resume",
              tmp_path / "done.jsonl")  # fmt: skip
-    found = json.loads(run(*words).stdout)
-    assert found["best_params"] == {"n_clusters": 3}
-    assert found["best_score"] == 1.0
-    assert found["sizes"] == {"0": 10, "1": 10, "2": 10}
-    assert len(found["table"]) == 3
+    summary = json.loads(run(*words).stdout)
+    assert summary["best_params"] == {"n_clusters": 3}
+    assert summary["best_score"] == 1.0
+    assert summary["sizes"] == {"0": 10, "1": 10, "2": 10}
+    assert len(summary["table"]) == 3
     again = json.loads(run(*words).stdout)
-    assert again["table"] == found["table"]  # the seconds too: nothing was fitted again
+    assert again["table"] == summary["table"]  # the seconds too: nothing was fitted again
 
 
 def test_standard_output_has_the_labels_or_the_table_only(run, table):
-    result = run("search", table, *GRID, "--score", "silhouette", "-o", "-")
-    assert result.stdout.split()[0] == "label"
-    assert len(result.stdout.split()) == 31
-    assert "with n_clusters=3" in result.stderr
-    result = run("search", table, *GRID, "--score", "silhouette", "--table", "-")
-    assert result.stdout.startswith("n_clusters,score,")
+    answer = run("search", table, *GRID, "--score", "silhouette", "-o", "-")
+    assert answer.stdout.split()[0] == "label"
+    assert len(answer.stdout.split()) == 31
+    assert "with n_clusters=3" in answer.stderr
+    answer = run("search", table, *GRID, "--score", "silhouette", "--table", "-")
+    assert answer.stdout.startswith("n_clusters,score,")
 
 
 def test_whole_slots_and_chains(run, table):
-    result = run("search", table, "-r", "emmc-multi", "-k", 3, "--drop", "id", "--grid", "featuremap=elm,[zscore,rbf]",
+    answer = run("search", table, "-r", "emmc-multi", "-k", 3, "--drop", "id", "--grid", "featuremap=elm,[zscore,rbf]",
                  "--grid", "solver.df=3,6", "--score", "dbcv", "--json")  # fmt: skip
-    found = json.loads(result.stdout)
-    assert [row["featuremap"] for row in found["table"]] == ["elm", "elm", ["zscore", "rbf"], ["zscore", "rbf"]]
+    summary = json.loads(answer.stdout)
+    assert [row["featuremap"] for row in summary["table"]] == ["elm", "elm", ["zscore", "rbf"], ["zscore", "rbf"]]
     assert _split("1,(2,3),{'a': [4,5]}, b ") == ["1", "(2,3)", "{'a': [4,5]}", "b"]
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--grid", "n_clusters"), "--grid 'n_clusters': write SLOT.PARAMETER=VALUE,VALUE"),
-        (("--grid", "n_clusters=2", "--grid", "n_clusters=3"), "--grid gives 'n_clusters' twice"),
-        (("--grid", "n_clusters=2,3", "-k", 2), "-k and --grid n_clusters: give one of them"),
+        (("--grid", "n_clusters=2", "--grid", "n_clusters=3"), "--grid has 'n_clusters' twice"),
+        (("--grid", "n_clusters=2,3", "-k", 2), "-k and --grid n_clusters: use one of them"),
         (("--grid", "featuremap=[zscore,elm"), "--grid: brackets do not match"),
         (("--grid", "n_cluster=2,3"), "Did you mean 'n_clusters'"),
         (("--grid", "n_clusters=2,3", "--score", "objective"), "score='objective' cannot choose n_clusters"),
@@ -81,8 +81,8 @@ def test_whole_slots_and_chains(run, table):
         ((), "Missing option '--grid'"),
     ],
 )
-def test_wrong_options(run, table, error_of, args, said):
-    assert said in error_of(run("search", table, "-r", "kmeans", "--drop", "id", *args))
+def test_wrong_options(run, table, error_of, args, message):
+    assert message in error_of(run("search", table, "-r", "kmeans", "--drop", "id", *args))
 
 
 def test_interrupted(run, table, monkeypatch, error_of):
@@ -95,8 +95,8 @@ def test_interrupted(run, table, monkeypatch, error_of):
 
     monkeypatch.setattr(module, "_evaluate", stop)
     at = 2
-    result = run("search", table, *GRID, "--score", "silhouette")
-    assert result.exit_code == 130
-    assert "2 scored, 1 not run" in result.stdout
+    answer = run("search", table, *GRID, "--score", "silhouette")
+    assert answer.exit_code == 130
+    assert "2 scored, 1 not run" in answer.stdout
     at = 0
-    assert "interrupted: nothing was found yet" in error_of(run("search", table, *GRID, "--score", "silhouette"), 130)
+    assert "interrupted: there are no labels yet" in error_of(run("search", table, *GRID, "--score", "silhouette"), 130)

@@ -34,12 +34,12 @@ def test_formats_agree(tmp_path, blobs):
     files = sorted(tmp_path.iterdir())
     assert len(files) == 9
     for file in files:
-        found = read(file)
-        assert np.array_equal(found.data, blobs), file.name
-        assert found.data.dtype == np.float64
+        table = read(file)
+        assert np.array_equal(table.data, blobs), file.name
+        assert table.data.dtype == np.float64
         named = file.name not in ("t.npy", "spaces.txt")
-        assert found.named is named, file.name
-        assert found.names == (("a", "b") if named else ("x1", "x2"))
+        assert table.named is named, file.name
+        assert table.names == (("a", "b") if named else ("x1", "x2"))
     assert np.array_equal(read(io.BytesIO(csv.encode())).data, blobs)
 
 
@@ -62,16 +62,16 @@ def test_float32_stays(tmp_path, blobs):
     ],
 )
 def test_header_is_found(write, content, named, names):
-    found = read(write("t.csv", content))
-    assert (found.named, found.names) == (named, names)
+    table = read(write("t.csv", content))
+    assert (table.named, table.names) == (named, names)
 
 
 def test_rows_of_text_without_header(write):
     iris = write("iris.data", "5.1,3.5,setosa\n4.9,3.0,setosa\n")
-    found = read(iris, drop=["3"])
-    assert not found.named
-    assert found.data.tolist() == [[5.1, 3.5], [4.9, 3.0]]
-    assert found.rows == [["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]
+    table = read(iris, drop=["3"])
+    assert not table.named
+    assert table.data.tolist() == [[5.1, 3.5], [4.9, 3.0]]
+    assert table.rows == [["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]
 
 
 def test_header_can_be_told(write):

@@ -31,15 +31,15 @@ def disagreeing(draw):
 
 @given(disagreeing(), st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from(["unvisited", "all"]))
 def test_comusa(members, relaxation, max_over):
-    found = consensus.comusa(members, relaxation=relaxation, max_over=max_over)
-    assert found.tolist() == naive.comusa(members.tolist(), relaxation, max_over)
+    labels = consensus.comusa(members, relaxation=relaxation, max_over=max_over)
+    assert labels.tolist() == naive.comusa(members.tolist(), relaxation, max_over)
 
 
 @given(disagreeing(), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 def test_comusacl(members, relaxation):
     listed = members.tolist()
-    found = consensus.comusacl(members, relaxation=relaxation)
-    assert found.tolist() == naive.comusacl(listed, relaxation)
+    labels = consensus.comusacl(members, relaxation=relaxation)
+    assert labels.tolist() == naive.comusacl(listed, relaxation)
     indirect = naive.comusacl(listed, relaxation, "ecs")
     assert consensus.comusacl(members, relaxation=relaxation, weight="ecs").tolist() == indirect
     assert consensus.comusacl_dew(members, relaxation=relaxation).tolist() == indirect
@@ -60,8 +60,8 @@ def test_coassociation(seed, method, k):
     D = naive.distances(members.tolist())
     assume(len(np.unique(D[D > 0])) == 10)
     Z = linkage(squareform(D, checks=False), method)
-    found = consensus.coassociation(members, n_clusters=k, linkage=method)
-    np.testing.assert_array_equal(found, by_appearance(fcluster(Z, k, "maxclust")))
+    labels = consensus.coassociation(members, n_clusters=k, linkage=method)
+    np.testing.assert_array_equal(labels, by_appearance(fcluster(Z, k, "maxclust")))
 
 
 @given(SEEDS, st.integers(2, 9))
@@ -117,8 +117,8 @@ def test_spectral_rows_are_those_of_the_whole_graph(members):
 def test_five_of_six_decide(name, members):
     """Five equal members outvote one that confuses a few samples."""
     takes = {"n_clusters": int(members[0].max()) + 1} if name in ("cspa", "hbgf") else {}
-    found = getattr(consensus, name)(members, random_state=0, **takes)
-    np.testing.assert_array_equal(found, by_appearance(members[0]))
+    labels = getattr(consensus, name)(members, random_state=0, **takes)
+    np.testing.assert_array_equal(labels, by_appearance(members[0]))
 
 
 class TestVoting:

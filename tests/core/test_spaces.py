@@ -31,6 +31,7 @@ from clusterkit.core.transform import Keep, block_plan
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.testing.compare import close, same_bits, small_blocks
@@ -101,6 +102,9 @@ class TestOperator:
         close(space.gram().astype(as_data), H.T @ H, "gram", scale=size**2)
         close(space.outer().astype(as_data), H @ H.T, "outer", scale=size**2)
         close(space.squared_norms().astype(as_data), np.square(H).sum(axis=1), "squared norms", scale=size**2)
+        close(space.mean(), H.mean(axis=0), "mean", scale=size)
+        distances = np.square(H - B[:, 0]).sum(axis=1)
+        close(space.squared_distances_to(B[:, 0]), distances, "distances", scale=size**2 + float(distances.max()))
         assert space.minimum() == H.min()
 
     @given(drawn=BLOCKED, columns=st.integers(1, 3))
@@ -329,3 +333,18 @@ class TestKernel:
 def test_the_identity_copies_nothing():
     X = np.zeros((5, 2))
     assert np.shares_memory(mapped(Identity(), X, 0)._H, X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [0.1, 1e6 / 3])
+def test_equal_samples_have_a_mean_that_equals_them(dtype, value):
+    space = build_space(np.full((151, 3), value, dtype=dtype), Keep(3))
+    assert np.array_equal(space.mean().astype(dtype), space.points[0])
+    assert not space.squared_distances_to(space.mean()).any()
+
+
+def test_the_mean_of_sparse_features():
+    X = np.random.default_rng(0).random((90, 20)) * (np.random.default_rng(1).random((90, 20)) < 0.2)
+    space = build_space(SparseRows.of(X), Keep(20))
+    assert space.sparse
+    np.testing.assert_allclose(space.mean(), X.mean(axis=0), rtol=1e-12)

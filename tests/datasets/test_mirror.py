@@ -15,7 +15,7 @@ from clusterkit.datasets import DatasetCorrupt, DatasetNotFound, MirrorError, lo
 
 class Recorder(SimpleHTTPRequestHandler):
     def log_request(self, code="-", size="-"):
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
 
     def log_message(self, *args):
         """Keep the test output clean."""
@@ -23,10 +23,10 @@ class Recorder(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def server(folder, tmp_path, monkeypatch):
-    """Serve the folder; the list of paths asked for is in ``asked``."""
+    """Serve the folder; the list of paths requested is in ``requested``."""
     handler = functools.partial(Recorder, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.asked = []
+    server.requested = []
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -38,8 +38,8 @@ def server(folder, tmp_path, monkeypatch):
     thread.join()
 
 
-def files_asked(server):
-    return [path for path in server.asked if path != "/manifest.csv"]
+def files_requested(server):
+    return [path for path in server.requested if path != "/manifest.csv"]
 
 
 def test_fetched_once_then_from_the_cache(server, folder):
@@ -48,22 +48,22 @@ def test_fetched_once_then_from_the_cache(server, folder):
     np.testing.assert_array_equal(fetched.target, here.target)
     assert fetched.description == here.description
     load("letter-ab")
-    assert files_asked(server) == ["/letter.csv.gz"]
+    assert files_requested(server) == ["/letter.csv.gz"]
 
 
 def test_sparse_file_is_found_by_its_ending(server):
     assert load("tdt2").data.shape == (10, 40_000)
     load("tdt2")
-    assert files_asked(server) == ["/tdt2.csv.gz", "/tdt2.npz"]
+    assert files_requested(server) == ["/tdt2.csv.gz", "/tdt2.npz"]
 
 
 def test_names_and_order_of_sources(server, folder):
     assert names()["letter"] == names()["letter-ab"] == ("mirror",)
     assert names(data_home=folder)["letter"] == ("folder", "mirror")
-    server.asked.clear()
+    server.requested.clear()
     load("digits-1-7")
     load("letter", data_home=folder)
-    assert server.asked == []
+    assert server.requested == []
 
 
 def test_corrected_file_is_fetched_again(server, folder, add_file):

@@ -1,4 +1,4 @@
-"""The documents hold what they say: their code runs, their links lead somewhere, every recipe has its page.
+"""The documents are true: their code runs, their links lead somewhere, every recipe has its page.
 
 Blocks of a page run in order in a temporary folder and share one namespace. ``python`` blocks run unless
 ``<!-- skip -->`` stands before them; ``<!-- file: NAME -->`` writes the block to a file there instead; command lines of
@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOP_LEVEL = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+DOCUMENTS = [*(ROOT / name for name in TOP_LEVEL), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
     r"^(?:<!--\s*(?P<mark>skip|run|file:\s*\S+)\s*-->\n\n?)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.M | re.S
 )
@@ -43,8 +44,8 @@ def _anchors(text: str) -> set[str]:
 
 def _blocks(path: Path):
     text = path.read_text(encoding="utf-8")
-    for found in BLOCK.finditer(text):
-        yield found["language"], found["mark"] or "", found["code"], text[: found.start("code")].count("\n")
+    for block in BLOCK.finditer(text):
+        yield block["language"], block["mark"] or "", block["code"], text[: block.start("code")].count("\n")
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def few_examples():
 def test_code_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "papers")  # pages show its command `reproduce`
     before = set(sys.modules)
     page = types.ModuleType("a_page")
     sys.modules["a_page"] = page
@@ -88,9 +89,9 @@ def test_code_runs(path, tmp_path, monkeypatch):
 
 def _commands(code: str):
     for line in code.replace("\\\n", " ").splitlines():
-        found = re.match(r"(?:\$ )?(?:uv run )?clusterkit (.*)", line)
-        if found:
-            yield shlex.split(found[1], comments=True)
+        command = re.match(r"(?:\$ )?(?:uv run )?clusterkit (.*)", line)
+        if command:
+            yield shlex.split(command[1], comments=True)
 
 
 def _run_command(words: list[str], where: str):
@@ -130,11 +131,11 @@ def test_links_resolve(path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
 def test_names_and_paths(path):
     text = path.read_text(encoding="utf-8")
-    for found in re.finditer(r"pip install (?:-\S+ )*[\"']?clusterkit(?!-toolkit)", text):
-        line = text[: found.start()].count("\n") + 1
+    for command in re.finditer(r"pip install (?:-\S+ )*[\"']?clusterkit(?!-toolkit)", text):
+        line = text[: command.start()].count("\n") + 1
         raise AssertionError(f"{_name(path)}:{line}: that name on the public index belongs to a stranger")
-    found = MACHINE_PATH.search(text)
-    assert found is None, f"{_name(path)}: the path of a machine: {text[found.start() : found.start() + 40]!r}"
+    foreign = MACHINE_PATH.search(text)
+    assert foreign is None, f"{_name(path)}: the path of a machine: {text[foreign.start() : foreign.start() + 40]!r}"
 
 
 def _builtin_recipes():
@@ -173,7 +174,7 @@ def test_every_page_is_reached_from_the_map():
             file = (path.parent / target).resolve()
             if target and not re.match(r"[a-z]+:", target):
                 new += file.glob("*.md") if file.is_dir() else [file] if file.exists() else []
-    missing = [_name(path) for path in DOCUMENTS[1:] if path not in reached]
+    missing = [_name(path) for path in DOCUMENTS if path not in reached and path.name != "README.md"]
     assert not missing, f"no page links to {missing}"
 
 

@@ -76,7 +76,7 @@ class TestEnsemble:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"M": 0}, "M must be an integer >= 1, got 0"),
+            ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
             ({"k_rule": "log"}, "k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair"),
             ({"k_rule": (3, 2)}, "with the lower first"),
             ({"k_rule": 0}, "got 0"),

@@ -322,7 +322,12 @@ def test_ensembles(blobs):
     default = search(ScriptedClusterer(), grid, blobs, "ami", random_state=0)
     assert search(ScriptedClusterer(), grid, blobs, "ami", random_state=0).best_score == default.best_score
     other = search(
-        ScriptedClusterer(), grid, blobs, "ami", random_state=0, ensemble={"M": 3, "k_rule": 3, "base": "kmeans"}
+        ScriptedClusterer(),
+        grid,
+        blobs,
+        "ami",
+        random_state=0,
+        ensemble={"n_members": 3, "k_rule": 3, "base": "kmeans"},
     )
     assert other.best_score == 1.0 > default.best_score
     with pytest.raises(InvalidData, match="the ensemble is of 3 samples, X has 150"):

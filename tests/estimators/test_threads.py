@@ -39,7 +39,7 @@ def fit(name, X, threads, monkeypatch=None):
 @pytest.fixture(autouse=True)
 def all_threads(monkeypatch):
     """Let small problems use both threads too, or the test would compare one with one."""
-    monkeypatch.setattr("clusterkit.estimators.threads.THIN", 0)
+    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 0)
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -67,9 +67,9 @@ def test_same_seed_and_thread_count_is_bit_equal(name):
 
 
 def test_thin_problems_run_on_one_thread(monkeypatch):
-    from clusterkit.estimators import threads
+    from clusterkit.numerics import thread_limit
 
-    monkeypatch.setattr(threads, "THIN", 10**9)
+    monkeypatch.setattr(thread_limit, "THIN", 10**9)
     seen = []
 
     def listener(report):
@@ -90,7 +90,7 @@ def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
 
     from threadpoolctl import threadpool_info
 
-    monkeypatch.setattr("clusterkit.estimators.threads.THIN", 10**9)
+    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 10**9)
     X = SETS["iris"]()
     before = [pool["num_threads"] for pool in threadpool_info()]
     with ThreadPoolExecutor(4) as pool:

@@ -26,13 +26,13 @@ def _illegal() -> list[Composition]:
     mixes = product(
         stages["featuremap"], stages["solver"], stages["labeler"], [None, *stages["balancer"]], (None, 2, 3)
     )
-    found = []
+    illegal = []
     for featuremap, solver, labeler, balancer, k in mixes:
         for init in [None] if solver.targets == "never" else stages["init"]:
             c = Composition(featuremap, solver, labeler, balancer, init, k)
             if problems(c):
-                found.append(c)
-    return found
+                illegal.append(c)
+    return illegal
 
 
 def _one_for_each_reason(compositions: list[Composition]) -> list[Composition]:
@@ -104,8 +104,7 @@ def test_an_illegal_composition_explains_itself(c):
     with pytest.raises(IncompatibleStages) as caught:
         check(c)
     message = str(caught.value)
-    found = problems(c)
-    for problem in found:
+    for problem in problems(c):
         assert f"{problem.slot}: {problem.reason}" in message
     offers = alternatives(c)
     for slot, names in offers.items():
@@ -123,7 +122,7 @@ def test_an_illegal_composition_explains_itself(c):
 
 def test_a_slot_that_can_be_changed_is_offered_even_if_another_is_blamed():
     stages = _registered()
-    by_name = {slot: {stage.name: stage for stage in found} for slot, found in stages.items()}
+    by_name = {slot: {stage.name: stage for stage in of_slot} for slot, of_slot in stages.items()}
     c = Composition(
         by_name["featuremap"]["elm"], by_name["solver"]["svdd"], by_name["labeler"]["argmax"], None, None, 2
     )

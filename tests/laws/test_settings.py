@@ -38,7 +38,7 @@ SETTINGS = [
     Interval(rule="paper"),
     CompleteGraph(outliers="nearest"),
     CompleteGraph(outliers="singleton"),
-    CompleteGraph(min_cluster_size=2, m=3),
+    CompleteGraph(min_cluster_size=2, n_segment_points=3),
     Band(priority="confidence"),
     Band(slack=0),
     Band(slack=7),

@@ -1,4 +1,4 @@
-"""What the search for components stands on: near sums, certified stretches and balls, the tree, neighbours, rows.
+"""The parts of the search for components: near sums, certified stretches and balls, the tree, neighbours, rows.
 
 Each is checked against brute force on random kernel sums in the scaled coordinates, where the kernel is
 ``exp(-|x - y|²)`` and the weights sum to 1.
@@ -16,8 +16,14 @@ from hypothesis.extra import numpy as hnp
 from oracles.all_pairs import kernel_sum
 
 from clusterkit.level_sets import _ball_bounds_jit as bounds
-from clusterkit.level_sets._segments_jit import first_outside, line_space, stretch
-from clusterkit.level_sets._tree_jit import Tree
+from clusterkit.level_sets._segments_jit import (
+    ContourArrays,
+    PointArrays,
+    first_outside,
+    segment_workspace,
+    stretch,
+)
+from clusterkit.level_sets._tree_jit import ComponentTree
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS, nearest_edges, nearest_rows
 from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
 from clusterkit.numerics.near_jit import SIZE, Blocks, block_terms, far_enough, near_blocks
@@ -51,9 +57,9 @@ class Sum:
 
     def at(self, y, r):
         """Value, number of near blocks and work space, as the bounds take them."""
-        space = bounds.ball_space(self.d, self.blocks.arrays)
-        value, near = bounds.value_terms(y, r, self.blocks.arrays, space)
-        return value, near, space
+        work = bounds.ball_workspace(self.d, self.blocks.arrays)
+        value, near = bounds.value_terms(y, r, self.blocks.arrays, work)
+        return value, near, work
 
     def derivatives(self, y, u, t):
         """The sum and its first three derivatives along the unit vector u at y + t u, each (len(t),)."""
@@ -80,10 +86,10 @@ def test_near_sums_are_sums(case):
     Y = np.concatenate([case.centres[:50], case.centres[:50] + case.rng.normal(size=case.centres[:50].shape)])
     Y = np.concatenate([Y, Y.mean(axis=0, keepdims=True), Y[:1] + 1e6])
     values, gradients = case.blocks.sums_gradients(Y)
-    wanted = case.value(Y)
-    for found in (case.blocks.sums(Y), values):
+    expected = case.value(Y)
+    for sums_of_blocks in (case.blocks.sums(Y), values):
         # what is left out, and rounding of a sum whose terms are at most 1
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12 * case.level)
+        np.testing.assert_allclose(sums_of_blocks, expected, rtol=1e-12, atol=1e-12 * case.level)
     z = case.centres - Y[:, None]
     exact = 2.0 * np.einsum("ps,s,psd->pd", np.exp(-np.square(z).sum(axis=2)), case.weights, z)
     np.testing.assert_allclose(gradients, exact, rtol=1e-10, atol=1e-11 * case.level + 1e-14)
@@ -114,9 +120,9 @@ def test_every_centre_is_in_one_block_and_padding_weighs_nothing(s):
 def test_near_blocks_leave_out_what_is_far_from_the_whole_ball(case, r):
     y, inside = case.ball(r)
     near = np.empty(len(case.blocks.reach), dtype=np.int64)
-    kept = near[: near_blocks(y, r, case.blocks.arrays, near)]
+    listed = near[: near_blocks(y, r, case.blocks.arrays, near)]
     squares, terms = np.empty(SIZE), np.empty(SIZE)
-    totals = [sum(block_terms(z, b, case.blocks.arrays, squares, terms) for b in kept) for z in inside[:40]]
+    totals = [sum(block_terms(z, b, case.blocks.arrays, squares, terms) for b in listed) for z in inside[:40]]
     np.testing.assert_allclose(totals, case.value(inside[:40]), rtol=1e-12, atol=1e-12 * case.level)
 
 
@@ -151,56 +157,57 @@ def test_a_line_is_tested_like_all_its_samples(case, m):
     inside = points[values >= level * (1 + 1e-9)]
     assume(len(inside) > 1)
     blocks = Blocks.of(case.centres, case.weights, far_enough(level))
-    samples = (inside, *blocks.sums_gradients(inside))
-    space, count = line_space(case.d, m, blocks.arrays), np.zeros(1, dtype=np.int64)
+    samples = PointArrays(inside, *blocks.sums_gradients(inside))
+    contour = ContourArrays(m, level, blocks.arrays)
+    work, count = segment_workspace(case.d, contour), np.zeros(1, dtype=np.int64)
     fractions = np.arange(1, m + 1)[:, None] / (m + 1)
     for i, j in zip(*np.triu_indices(len(inside), 1), strict=True):
         line = case.value(inside[i] + fractions * (inside[j] - inside[i]))
         if np.abs(line / level - 1.0).min() < 1e-10:
             continue
-        found = first_outside(i, j, samples, (m, level, blocks.arrays), space, count)
-        assert found == first_outside(j, i, samples, (m, level, blocks.arrays), space, count)
-        assert (found == 0) == bool((line >= level).all())
-        assert found == 0 or line[found - 1] < level
+        number = first_outside(i, j, samples, contour, work, count)
+        assert number == first_outside(j, i, samples, contour, work, count)
+        assert (number == 0) == bool((line >= level).all())
+        assert number == 0 or line[number - 1] < level
 
 
 @given(sums(), radii)
-def test_a_dead_ball_is_dead_and_a_living_one_lives(case, r):
+def test_a_ball_outside_is_outside_and_a_ball_inside_is_inside(case, r):
     y, inside = case.ball(r)
-    value, near, space = case.at(y, r)
+    value, near, work = case.at(y, r)
     values = case.value(inside)
     for factor in (1.0001, 1.01, 1.3, 3.0, 100.0):
         low = value * factor
-        if case.level <= low and value < low and bounds.is_dead(y, r, value, near, low, case.blocks.arrays, space):
+        if case.level <= low and value < low and bounds.is_outside(y, r, value, near, low, case.blocks.arrays, work):
             assert values.max() < low
-            # and it is known for every higher level
-            assert bounds.is_dead(y, r, value, near, 1.1 * low, case.blocks.arrays, space)
+            # and so for every higher level
+            assert bounds.is_outside(y, r, value, near, 1.1 * low, case.blocks.arrays, work)
         high = value / factor
-        if case.level <= high and bounds.is_alive(y, r, value, near, high, case.blocks.arrays, space):
+        if case.level <= high and bounds.is_inside(y, r, value, near, high, case.blocks.arrays, work):
             assert values.min() >= high * (1.0 - 1e-12)
 
 
 def test_bounds_are_not_empty_promises():
-    """Small balls beside a single centre are recognised as dead or alive, and large ones far away as dead."""
+    """Small balls beside a single centre are recognised as outside or inside, and large ones far away as outside."""
     case = Sum(0, 1, 2, 0.0, 0.01)
     centre = case.centres[0]
-    for off, r, low, dead in [(2.0, 0.1, 0.1, True), (5.0, 2.0, 0.01, True), (1.0, 1.0, 0.5, False)]:
+    for off, r, low, outside in [(2.0, 0.1, 0.1, True), (5.0, 2.0, 0.01, True), (1.0, 1.0, 0.5, False)]:
         y = centre + np.array([off, 0.0])
-        value, near, space = case.at(y, r)
-        assert bounds.is_dead(y, r, value, near, low, case.blocks.arrays, space) == dead
-    value, near, space = case.at(centre, 0.3)
-    assert bounds.is_alive(centre, 0.3, value, near, 0.8, case.blocks.arrays, space)
-    value, near, space = case.at(centre, 0.6)
-    assert not bounds.is_alive(centre, 0.6, value, near, 0.8, case.blocks.arrays, space)
+        value, near, work = case.at(y, r)
+        assert bounds.is_outside(y, r, value, near, low, case.blocks.arrays, work) == outside
+    value, near, work = case.at(centre, 0.3)
+    assert bounds.is_inside(centre, 0.3, value, near, 0.8, case.blocks.arrays, work)
+    value, near, work = case.at(centre, 0.6)
+    assert not bounds.is_inside(centre, 0.6, value, near, 0.8, case.blocks.arrays, work)
 
 
 @given(sums(max_d=6), st.floats(-3, 0).map(lambda power: 10.0**power))
 def test_the_expansion_bounds_the_sum(case, r):
     y, inside = case.ball(r)
-    value, near, space = case.at(y, r)
+    value, near, work = case.at(y, r)
     assume(value > case.level)
-    steep = bounds.expansion(y, value, near, case.blocks.arrays, space)
-    gradient, hessian = space[3].copy(), space[4].copy()
+    steep = bounds.expansion(y, value, near, case.blocks.arrays, work)
+    gradient, hessian = work.gradient.copy(), work.hessian.copy()
     assert steep == pytest.approx(np.linalg.norm(gradient), rel=1e-12, abs=1e-300)
     np.testing.assert_array_equal(hessian, hessian.T)
     u = case.rng.normal(size=(5, case.d))
@@ -209,7 +216,7 @@ def test_the_expansion_bounds_the_sum(case, r):
         tolerance = 1e-11 * (value + case.level)
         assert gradient @ direction == pytest.approx(first, rel=1e-9, abs=tolerance)
         assert direction @ hessian @ direction == pytest.approx(second, rel=1e-9, abs=tolerance)
-    third = bounds.third_derivative(r, near, case.blocks.arrays, space) / 6.0
+    third = bounds.third_derivative(r, near, case.blocks.arrays, work) / 6.0
     z = inside - y
     taylor = value + z @ gradient + 0.5 * np.einsum("pa,ab,pb->p", z, hessian, z)
     reach = np.linalg.norm(z, axis=1)
@@ -226,8 +233,8 @@ def test_the_third_derivative_of_one_centre():
         y = case.centres[0] + off
         third = abs(case.derivatives(y, np.ones(1), np.zeros(1))[3][0])
         for r in (0.0, 0.1):
-            _, near, space = case.at(y, r)
-            assert bounds.third_derivative(r, near, case.blocks.arrays, space) >= third * (1.0 - 1e-12)
+            _, near, work = case.at(y, r)
+            assert bounds.third_derivative(r, near, case.blocks.arrays, work) >= third * (1.0 - 1e-12)
 
 
 @given(
@@ -237,12 +244,12 @@ def test_the_third_derivative_of_one_centre():
 def test_no_eigenvalue_is_larger(A, scale):
     symmetric = scale * (A + A.T)
     largest = np.linalg.eigvalsh(symmetric)[-1]
-    found = bounds.largest_eigenvalue(symmetric)
-    assert found >= 0
-    # the root of a difference keeps half the digits
-    assert found >= largest - 1e-7 * np.abs(symmetric).max() * len(A)
+    bound = bounds.largest_eigenvalue(symmetric)
+    assert bound >= 0
+    # the root of a difference is exact to half the digits
+    assert bound >= largest - 1e-7 * np.abs(symmetric).max() * len(A)
     if len(A) <= 2 and largest > 0:
-        assert found == pytest.approx(largest, abs=1e-6 * np.abs(symmetric).max())
+        assert bound == pytest.approx(largest, abs=1e-6 * np.abs(symmetric).max())
 
 
 @st.composite
@@ -261,7 +268,7 @@ def forests(draw):
 @given(forests(), st.sampled_from([1, 2, 4, 50]))
 def test_the_tree_holds_every_point_once(forest, leaf):
     points, parent = forest
-    tree = Tree.of(points, parent, leaf)
+    tree = ComponentTree.of(points, parent, leaf)
     assert sorted(tree.order.tolist()) == list(range(len(points)))
     leaves = tree.children[:, 0] < 0
     ranges = sorted(zip(tree.start[leaves].tolist(), tree.stop[leaves].tolist(), strict=True))
@@ -314,7 +321,7 @@ def test_edges_to_the_nearest_points(points, k, some):
     joined[edges[:, 0], edges[:, 1]] = joined[edges[:, 1], edges[:, 0]] = True
     for i in index:
         others = np.sort(np.delete(D[i], i))[:k]
-        # ties may be decided either way, but no nearer point is left out and as many as asked for are there
+        # ties may be decided either way, but no nearer point is left out and there are k neighbours
         assert joined[i].sum() >= len(others)
         if len(others):
             nearer = (D[i] < others[-1] * (1.0 - 1e-9)) & (np.arange(u) != i)
@@ -344,11 +351,11 @@ def test_the_nearest_row_and_ties_by_index(points, seed):
 )
 def test_distinct_rows_are_those_of_numpy(X):
     first, inverse = distinct_rows(X)
-    rows, where, wanted = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)
+    rows, where, numbers = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)
     assert sorted(where.tolist()) == first.tolist()
     assert len(first) == len(rows)
     assert np.array_equal(X[first][inverse], X)
-    assert np.array_equal(first[inverse], where[wanted.ravel()])
+    assert np.array_equal(first[inverse], where[numbers.ravel()])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 50), st.integers(1, 4))
@@ -356,8 +363,7 @@ def test_rows_are_found(seed, u, d):
     rng = np.random.default_rng(seed)
     rows, Y = (rng.integers(-1, 2, size=(size, d)).astype(float) for size in (u, 30))
     Y[rng.random(Y.shape) < 0.3] *= -0.0
-    found = find_rows(rows, Y)
-    for y, at in zip(Y, found, strict=True):
+    for y, at in zip(Y, find_rows(rows, Y), strict=True):
         equal = np.flatnonzero((rows == y).all(axis=1))
         assert at == (equal[0] if len(equal) else -1)
 

@@ -27,7 +27,7 @@ from clusterkit.level_sets import _reject_by_tree_jit as dual
 from clusterkit.testing.pytest_plugin import deep
 
 MARGIN = 1e-10
-"""Values this near to the level, relative to it, are ties."""
+"""Relative difference from the level up to which values are ties."""
 LEAST = 1e-100
 """Levels below it, relative to the sum of the weights, are for another test: squares of values underflow."""
 
@@ -123,20 +123,19 @@ def instances(draw, max_n=300):
 
 def labels_of(X, domain, m):
     space = KernelSpace(X, domain.kernel)
-    return CompleteGraph(m=m).label(domain, space, Task(len(X), None), np.random.default_rng(0)).labels
+    return CompleteGraph(n_segment_points=m).label(domain, space, Task(len(X), None), np.random.default_rng(0)).labels
 
 
 def check(X, domain, m):
-    wanted, margin = plain.complete_graph(X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m)
+    expected, margin = plain.complete_graph(X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m)
     assume(margin > MARGIN)
-    assert labels_of(X, domain, m).tolist() == wanted.tolist()
-    return wanted
+    assert labels_of(X, domain, m).tolist() == expected.tolist()
 
 
 class Weakened:
-    """A search with short cuts taken away, so that the proof has to find what they would have found.
+    """A search without some of its short cuts, so that the proof has to find the joins that they would have found.
 
-    Compiled constants are frozen; the function that drives the proof is run by Python instead, where they are not.
+    Constants of compiled functions are frozen; the functions that drive the proof are run by Python instead.
     """
 
     def __init__(self, *, edges=True, leaf=search.LEAF, mapped=False, products=False, **constants):
@@ -173,11 +172,13 @@ class Weakened:
             patch(search, "join_neighbours", lambda components: None)
             patch(search, "join_components", lambda components: None)
         if self.constants:
-            for name in ("_pairs_left", "_test_pair", "expansion", "is_dead"):
+            for name in ("_reject_together", "_tested_singly"):
+                patch(dual, name, getattr(dual, name).py_func)
+            for name in ("_pairs_left", "_test_pair", "expansion", "is_outside"):
                 patch(dual, name, self.counted(name))
             for name, value in self.constants.items():
                 patch(dual, name, value)
-            patch(search, "reject_pairs", dual.reject_pairs.py_func)
+            patch(search, "reject_pairs", getattr(dual.reject_pairs, "py_func", dual.reject_pairs))
         return self
 
     def __exit__(self, *error):

@@ -49,11 +49,11 @@ def separated(X, labels):
 
 
 @pytest.mark.parametrize("noise", MODES)
-@given(given=clusterings())
-def test_compactness_equals_all_pairs(noise, given):
-    X, labels = rewritten(*given, noise)
+@given(clustering=clusterings())
+def test_compactness_equals_all_pairs(noise, clustering):
+    X, labels = rewritten(*clustering, noise)
     for squared in (False, True):
-        value = compactness(*given, squared=squared, noise=noise)
+        value = compactness(*clustering, squared=squared, noise=noise)
         if len(labels) == 0:
             assert math.isnan(value)
         else:
@@ -61,25 +61,25 @@ def test_compactness_equals_all_pairs(noise, given):
 
 
 @pytest.mark.parametrize("noise", MODES)
-@given(given=clusterings())
-def test_davies_bouldin_equals_the_definition_and_scikit_learn(noise, given):
-    X, labels = rewritten(*given, noise)
-    value = davies_bouldin(*given, noise=noise)
-    found = len(np.unique(labels))
-    if found < 2:
+@given(clustering=clusterings())
+def test_davies_bouldin_equals_the_definition_and_scikit_learn(noise, clustering):
+    X, labels = rewritten(*clustering, noise)
+    value = davies_bouldin(*clustering, noise=noise)
+    n_clusters = len(np.unique(labels))
+    if n_clusters < 2:
         assert math.isnan(value)
         return
     assume(separated(X, labels))
     assert value == pytest.approx(davies_bouldin_by_clusters(X, labels), rel=1e-10)
-    if found < len(labels):  # scikit-learn refuses n clusters, and its distances lose half of the digits
+    if n_clusters < len(labels):  # scikit-learn refuses n clusters, and its distances lose half of the digits
         assert value == pytest.approx(davies_bouldin_score(X, labels), rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("noise", MODES)
 @pytest.mark.parametrize("index", INDICES)
-@given(given=clusterings(), seed=st.integers(0, 99))
-def test_names_order_and_motions_do_not_matter(index, noise, given, seed):
-    X, labels = given
+@given(clustering=clusterings(), seed=st.integers(0, 99))
+def test_names_order_and_motions_do_not_matter(index, noise, clustering, seed):
+    X, labels = clustering
     rng = np.random.default_rng(seed)
     value = index(X, labels, noise=noise)
     order, names = rng.permutation(len(X)), rng.permutation(5)
@@ -92,20 +92,20 @@ def test_names_order_and_motions_do_not_matter(index, noise, given, seed):
         assert index(rows, groups, noise=noise) == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-@given(given=clusterings(), factor=st.sampled_from([1e-3, 0.5, 1e4]))
-def test_scale(given, factor):
-    X, labels = given
+@given(clustering=clusterings(), factor=st.sampled_from([1e-3, 0.5, 1e4]))
+def test_scale(clustering, factor):
+    X, labels = clustering
     for index, power in ((compactness, 1), (squared_compactness, 2), (davies_bouldin, 0)):
         expected = index(X, labels) * factor**power
         assert index(X * factor, labels) == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@given(given=clusterings(noise=False))
-def test_blocks_change_nothing(given):
-    whole = [index(*given) for index in INDICES]
+@given(clustering=clusterings(noise=False))
+def test_blocks_change_nothing(clustering):
+    whole = [index(*clustering) for index in INDICES]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clusterkit.metrics.internal.BLOCK_DISTANCES", 1)
-        assert [index(*given) for index in INDICES] == pytest.approx(whole, rel=1e-12, nan_ok=True)
+        assert [index(*clustering) for index in INDICES] == pytest.approx(whole, rel=1e-12, nan_ok=True)
 
 
 def test_singletons_contribute_nothing():

@@ -37,8 +37,8 @@ def labellings(draw, max_size=25):
 def rewritten(true, pred, noise):
     """The same without noise labels: -1 named 99, or each its own name, or the samples dropped."""
     if noise == "exclude":
-        kept = [(t, p) for t, p in zip(true, pred, strict=True) if p != -1]
-        return [t for t, _ in kept], [p for _, p in kept]
+        pairs = [(t, p) for t, p in zip(true, pred, strict=True) if p != -1]
+        return [t for t, _ in pairs], [p for _, p in pairs]
     name = {"cluster": lambda i: 99, "singletons": lambda i: 100 + i}[noise]
     return list(true), [name(i) if p == -1 else p for i, p in enumerate(pred)]
 

@@ -21,15 +21,16 @@ def kernel_sum(Y, centres, weights, gamma):
     return values
 
 
-def complete_graph(points, centres, weights, gamma, level, m):
+def complete_graph(points, centres, weights, gamma, level, n_segment_points):
     """Labels with noise -1, and how near any value came to the level, relative to it."""
     values = kernel_sum(points, centres, weights, gamma)
     margin = np.abs(values / level - 1.0).min()
     inside = np.flatnonzero(values >= level) if len(points) > 1 else np.arange(1)
     i, j = (inside[side] for side in np.triu_indices(len(inside), 1))
     edge = np.ones(len(i), dtype=bool)
-    for k in range(1, m + 1):
-        values = kernel_sum(points[i] + k / (m + 1) * (points[j] - points[i]), centres, weights, gamma)
+    for k in range(1, n_segment_points + 1):
+        fraction = k / (n_segment_points + 1)
+        values = kernel_sum(points[i] + fraction * (points[j] - points[i]), centres, weights, gamma)
         # a line of length 0 has no samples
         between = (points[i] != points[j]).any(axis=1)
         margin = min(margin, np.abs(values[between] / level - 1.0).min(initial=np.inf))

@@ -1,4 +1,4 @@
-"""Balancing by enumeration, and the published repairs (specification 2.3, 2.5) word for word."""
+"""Balancing by enumeration, and the published repairs (specification 2.3, 2.5) as literally as possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def labellings(n, k):
-    """All k^n of them, one a row."""
+    """All k^n labellings, one in each row."""
     return np.indices((k,) * n).reshape(n, -1).T
 
 
@@ -41,7 +41,7 @@ def two_class(f, l):  # noqa: E741 (the paper's letter)
 
 
 def pairwise(labels, k, l, key):  # noqa: E741
-    """2.5: from the largest to the smallest class, those with the smallest ``key(i, p, q)``; returns labels, rounds."""
+    """2.5: rows with the smallest ``key(i, p, q)`` move from the largest to the smallest class; labels and rounds."""
     labels = np.array(labels)
     l = l if len(labels) % k == 0 else max(l, 1)  # noqa: E741
     for rounds in range(len(labels) + 1):

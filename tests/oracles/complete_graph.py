@@ -7,9 +7,9 @@ from collections import deque
 import numpy as np
 
 
-def line_values(value, a, b, m):
-    k = np.arange(1, m + 1)[:, None] / (m + 1)
-    return value(a + k * (b - a))
+def line_values(value, a, b, n_segment_points):
+    fractions = np.arange(1, n_segment_points + 1)[:, None] / (n_segment_points + 1)
+    return value(a + fractions * (b - a))
 
 
 def canonical(labels):
@@ -18,7 +18,7 @@ def canonical(labels):
     return np.array([-1 if label < 0 else number.setdefault(label, len(number)) for label in labels])
 
 
-def complete_graph(value, level, points, m=20, outliers="noise", min_cluster_size=1):
+def complete_graph(value, level, points, n_segment_points=20, outliers="noise", min_cluster_size=1):
     """Labels, and how near any value came to the level: below 1e-10 rounding decides."""
     n = len(points)
     g = value(points)
@@ -30,7 +30,7 @@ def complete_graph(value, level, points, m=20, outliers="noise", min_cluster_siz
     for i in range(n):
         for j in range(i):
             if inside[i] and inside[j]:
-                samples = line_values(value, points[i], points[j], m)
+                samples = line_values(value, points[i], points[j], n_segment_points)
                 margin = min(margin, np.abs(samples - level).min())
                 edge[i, j] = edge[j, i] = bool((samples >= level).all())
     labels = np.full(n, -1)
@@ -50,14 +50,14 @@ def complete_graph(value, level, points, m=20, outliers="noise", min_cluster_siz
 
 
 def _outliers(points, labels, policy):
-    out, kept = np.flatnonzero(labels < 0), np.flatnonzero(labels >= 0)
+    out, labelled = np.flatnonzero(labels < 0), np.flatnonzero(labels >= 0)
     labels = labels.copy()
     if policy == "nearest":
         for i in out:
-            if not len(kept):
+            if not len(labelled):
                 labels[i] = 0
                 continue
-            labels[i] = labels[kept[np.argmin(np.square(points[kept] - points[i]).sum(axis=1))]]
+            labels[i] = labels[labelled[np.argmin(np.square(points[labelled] - points[i]).sum(axis=1))]]
     if policy == "singleton":
         for i in out:
             equal = np.flatnonzero((points == points[i]).all(axis=1))
@@ -65,7 +65,7 @@ def _outliers(points, labels, policy):
     return labels
 
 
-def predict(value, level, points, labels, new, m=20, outliers="noise"):
+def predict(value, level, points, labels, new, n_segment_points=20, outliers="noise"):
     """Labels of new points, where no component was removed for its size."""
     inside = np.flatnonzero(value(points) >= level)
     result, margin = np.full(len(new), -1), np.inf
@@ -74,7 +74,7 @@ def predict(value, level, points, labels, new, m=20, outliers="noise"):
         margin = min(margin, abs(g - level))
         if g >= level:
             for j in inside[np.argsort(np.square(points[inside] - y).sum(axis=1), kind="stable")]:
-                samples = line_values(value, y, points[j], m)
+                samples = line_values(value, y, points[j], n_segment_points)
                 margin = min(margin, np.abs(samples - level).min())
                 if (samples >= level).all():
                     result[position] = labels[j]

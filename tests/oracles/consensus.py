@@ -16,11 +16,11 @@ def first_seen(labels) -> list[int]:
 
 def base_clusters(members) -> list[frozenset[int]]:
     """Clusters of all members, those of a member in order of appearance; -1 is none."""
-    found = []
+    clusters = []
     for member in members:
         names = dict.fromkeys(label for label in member if label >= 0)
-        found += [frozenset(i for i, label in enumerate(member) if label == name) for name in names]
-    return found
+        clusters += [frozenset(i for i, label in enumerate(member) if label == name) for name in names]
+    return clusters
 
 
 def coassociation(members) -> list[list[int]]:

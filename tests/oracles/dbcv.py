@@ -17,19 +17,19 @@ def dbcv(X, labels, squared=True) -> float:
     members = {c: [i for i, y in enumerate(labels) if y == c] for c in names}
     core, sparse, inner = {}, {}, {}
     for c in names:
-        own = members[c]
-        for i in own:
-            distances = [dist(points[i], points[j]) for j in own if j != i]
+        rows = members[c]
+        for i in rows:
+            distances = [dist(points[i], points[j]) for j in rows if j != i]
             if min(distances) == 0:
                 core[i] = 0.0
             else:
-                core[i] = (sum((1 / v) ** d for v in distances) / (len(own) - 1)) ** (-1 / d)
-        tree = kruskal(own, core, points, dist)
-        degree = {i: sum(i in edge for _, edge in tree) for i in own}
-        nodes = [i for i in own if degree[i] > 1]
+                core[i] = (sum((1 / v) ** d for v in distances) / (len(rows) - 1)) ** (-1 / d)
+        tree = kruskal(rows, core, points, dist)
+        degree = {i: sum(i in edge for _, edge in tree) for i in rows}
+        nodes = [i for i in rows if degree[i] > 1]
         edges = [length for length, (i, j) in tree if degree[i] > 1 and degree[j] > 1]
         sparse[c] = max(edges or [length for length, _ in tree])
-        inner[c] = nodes or own
+        inner[c] = nodes or rows
     total = 0.0
     for c in names:
         apart = min(
@@ -44,14 +44,14 @@ def dbcv(X, labels, squared=True) -> float:
     return total
 
 
-def kruskal(own, core, points, dist):
+def kruskal(rows, core, points, dist):
     """Edges (length, (i, j)) of the minimum spanning tree."""
     edges = []
-    for a, i in enumerate(own):
-        for j in own[:a]:
+    for a, i in enumerate(rows):
+        for j in rows[:a]:
             distance = dist(points[i], points[j])
             edges.append((max(core[i], core[j], distance), distance, (j, i)))
-    group = {i: i for i in own}
+    group = {i: i for i in rows}
     tree = []
     for length, _, (i, j) in sorted(edges):
         if group[i] != group[j]:

@@ -1,4 +1,4 @@
-"""Equal clustering and GeoClust as the textbook has them: every distance in every iteration."""
+"""Equal clustering and GeoClust as in the paper: every distance is computed in every iteration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 
-def coefficients(W, slope, original):
+def coefficients(W, max_ratio, original):
     """r_ij, (m, m)."""
     m = len(W)
     r = np.zeros((m, m))
@@ -15,12 +15,12 @@ def coefficients(W, slope, original):
         if original:
             r[i, j] = W[j] / max(W[i], 1) - 1.0
         elif W[i] or W[j]:
-            r[i, j] = slope * W[j] / (W[j] + (slope - 1.0) * W[i]) - 1.0
+            r[i, j] = max_ratio * W[j] / (W[j] + (max_ratio - 1.0) * W[i]) - 1.0
     return r
 
 
-def jacobi(X, centres, alpha, turns, slope=3.0, eps=-1, original=False):
-    """Sizes and centres of every iteration, until the imbalance is below `eps`."""
+def jacobi(X, centres, step, turns, max_ratio=3.0, tolerance=-1, original=False):
+    """Sizes and centres of every iteration, until the imbalance is below `tolerance`."""
     C = np.array(centres, dtype=float)
     sizes, history = [], []
     for _ in range(turns):
@@ -28,10 +28,10 @@ def jacobi(X, centres, alpha, turns, slope=3.0, eps=-1, original=False):
         W = np.bincount(np.argmin(D, axis=1), minlength=len(C))
         sizes.append(W)
         history.append(C)
-        if np.abs(W - len(X) // len(C)).max() < eps:
+        if np.abs(W - len(X) // len(C)).max() < tolerance:
             break
-        r = coefficients(W, slope, original)
-        C = C + alpha * np.array([sum(r[i, j] * (C[j] - C[i]) for j in range(len(C))) for i in range(len(C))])
+        r = coefficients(W, max_ratio, original)
+        C = C + step * np.array([sum(r[i, j] * (C[j] - C[i]) for j in range(len(C))) for i in range(len(C))])
     return np.array(sizes), np.array(history)
 
 

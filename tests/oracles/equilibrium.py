@@ -10,7 +10,7 @@ from oracles.complete_graph import canonical, line_values
 
 
 def shares(x, centres, weights, gamma):
-    """The weights of the centres as x sees them; relative to the largest, so never 0 / 0."""
+    """The share of each centre in the kernel sum at x, computed relative to the largest term, so never 0 / 0."""
     exponents = np.log(weights) - gamma * np.square(x - centres).sum(axis=1)
     p = np.exp(exponents - exponents.max())
     return p / p.sum()
@@ -57,7 +57,7 @@ def connected(edges):
     return canonical(group)
 
 
-def equilibrium(value, level, points, centres, weights, gamma, m=20, policy="basin", least=1):
+def equilibrium(value, level, points, centres, weights, gamma, n_segment_points=20, policy="basin", least=1):
     """Labels, and a margin: below 1e-9 rounding decides."""
     ends, margin = [], np.inf
     rng = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def equilibrium(value, level, points, centres, weights, gamma, m=20, policy="bas
     edges = np.eye(len(tops), dtype=bool)
     for i in range(len(tops)):
         for j in range(i):
-            lowest = line_values(value, tops[i], tops[j], m).min()
+            lowest = line_values(value, tops[i], tops[j], n_segment_points).min()
             if min(high[i], high[j]) >= level:
                 margin = min(margin, abs(lowest - level))
                 edges[i, j] = edges[j, i] = lowest >= level
@@ -98,10 +98,11 @@ def equilibrium(value, level, points, centres, weights, gamma, m=20, policy="bas
 
 
 def _outliers(points, labels, policy):
-    out, kept, labels = np.flatnonzero(labels < 0), np.flatnonzero(labels >= 0), labels.copy()
+    out, labelled, labels = np.flatnonzero(labels < 0), np.flatnonzero(labels >= 0), labels.copy()
     for i in out:
         if policy == "nearest":
-            labels[i] = labels[kept[np.argmin(np.square(points[kept] - points[i]).sum(axis=1))]] if len(kept) else 0
+            distances = np.square(points[labelled] - points[i]).sum(axis=1)
+            labels[i] = labels[labelled[np.argmin(distances)]] if len(labelled) else 0
         if policy == "singleton":
             labels[i] = len(points) + np.flatnonzero((points == points[i]).all(axis=1))[0]
     return labels

@@ -1,4 +1,4 @@
-"""Fuzzy c-means sample by sample, as in the textbook."""
+"""Fuzzy c-means as in the textbook, sample by sample."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def memberships(distances, phi):
-    """``1 / Σ_l (d_j / d_l)^(1/(φ-1))`` for each sample; on centres, these alone and alike."""
+    """``1 / Σ_l (d_j / d_l)^(1/(φ-1))`` for each sample; equal shares in the centres on which it lies."""
     U = np.zeros(distances.shape)
     for i, d in enumerate(distances):
         zero = np.flatnonzero(d == 0)
@@ -19,7 +19,7 @@ def memberships(distances, phi):
 
 
 def distances(X, centres):
-    """Squared, (n, k)."""
+    """Squared distances, (n, k)."""
     return np.array([[np.sum((x - v) ** 2) for v in centres] for x in X])
 
 
@@ -34,13 +34,13 @@ def objective(X, U, V, phi):
 
 
 def iterate(X, V, phi, turns):
-    """Memberships and the centres they belong to after some turns, and the objective of each."""
+    """Memberships and the centres they belong to after some iterations, and the objective of each iteration."""
     history = []
     for _ in range(turns):
         U = memberships(distances(X, V), phi)
         history.append(objective(X, U, V, phi))
-        found, V = V, centres(X, U, phi)
-    return U, found, history
+        current, V = V, centres(X, U, phi)
+    return U, current, history
 
 
 def kernel_distances(K, weights):
@@ -52,7 +52,7 @@ def kernel_distances(K, weights):
 
 
 def iterate_kernel(K, weights, phi, turns):
-    """The same in the space of a kernel."""
+    """Memberships after some iterations in the space of a kernel, and the objective of each iteration."""
     history = []
     for _ in range(turns):
         D = kernel_distances(K, weights)

@@ -9,28 +9,28 @@ import numpy as np
 from hypothesis import assume, currently_in_test_context
 
 
-def full_matrix(K, delta, C_e):
-    """``P' (K + delta I)⁻¹ P + C_e e0 e0'`` of the margins and the offset, (n + 1, n + 1)."""
+def full_matrix(K, delta, bias_penalty):
+    """``P' (K + delta I)⁻¹ P + bias_penalty e0 e0'`` of the margins and the offset, (n + 1, n + 1)."""
     n = len(K)
     P = np.hstack([np.eye(n), np.ones((n, 1))])
     e0 = np.append(np.ones(n), 0.0)
-    A = P.T @ np.linalg.solve(K + delta * np.eye(n), P) + C_e * np.outer(e0, e0)
+    A = P.T @ np.linalg.solve(K + delta * np.eye(n), P) + bias_penalty * np.outer(e0, e0)
     return (A + A.T) / 2
 
 
-def reduced_matrix(K, delta, C_e):
+def reduced_matrix(K, delta, bias_penalty):
     """The Schur complement of the offset, (n, n)."""
     n = len(K)
     inverse = np.linalg.inv(K + delta * np.eye(n))
     k = inverse @ np.ones(n)
-    S = inverse - np.outer(k, k) / k.sum() + C_e
+    S = inverse - np.outer(k, k) / k.sum() + bias_penalty
     return (S + S.T) / 2
 
 
 def program(A, rows, cap=None, solver="CLARABEL"):
     """Value of ``max Σ g`` over ``A - diag(g, 0) ⪰ 0``, ``0 <= g <= cap``, and the multiplier of the matrix, W.
 
-    g has `rows` entries. An example the solver fails on, as it does where C_e is large, is no example.
+    g has `rows` entries. An example the solver fails on, as it does where bias_penalty is large, is no example.
     """
     import cvxpy as cp
 

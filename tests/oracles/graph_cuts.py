@@ -1,4 +1,4 @@
-"""Normalised cuts and smooth posteriors by their formulas, one number after the other."""
+"""Normalised cuts and smooth posteriors by their formulas, entry by entry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def weights(X, gamma, self_loops=False):
-    """Gaussian affinity, pair by pair."""
+    """Gaussian weights, pair by pair, (n, n)."""
     W = np.array([[np.exp(-gamma * np.sum((x - y) ** 2)) for y in X] for x in X])
     if not self_loops:
         np.fill_diagonal(W, 0.0)
@@ -16,7 +16,7 @@ def weights(X, gamma, self_loops=False):
 
 
 def neighbour_weights(X, p):
-    """1 where either of two samples is among the p nearest of the other."""
+    """1 if one of two samples is among the p nearest neighbours of the other, else 0, (n, n)."""
     n = len(X)
     near = np.zeros((n, n), dtype=bool)
     for i in range(n):
@@ -36,7 +36,7 @@ def ncut(W, labels):
 
 
 def smallest_ncut(W):
-    """Over all bipartitions with two sides."""
+    """Smallest Ncut of all bipartitions with two nonempty sides."""
     n = len(W)
     return min(ncut(W, np.array([0, *rest])) for rest in product((0, 1), repeat=n - 1) if any(rest))
 
@@ -47,7 +47,7 @@ def best_threshold(W, z):
 
 
 def second_coordinate(W):
-    """``D^(-1/2) u`` for the second-largest eigenvalue of ``D^(-1/2) W D^(-1/2)``, by all eigenvectors."""
+    """All eigenvalues of ``D^(-1/2) W D^(-1/2)``, and ``D^(-1/2) u`` for the second-largest, by a dense solver."""
     degrees = W.sum(axis=1)
     A = W / np.sqrt(degrees[:, None] * degrees)
     values, vectors = np.linalg.eigh(A)
@@ -56,26 +56,26 @@ def second_coordinate(W):
 
 def pieces(W):
     """Connected components by breadth-first search, numbered by first appearance."""
-    found = -np.ones(len(W), dtype=int)
+    component = -np.ones(len(W), dtype=int)
     for first in range(len(W)):
-        if found[first] >= 0:
+        if component[first] >= 0:
             continue
-        number, waiting = found.max() + 1, [first]
+        number, waiting = component.max() + 1, [first]
         while waiting:
             i = waiting.pop()
-            if found[i] < 0:
-                found[i] = number
-                waiting += [j for j in range(len(W)) if W[i, j] > 0 and found[j] < 0]
-    return found
+            if component[i] < 0:
+                component[i] = number
+                waiting += [j for j in range(len(W)) if W[i, j] > 0 and component[j] < 0]
+    return component
 
 
 def smooth(W, P, F, gamma):
     """``(1-γ) P + γ D^(-1) W F``, sample by sample."""
-    result = np.empty(P.shape)
+    smoothed = np.empty(P.shape)
     for i, row in enumerate(W):
         average = row @ F / row.sum() if row.sum() > 0 else P[i]
-        result[i] = (1 - gamma) * P[i] + gamma * average
-    return result
+        smoothed[i] = (1 - gamma) * P[i] + gamma * average
+    return smoothed
 
 
 def roughness(W, F):
@@ -85,7 +85,7 @@ def roughness(W, F):
 
 
 def log_likelihood(X, F, ridge):
-    """Of the mixture that F weights, by determinants and inverses."""
+    """Log-likelihood and posteriors of the mixture fitted with the weights F, by determinants and inverses."""
     n, d = X.shape
     densities = np.zeros((n, F.shape[1]))
     for j, f in enumerate(F.T):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 
-def relocate(distances_of, own, empty, noise):
-    """Samples that become the centres of empty classes: farthest first, lowest index on ties
-    (equal up to `noise`), each once."""
-    columns, free = {}, list(range(len(own)))
+def relocate(distances_of, current, empty, noise):
+    """Columns of distances for the centres of empty classes.
+
+    These centres are the samples farthest from the centres of their classes, the lowest index on ties (equal up to
+    `noise`), no sample twice.
+    """
+    columns, free = {}, list(range(len(current)))
     for j in empty:
-        farthest = max(own[i] for i in free)
-        i = next(i for i in free if own[i] >= farthest - noise)
+        farthest = max(current[i] for i in free)
+        i = next(i for i in free if current[i] >= farthest - noise)
         columns[j] = distances_of(i)
         free.remove(i)
     return columns
@@ -25,14 +28,14 @@ def distances(X, labels, k, noise=0.0):
         if np.any(labels == j):
             D[:, j] = np.sum((X - X[labels == j].mean(axis=0)) ** 2, axis=1)
     empty = [j for j in range(k) if not np.any(labels == j)]
-    own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), own, empty, noise).items():
+    current = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.sum((X - X[i]) ** 2, axis=1), current, empty, noise).items():
         D[:, j] = column
     return D
 
 
 def kernel_distances(K, labels, k, noise=0.0):
-    """The same from a kernel matrix, summed pair by pair over the members of a class."""
+    """Squared distances in the space of a kernel, summed pair by pair over the members of a class, (n, k)."""
     n = len(K)
     D = np.full((n, k), np.nan)
     for j in range(k):
@@ -41,8 +44,8 @@ def kernel_distances(K, labels, k, noise=0.0):
             within = np.mean(K[np.ix_(members, members)])
             D[:, j] = np.diag(K) - 2.0 * K[:, members].mean(axis=1) + within
     empty = [j for j in range(k) if not np.any(labels == j)]
-    own = D[np.arange(n), labels]
-    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], own, empty, noise).items():
+    current = D[np.arange(n), labels]
+    for j, column in relocate(lambda i: np.diag(K) - 2.0 * K[:, i] + K[i, i], current, empty, noise).items():
         D[:, j] = column
     return D
 
@@ -62,7 +65,7 @@ def objective(X, labels):
 
 
 def lloyd(X, labels, k, noise=0.0, max_iter=300):
-    """Iterate to a fixed point; labels and the objective of the labels entering each turn."""
+    """Iterate to a fixed point; returns the labels, and the objective of the labels entering each iteration."""
     history = []
     for _ in range(max_iter):
         D = distances(X, labels, k, noise)

@@ -30,14 +30,14 @@ def optimum(K, C, tol=1e-12, sweeps=100_000):
     raise AssertionError("no convergence")
 
 
-def steps(K, C, drawn, theta=0.0, t_min=1, calm=1):
+def steps(K, C, drawn, step_tol=0.0, t_min=1, n_short=1):
     """The update as printed, on a vector of coefficients that is scaled in every step.
 
     Returns the last coefficients, the mean of the iterates w_1 … w_t, the steps done, and how far every comparison
     was from a tie.
     """
     n = len(K)
-    alpha, total, quiet, margin = np.zeros(n), np.zeros(n), 0, np.inf
+    alpha, total, n_in_a_row, margin = np.zeros(n), np.zeros(n), 0, np.inf
     for t, i in enumerate(drawn, start=1):
         total += alpha
         score = alpha @ K[:, i]
@@ -47,8 +47,8 @@ def steps(K, C, drawn, theta=0.0, t_min=1, calm=1):
         move = new - alpha
         alpha = new
         length = np.sqrt(max(0.0, move @ K @ move))
-        margin = min(margin, abs(score - 1), abs(length - theta))
-        quiet = quiet + 1 if length <= theta else 0
-        if t >= t_min and quiet >= calm:
+        margin = min(margin, abs(score - 1), abs(length - step_tol))
+        n_in_a_row = n_in_a_row + 1 if length <= step_tol else 0
+        if t >= t_min and n_in_a_row >= n_short:
             break
     return alpha, total / t, t, margin

@@ -1,4 +1,4 @@
-"""Support vector machines with a bias, and the choice of the bias, in plain loops."""
+"""Support vector machines with a bias, and the choice of the bias, by plain loops."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def loss(g, b, y, name, epsilon=0.0):
 
 
 def candidates(g, low, high, name, epsilon=0.0):
-    """(loss, k, b) for every k in low..high that splits no equal scores: the k lowest are negative."""
+    """(loss, k, b) for every k in low..high: the k lowest scores are negative; no k separates equal scores."""
     ordered, n = np.sort(g), len(g)
-    found = []
+    splits = []
     for k in range(max(low, 1), min(high, n - 1) + 1):
         if ordered[k - 1] == ordered[k]:
             continue
         b = -(ordered[k - 1] + ordered[k]) / 2.0
         y = [-1.0] * k + [1.0] * (n - k)
-        found.append((loss(ordered, b, y, name, epsilon), k, b))
-    return found
+        splits.append((loss(ordered, b, y, name, epsilon), k, b))
+    return splits
 
 
 def smo(K, y, low, high, epsilon, tol, max_iter=100_000):
-    """Pairs of largest gain until no pair gains: ``½ β'Kβ - y'β + ε|β|₁``, sum 0, low <= β <= high."""
+    """Steps on the pair of largest gain until no pair has any: ``½ β'Kβ - y'β + ε|β|₁``, sum 0, low <= β <= high."""
     beta = np.zeros(len(y))
     for _ in range(max_iter):
         G = K @ beta - y
@@ -73,7 +73,7 @@ def smo(K, y, low, high, epsilon, tol, max_iter=100_000):
 
 
 def primal(K, alpha, y, C, name, epsilon=0.0):
-    """``|w|²/2 + C Σ loss`` at the best bias: every bias at which a loss bends is tried; half the square."""
+    """``|w|²/2 + C Σ loss`` at the best bias, at which some loss has a kink; the square loss is halved."""
     g = K @ alpha
     if name == "square":
         biases, C = [float(np.mean(y - g))], 0.5 * C
@@ -98,7 +98,7 @@ def least_squares(K, y, C):
 
 
 def iterate(K, labels, C, low, high, name, max_iter=100):
-    """IterSVM or IterSVR by scikit-learn and loops: labels after each turn, until they repeat."""
+    """IterSVM or IterSVR by scikit-learn and loops: the labels after each iteration, until they repeat."""
     from sklearn.svm import SVC, SVR
 
     history = [labels]

@@ -11,7 +11,7 @@ def objective(V, W, B):
 
 
 def iterate(V, W, B, n_iter, delta):
-    """Lee & Seung's alternating updates with delta added above and below; the factors and F after each iteration."""
+    """Lee & Seung's alternating updates, with delta in numerator and denominator; returns factors and history."""
     history = []
     for _ in range(n_iter):
         B = B * (W.T @ V + delta) / (W.T @ (W @ B) + delta)
@@ -21,7 +21,7 @@ def iterate(V, W, B, n_iter, delta):
 
 
 def start(V, k, rng):
-    """The same draws as the solver's: B' first, then W."""
+    """The random start of the solver: B' is drawn first, then W."""
     p, n = V.shape
     scale = np.sqrt(V.mean() / k)
     B = ((1.0 - rng.random((n, k))) * scale).T
@@ -30,7 +30,7 @@ def start(V, k, rng):
 
 
 def descend(A, N, G, most, enough):
-    """Rows a of A towards the minimum of ``a G a' / 2 - a N'``, a >= 0, one coordinate after the other."""
+    """Coordinate descent for the rows a of A: minimise ``a G a' / 2 - a N'`` over a >= 0."""
     A = A.copy()
     for i in range(len(A)):
         first = 0.0
@@ -48,7 +48,7 @@ def descend(A, N, G, most, enough):
 
 
 def iterate_hals(V, W, B, n_iter, most_rows, most_columns, enough):
-    """Hierarchical alternating least squares; the factors and F after each iteration."""
+    """Hierarchical alternating least squares; returns the factors and F after each iteration."""
     history = []
     for _ in range(n_iter):
         B = descend(B.T, V.T @ W, W.T @ W, most_rows, enough).T
@@ -68,6 +68,6 @@ def iterate_convex(K, R, A, n_iter, delta):
 
 
 def start_convex(K, k, rng):
-    """The same draws as the solver's: R first, then A, scaled so that the product is the best of its direction."""
+    """The random start of the solver: R is drawn first, then A, which is scaled to the best multiple of the product."""
     R, A = 1.0 - rng.random((len(K), k)), 1.0 - rng.random((len(K), k))
     return R, A * np.trace(R.T @ K @ A) / np.trace(A.T @ K @ A @ R.T @ R)

@@ -31,9 +31,9 @@ def plain_separation(X, labels, rank=5, inner=0.97):
             part = [new if each == old else each for each in part]
     total = 0.0
     for c in range(labels.max() + 1):
-        own = [length for length, i, j in tree if labels[i] == c == labels[j]]
+        inner_edges = [length for length, i, j in tree if labels[i] == c == labels[j]]
         out = [length for length, i, j in tree if (labels[i] == c) != (labels[j] == c)]
-        sparse = np.quantile(own, inner) if own else 0.0
+        sparse = np.quantile(inner_edges, inner) if inner_edges else 0.0
         if out and max(min(out), sparse) > 0:
             total += np.mean(labels == c) * (min(out) - sparse) / max(min(out), sparse)
     return total

@@ -17,15 +17,15 @@ def components(u, edges):
     return np.array(part)
 
 
-def inside_edges(value, level, points, edges, m):
-    """The edges whose m samples are inside, and how near any value came to the level."""
-    kept, margin = [], np.inf
+def inside_edges(value, level, points, edges, n_segment_points):
+    """The edges whose points are all inside, and how near any value came to the level."""
+    inside, margin = [], np.inf
     for i, j in edges:
-        samples = line_values(value, points[i], points[j], m)
+        samples = line_values(value, points[i], points[j], n_segment_points)
         margin = min(margin, np.abs(samples - level).min())
         if (samples >= level).all():
-            kept.append((i, j))
-    return kept, margin
+            inside.append((i, j))
+    return inside, margin
 
 
 def sorted_pairs(points):
@@ -63,7 +63,7 @@ def is_delaunay_edge(points, i, j):
     others, d = [p for p in range(len(points)) if p not in (i, j)], points.shape[1]
     if not others:
         return True
-    found = linprog(
+    program = linprog(
         np.r_[np.zeros(d), 1.0],
         A_ub=np.c_[A[others], -np.ones(len(others))],
         b_ub=b[others],
@@ -72,4 +72,4 @@ def is_delaunay_edge(points, i, j):
         bounds=[(None, None)] * d + [(0, None)],
     )
     # a third point nearly between the two leaves a ball as large as the rounding allows
-    return found.status == 0 and found.x[-1] < 1e-5
+    return program.status == 0 and program.x[-1] < 1e-5

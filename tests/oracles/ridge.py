@@ -34,9 +34,9 @@ def degrees(H, C):
 
 
 def emmc(H, labels, codebook, decode, repair, C, max_iter=100):
-    """The loop: targets, ridge from scratch, labels, repair, until nothing changes or something repeats.
+    """EMMC: targets, ridge regression from scratch, labels, repair, until labels repeat.
 
-    Returns the label vectors entering each turn, the last one read, and the objective of the former.
+    Returns the label vectors entering each iteration followed by the last labels, and the objective of each iteration.
     """
     visited, values = [np.array(labels)], []
     for _ in range(max_iter):

@@ -8,7 +8,7 @@ from oracles.complete_graph import canonical
 from oracles.proximity import components, inside_edges
 
 
-def support_graph(value, level, points, supports, m=20, attach=True):
+def support_graph(value, level, points, supports, n_segment_points=20, attach=True):
     """Labels, which samples were attached, and how near any value came to the level."""
     g = value(points)
     margin, inside = np.abs(g - level).min(), g >= level
@@ -16,9 +16,9 @@ def support_graph(value, level, points, supports, m=20, attach=True):
     known = set(map(tuple, supports.tolist()))
     is_support = np.array([tuple(row) in known for row in rows.tolist()], dtype=bool)
     pairs = [(i, j) for j in range(len(rows)) for i in range(j) if is_support[i] or is_support[j]]
-    kept, nearest = inside_edges(value, level, rows, pairs, m)
-    part = components(len(rows), kept)
-    lone = ~is_support & ~np.isin(np.arange(len(rows)), np.array(kept, dtype=int).ravel())
+    edges, nearest = inside_edges(value, level, rows, pairs, n_segment_points)
+    part = components(len(rows), edges)
+    lone = ~is_support & ~np.isin(np.arange(len(rows)), np.array(edges, dtype=int).ravel())
     if attach and is_support.any():
         at = np.flatnonzero(is_support)
         for i in np.flatnonzero(lone):

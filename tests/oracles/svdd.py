@@ -14,7 +14,7 @@ def quadratic_program(K, bounds):
     """Minimum of the dual by a general solver (SLSQP), good to about 1e-7."""
     diag = np.diag(K)
     start = np.asarray(bounds) / np.sum(bounds)
-    found = minimize(
+    solution = minimize(
         lambda b: dual_value(K, b),
         start,
         jac=lambda b: 2 * K @ b - diag,
@@ -23,7 +23,7 @@ def quadratic_program(K, bounds):
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )
-    return dual_value(K, found.x)
+    return dual_value(K, solution.x)
 
 
 def gap(K, beta, bounds):
@@ -40,13 +40,13 @@ def smo(K, bounds, beta, tol, max_iter=100_000):
     """
     beta, diag = beta.copy(), np.diag(K)
     G = 2 * K @ beta - diag
-    for done in range(max_iter):
+    for moved in range(max_iter):
         up, low = beta < bounds, beta > 0
         if not up.any():
-            return beta, done
+            return beta, moved
         i = int(np.argmax(np.where(up, -G, -np.inf)))
         if -G[i] - (-G[low]).min() <= tol:
-            return beta, done
+            return beta, moved
         a = np.maximum(2 * (diag[i] + diag - 2 * K[:, i]), 1e-12 * diag.max())
         b = G - G[i]
         j = int(np.argmax(np.where(low & (b > 0), b * b / a, -np.inf)))

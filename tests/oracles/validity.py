@@ -9,10 +9,10 @@ from itertools import combinations
 
 def groups(X, labels):
     """Rows of each cluster."""
-    found = {}
+    clusters = {}
     for row, label in zip(X, labels, strict=True):
-        found.setdefault(label, []).append([float(value) for value in row])
-    return list(found.values())
+        clusters.setdefault(label, []).append([float(value) for value in row])
+    return list(clusters.values())
 
 
 def compactness_by_pairs(X, labels, squared=False):

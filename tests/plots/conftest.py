@@ -39,7 +39,7 @@ def moons() -> np.ndarray:
 
 @pytest.fixture(scope="session")
 def svc(moons) -> Pipeline:
-    """Two moons and strays: free and bounded support vectors, noise."""
+    """Two moons and outliers: free and bounded support vectors, noise."""
     model = composed(12.0, 0.25).fit(moons)
     assert set(model.labels_) >= {-1, 0, 1}
     assert 0 < model.outcome_.status.facts["n_bsv"] < model.outcome_.status.facts["n_sv"]
@@ -51,8 +51,10 @@ def named():
     """The artist of axes whose label begins so; None if there is none."""
 
     def find(ax, label):
-        found = [each for each in [*ax.collections, *ax.lines] if str(each.get_label()).partition(":")[0] == label]
-        assert len(found) < 2
-        return found[0] if found else None
+        artists = [
+            artist for artist in [*ax.collections, *ax.lines] if str(artist.get_label()).partition(":")[0] == label
+        ]
+        assert len(artists) < 2
+        return artists[0] if artists else None
 
     return find

@@ -1,4 +1,4 @@
-"""Every sample is drawn once, in the style of its cluster, whatever found it."""
+"""Every sample is drawn once, in the style of its cluster, for the labels of any method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ X = X - X.min(axis=0)  # for methods that want nonnegative data
 
 
 def points(ax) -> int:
-    return sum(len(each.get_offsets()) for each in ax.collections)
+    return sum(len(artist.get_offsets()) for artist in ax.collections)
 
 
 def title(ax) -> str:
@@ -41,9 +41,9 @@ def test_every_recipe(name):
 
 def test_labels_alone_and_other_estimators():
     ax = plots.clusters(Y.tolist(), X)
-    found = [np.asarray(each.get_offsets()) for each in ax.collections]
-    assert np.array_equal(found[0], X[Y == 0])
-    assert np.array_equal(found[1], X[Y == 1])
+    places = [np.asarray(artist.get_offsets()) for artist in ax.collections]
+    assert np.array_equal(places[0], X[Y == 0])
+    assert np.array_equal(places[1], X[Y == 1])
     assert title(plots.clusters(DBSCAN(eps=1.0).fit(X), X)).endswith("no noise")
 
 
@@ -51,9 +51,9 @@ def test_a_cluster_keeps_its_colour_in_a_part_of_the_data():
     labels = np.arange(len(X)) % 4
     part = labels >= 2
     whole, some = plots.clusters(labels, X), plots.clusters(labels[part], X[part])
-    color = {str(each.get_label())[:9]: to_hex(each.get_facecolor()[0]) for each in whole.collections}
-    for each in some.collections:
-        assert to_hex(each.get_facecolor()[0]) == color[str(each.get_label())[:9]]
+    color = {str(artist.get_label())[:9]: to_hex(artist.get_facecolor()[0]) for artist in whole.collections}
+    for artist in some.collections:
+        assert to_hex(artist.get_facecolor()[0]) == color[str(artist.get_label())[:9]]
 
 
 @pytest.mark.parametrize("k", [10, 11, len(STYLES), len(STYLES) + 1, 200])
@@ -93,7 +93,7 @@ def test_noise_only_and_one_cluster(named):
 def test_one_attribute_in_rows():
     ax = plots.clusters([3, 3, 1, -1], [[0.0], [1.0], [5.0], [9.0]])
     assert [label.get_text() for label in ax.get_yticklabels()] == ["noise", "1", "3"]
-    heights = np.concatenate([np.asarray(each.get_offsets()) for each in ax.collections])
+    heights = np.concatenate([np.asarray(artist.get_offsets()) for artist in ax.collections])
     assert sorted(map(tuple, heights.tolist())) == [(0.0, 2.0), (1.0, 2.0), (5.0, 1.0), (9.0, 0.0)]
     assert ax.get_aspect() == "auto"
 

@@ -11,12 +11,12 @@ from sklearn.datasets import make_blobs, make_moons
 
 from clusterkit import Pipeline, plots, recipe
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.plots import lines
-from clusterkit.plots.lines import graph_of
+from clusterkit.plots import _connectivity
+from clusterkit.plots._connectivity import graph_of
 
 
-def stays_inside(domain, a, b, m=20) -> bool:
-    steps = (np.arange(1, m + 1) / (m + 1))[:, None]
+def stays_inside(domain, a, b, n_segment_points=20) -> bool:
+    steps = (np.arange(1, n_segment_points + 1) / (n_segment_points + 1))[:, None]
     return bool(np.all(domain.value((1 - steps) * a + steps * b) >= domain.level))
 
 
@@ -57,8 +57,8 @@ def test_lines_of_a_domain_without_a_kernel_sum(moons):
 
 
 def test_far_pieces_of_a_component_are_joined(monkeypatch, compose):
-    """With one neighbour a sample near lines leave many pieces."""
-    monkeypatch.setattr(lines, "NEIGHBOURS", 1)
+    """With one neighbour a sample near segments leave many parts."""
+    monkeypatch.setattr(_connectivity, "NEIGHBOURS", 1)
     X, _ = make_moons(100, noise=0.05, random_state=0)
     model = compose(12.0, 0.1).fit(X)
     check(graph_of(model.outcome_, X, 20), model.outcome_, X, model.labels_)

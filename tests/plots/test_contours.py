@@ -54,9 +54,11 @@ def test_nothing_is_drawn_twice_and_the_axes_given_are_used(svc, moons):
     ax = Figure().subplots()
     assert plots.contours(svc, moons, ax=ax, legend=False, supports=False) is ax
     assert ax.get_legend() is None
-    drawn = sum(len(each.get_offsets()) for each in ax.collections if str(each.get_label())[:5] in ("clust", "noise"))
+    drawn = sum(
+        len(artist.get_offsets()) for artist in ax.collections if str(artist.get_label())[:5] in ("clust", "noise")
+    )
     assert drawn == len(moons)
-    assert not any("support" in str(each.get_label()) for each in ax.collections)
+    assert not any("support" in str(artist.get_label()) for artist in ax.collections)
     assert not pyplot.get_fignums()
 
 
@@ -116,9 +118,9 @@ def test_equal_samples_share_a_support_vector_that_is_bounded_only_outside(compo
     model = compose(1.0, 0.5).fit(X)
     facts = model.outcome_.status.facts
     ax = plots.contours(model, X)
-    found = named(ax, "bounded support vectors").get_offsets()
-    assert 3 * len(found) == facts["n_bsv"]
-    assert np.all(model.outcome_.value(np.asarray(found)) < model.outcome_.level)
+    bounded = named(ax, "bounded support vectors").get_offsets()
+    assert 3 * len(bounded) == facts["n_bsv"]
+    assert np.all(model.outcome_.value(np.asarray(bounded)) < model.outcome_.level)
     assert f"{facts['n_sv']} support vectors" in title(ax)
 
 
@@ -163,14 +165,14 @@ def test_many_coordinates_are_projected_without_a_border(dims, compose, named):
     assert "no border" in title(ax)
     assert named(ax, "border of the domain") is None
     places = np.asarray(named(ax, "cluster 0").get_offsets())
-    own = X[model.labels_ == 0]
+    members = X[model.labels_ == 0]
     if dims is not None:
-        assert np.array_equal(places, own[:, dims])
+        assert np.array_equal(places, members[:, dims])
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("X[:, 29]", "X[:, 3]")
     else:
         centred = X - X.mean(axis=0)
         directions = np.linalg.svd(centred)[2][:2]
-        assert np.allclose(np.abs(places), np.abs((own - X.mean(axis=0)) @ directions.T))
+        assert np.allclose(np.abs(places), np.abs((members - X.mean(axis=0)) @ directions.T))
 
 
 def test_two_coordinates_may_be_swapped(svc, moons, named):

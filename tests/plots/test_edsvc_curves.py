@@ -14,15 +14,15 @@ from clusterkit.core.errors import InvalidParameter
 @pytest.fixture(scope="module")
 def fits():
     X, _ = make_blobs(60, centers=3, random_state=0)
-    sizes = {"random_state": 0, "tuner__n_gamma": 8, "tuner__n_C": 6}
+    sizes = {"random_state": 0, "tuner__n_gamma": 8, "tuner__n_bounds": 6}
     return {search: recipe("edsvc", tuner__search=search, **sizes).fit(X) for search in ("coordinate", "plane")}
 
 
 def test_widths_and_bounds_side_by_side(fits):
     model = fits["coordinate"]
     curves = model.resolved_["tuner"]["curves"]
-    for given in (model, model.resolved_["tuner"], curves):
-        grid = plots.edsvc_curves(given)
+    for source in (model, model.resolved_["tuner"], curves):
+        grid = plots.edsvc_curves(source)
         assert grid.shape == (2, 2)
     for column, (step, x) in enumerate(((0, curves.gamma), (1, curves.C))):
         of = curves.step == step
@@ -51,7 +51,7 @@ def test_the_plane_as_maps(fits):
 def test_a_step_of_its_own():
     X, _ = make_blobs(40, centers=2, random_state=1)
     for changes in ({"featuremap__gamma": 0.5}, {"solver__nu": 0.3}, {"solver__C": 1.0, "tuner__search": "plane"}):
-        grid = plots.edsvc_curves(recipe("edsvc", tuner__n_gamma=5, tuner__n_C=4, **changes).fit(X))
+        grid = plots.edsvc_curves(recipe("edsvc", tuner__n_gamma=5, tuner__n_bounds=4, **changes).fit(X))
         assert grid.shape in ((2, 1), (2,))
 
 

@@ -27,8 +27,8 @@ def marks(ax):
 
 
 def test_a_curve_is_sorted_and_marks_the_best():
-    found = result([{"k": 4}, {"k": 2}, {"k": 3}], [0.4, np.nan, 0.7])
-    ax = plots.search_curve(found)
+    search = result([{"k": 4}, {"k": 2}, {"k": 3}], [0.4, np.nan, 0.7])
+    ax = plots.search_curve(search)
     drawn = marks(ax)
     assert drawn["ami"] == ([3, 4], [0.7, 0.4])
     assert drawn["best"] == ([3], [0.7])
@@ -51,29 +51,29 @@ def test_a_map_shows_the_best_over_the_rest():
     params = [{"a": a, "b": b, "c": c} for a in (1, 2) for b in ("x", "y", "z") for c in (0, 1)]
     scores = np.arange(12.0)
     scores[[4, 5]] = np.nan
-    found = result(params, scores)
-    ax = plots.search_curve(found)
+    search = result(params, scores)
+    ax = plots.search_curve(search)
     assert np.array_equal(
         ax.images[0].get_array().filled(np.nan), [[1.0, 7.0], [3.0, 9.0], [np.nan, 11.0]], equal_nan=True
     )
     (frame,) = ax.patches
     assert frame.get_xy() == (0.5, 1.5)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("a", "b")
-    assert marks(plots.search_curve(found, params="c"))["ami"] == ([0, 1], [10.0, 11.0])
-    assert plots.search_curve(found, params=["b", "c"]).images[0].get_array().shape == (2, 3)
+    assert marks(plots.search_curve(search, params="c"))["ami"] == ([0, 1], [10.0, 11.0])
+    assert plots.search_curve(search, params=["b", "c"]).images[0].get_array().shape == (2, 3)
 
 
 def test_wrong_arguments():
-    found = result([{"k": 2}, {"k": 3}], [0.1, 0.2])
+    search = result([{"k": 2}, {"k": 3}], [0.1, 0.2])
     with pytest.raises(InvalidParameter, match=r"needs what clusterkit.search returns, got list"):
         plots.search_curve([])
     with pytest.raises(InvalidParameter, match="no parameter 'l' in the grid"):
-        plots.search_curve(found, params="l")
+        plots.search_curve(search, params="l")
     with pytest.raises(InvalidParameter, match="one or two names, got 0"):
-        plots.search_curve(found, params=[])
+        plots.search_curve(search, params=[])
     with pytest.raises(InvalidParameter, match="ax must be matplotlib axes"):
-        plots.search_curve(found, ax=1)
+        plots.search_curve(search, ax=1)
     with pytest.raises(InvalidParameter, match="names no parameter"):
         plots.search_curve(
-            attrs.evolve(found, candidates=(attrs.evolve(found.candidates[0], params={}),), best_index=0)
+            attrs.evolve(search, candidates=(attrs.evolve(search.candidates[0], params={}),), best_index=0)
         )

@@ -1,4 +1,4 @@
-"""Ways lead uphill from samples to the equilibria of labeler 'equilibrium'."""
+"""Trajectories lead uphill from samples to the equilibria of labeler 'equilibrium'."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ from sklearn.datasets import make_blobs
 from clusterkit import Pipeline, plots, recipe
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Linear
-from clusterkit.plots import ascents
-from clusterkit.plots.ascents import paths_of
+from clusterkit.plots import _trajectories
+from clusterkit.plots._trajectories import paths_of
 
 
-def test_ways_are_those_of_the_plain_ascent(svc, moons):
+def test_trajectories_equal_the_plain_ascent(svc, moons):
     from oracles.equilibrium import shift
 
     domain = svc.outcome_
-    found = paths_of(domain, moons, np.arange(0, len(moons), 5))
-    for start, path in zip(moons[::5], found.paths, strict=True):
+    ascents = paths_of(domain, moons, np.arange(0, len(moons), 5))
+    for start, path in zip(moons[::5], ascents.paths, strict=True):
         assert np.allclose(path[0], start)
         assert np.all(np.diff(domain.value(path)) >= -1e-12)
         for a, b in itertools.pairwise(path):
             assert np.allclose(shift(a, domain.centres, domain.weights, domain.kernel.gamma), b, atol=1e-9)
-        assert np.linalg.norm(found.equilibria - path[-1], axis=1).min() < 1e-3
-    assert np.array_equal(found.inside, domain.value(found.equilibria) >= domain.level)
+        assert np.linalg.norm(ascents.equilibria - path[-1], axis=1).min() < 1e-3
+    assert np.array_equal(ascents.inside, domain.value(ascents.equilibria) >= domain.level)
 
 
 def test_equilibria_are_those_of_the_labeler(svc, moons):
     model = Pipeline(**svc.get_params(deep=False)).set_params(labeler="equilibrium").fit(moons)
-    found = paths_of(model.outcome_, moons, np.array([0]))
-    assert len(found.equilibria) == model.predictor_.facts["equilibria"]
+    ascents = paths_of(model.outcome_, moons, np.array([0]))
+    assert len(ascents.equilibria) == model.predictor_.facts["equilibria"]
 
 
 def test_of_many_samples_some_and_the_starts_climb(monkeypatch, compose):
-    monkeypatch.setattr(ascents, "CLIMBERS", 3)
+    monkeypatch.setattr(_trajectories, "CLIMBERS", 3)
     X, _ = make_blobs([20] * 6, cluster_std=0.1, random_state=1)
     model = compose(5.0).fit(X)
     assert len(paths_of(model.outcome_, X, np.array([0])).equilibria) <= 4
-    found = paths_of(model.outcome_, X, np.arange(len(X)))
-    assert len(found.equilibria) == 6
-    for path in found.paths:
-        assert np.linalg.norm(found.equilibria - path[-1], axis=1).min() < 1e-3
+    ascents = paths_of(model.outcome_, X, np.arange(len(X)))
+    assert len(ascents.equilibria) == 6
+    for path in ascents.paths:
+        assert np.linalg.norm(ascents.equilibria - path[-1], axis=1).min() < 1e-3
 
 
 def test_picture(svc, moons, named):
     ax = plots.trajectories(svc, moons, ax=Figure().subplots(), starts=12)
-    assert len(named(ax, "way uphill").get_segments()) == len(named(ax, "start").get_offsets()) == 12
-    found = paths_of(svc.outcome_, moons, np.array([0]))
-    assert np.allclose(named(ax, "equilibrium inside").get_offsets(), found.equilibria[found.inside])
-    assert np.allclose(named(ax, "equilibrium outside").get_offsets(), found.equilibria[~found.inside])
-    assert "12 ways of 123 drawn" in ax.get_title(loc="left")
+    assert len(named(ax, "trajectory").get_segments()) == len(named(ax, "start").get_offsets()) == 12
+    ascents = paths_of(svc.outcome_, moons, np.array([0]))
+    assert np.allclose(named(ax, "equilibrium inside").get_offsets(), ascents.equilibria[ascents.inside])
+    assert np.allclose(named(ax, "equilibrium outside").get_offsets(), ascents.equilibria[~ascents.inside])
+    assert "12 of 123 trajectories drawn" in ax.get_title(loc="left")
 
 
 def test_starts(svc, moons, named):
@@ -79,7 +79,7 @@ def test_recipes(name, d, named):
     model = recipe(name, random_state=0, featuremap__gamma=2.0 / d, **changes).fit(X)
     ax = plots.trajectories(model, X)
     ax.figure.draw_without_rendering()
-    assert len(named(ax, "way uphill").get_segments()) == 40
+    assert len(named(ax, "trajectory").get_segments()) == 40
 
 
 @pytest.mark.parametrize("X", [np.ones((6, 2)), np.array([[1.0, 2.0]])])

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from clusterkit import plots, width_path
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.plots.widths import plateaus
+from clusterkit.plots._width_path import plateaus
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,8 @@ def path(moons):
 
 
 def line(ax, label):
-    found = [each for each in ax.lines if each.get_label() == label]
-    return found[0] if found else None
+    lines = [line for line in ax.lines if line.get_label() == label]
+    return lines[0] if lines else None
 
 
 def with_clusters(path, numbers):
@@ -53,7 +53,7 @@ def test_what_the_solver_does_not_tell_is_left_out(path):
 
 
 @pytest.mark.parametrize(
-    ("numbers", "found"),
+    ("numbers", "stretches"),
     [
         ([1, 1, 1, 1], []),
         ([1, 2, 2, 2, 5], [(1, 3)]),
@@ -62,12 +62,12 @@ def test_what_the_solver_does_not_tell_is_left_out(path):
         ([4], []),
     ],
 )
-def test_plateaus(path, numbers, found):
+def test_plateaus(path, numbers, stretches):
     changed = with_clusters(path, numbers)
-    assert plateaus(changed) == found
+    assert plateaus(changed) == stretches
     top, _ = plots.width_path(changed)
-    assert [text.get_text() for text in top.texts] == [str(numbers[first]) for first, _ in found]
-    assert len(top.patches) == 1 + len(found)  # the stairs, and the shades
+    assert [text.get_text() for text in top.texts] == [str(numbers[first]) for first, _ in stretches]
+    assert len(top.patches) == 1 + len(stretches)  # the stairs, and the shades
 
 
 def test_chosen(path, svc):

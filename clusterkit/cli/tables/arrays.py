@@ -1,4 +1,4 @@
-"""Columns that are arrays already: NPY, Parquet, and data sets in memory."""
+"""Tables that consist of arrays: NPY, Parquet, and data sets in memory."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.cli.tables.opened import MISSING, Opened, TableError, is_number, numbered, refuse, unique
+from clusterkit.cli.tables.opened import MISSING, OpenedTable, TableError, is_number, numbered, refuse, unique
 
-__all__ = ["Arrays", "npy", "parquet"]
+__all__ = ["ArrayTable", "npy", "parquet"]
 
 
-class Arrays(Opened):
-    """Columns that are arrays already."""
+class ArrayTable(OpenedTable):
+    """A table whose columns are arrays.
+
+    Parameters
+    ----------
+    title : str
+        The name in messages.
+    arrays : sequence of ndarray
+        One for each column.
+    names : sequence of str
+        Of the columns; x1, x2, ... if there are none.
+    """
 
     def __init__(self, title: str, arrays: Sequence[NDArray[Any]], names: Sequence[str] = ()) -> None:
         self.title, self.arrays = title, arrays
@@ -26,7 +36,7 @@ class Arrays(Opened):
         return [[str(value) for value in row] for row in zip(*self.arrays, strict=True)]
 
     def numbers(self, chosen: list[int]) -> NDArray[Any]:
-        """The chosen columns; float32 stays only if all of them are."""
+        """The chosen columns, (n, d); float32 if all of them are, else float64."""
         if not len(self.arrays[0]):
             raise TableError(f"{self.title} has no row of data")
         words: dict[int, str] = {}
@@ -42,7 +52,7 @@ class Arrays(Opened):
                 bad = np.flatnonzero([not is_number(str(value)) for value in values])
                 if not len(bad):
                     data[:, position] = [float(value) for value in values]
-            # a word is worth more than a gap: it says the column has no numbers
+            # words and gaps apart: a word shows that the column has no numbers, so it is reported first
             for row in bad:
                 gap = values[row] is None or str(values[row]).strip().lower() in MISSING
                 where = f"column {self.names[j]!r}, row {row + 1}: {str(values[row])!r}"
@@ -52,7 +62,7 @@ class Arrays(Opened):
 
 
 def npy(title: str) -> list[NDArray[Any]]:
-    """Columns of an NPY file; pickled objects are refused, since reading them runs code."""
+    """Columns of an NPY file. Pickled objects are refused, because reading them runs code."""
     try:
         array = np.load(title, allow_pickle=False)
     except (ValueError, EOFError) as error:

@@ -14,16 +14,37 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.cli.tables.opened import MISSING, NAMES_SHOWN, Opened, TableError, is_number, numbered, refuse, unique
+from clusterkit.cli.tables.opened import (
+    MISSING,
+    NAMES_SHOWN,
+    OpenedTable,
+    TableError,
+    is_number,
+    numbered,
+    refuse,
+    unique,
+)
 
-__all__ = ["Text", "decoded"]
+__all__ = ["DelimitedTable", "decoded"]
 
 PREVIEW = 50
-"""Rows looked at to find the delimiter and the header."""
+"""Number of rows from which the delimiter and the header are detected."""
 
 
-class Text(Opened):
-    """Delimited text whose delimiter and header are settled."""
+class DelimitedTable(OpenedTable):
+    """A table in delimited text, whose delimiter and header have been detected.
+
+    Parameters
+    ----------
+    text : str
+        The content of the file.
+    title : str
+        The name in messages.
+    delimiter : str or None
+        Detected if None.
+    header : bool or None
+        Whether the first row holds names; detected if None.
+    """
 
     def __init__(self, text: str, title: str, delimiter: str | None, header: bool | None) -> None:
         self.text, self.title = text, title
@@ -41,14 +62,14 @@ class Text(Opened):
         return [row for _, row in self.body()]
 
     def body(self) -> Iterator[tuple[int, list[str]]]:
-        """Line number and cells of the rows of data."""
+        """Line number and cells of each row of data."""
         rows = _rows(self.text, self.delimiter)
         if self.named:
             next(rows)
         return rows
 
     def numbers(self, chosen: list[int]) -> NDArray[np.float64]:
-        """Numbers of the chosen columns, at numpy's C speed; only if that fails rows are looked at one by one."""
+        """The chosen columns, (n, d), read by numpy's C code. Only if that fails are the rows examined one by one."""
         if len(self.names) == 1:
             self._refuse_gaps()
         blank = None if self.delimiter == " " else self.delimiter
@@ -67,7 +88,7 @@ class Text(Opened):
         return data if some is not None else data[:, chosen]
 
     def _refuse_gaps(self) -> None:
-        """In a single column an empty line is a missing value: without it the rows after it would move up."""
+        """Raise for an empty line in a single column: it is a missing value, and to skip it would shift the rows."""
         lines = self.text.splitlines()
         filled = [i for i, line in enumerate(lines) if line.strip()]
         gap = next((a for a, b in itertools.pairwise(filled) if b > a + 1), None)
@@ -75,7 +96,7 @@ class Text(Opened):
             raise TableError(f"{self.title}: line {gap + 2} is empty, so column {self.names[0]!r} has no value there")
 
     def _explain(self, chosen: list[int]) -> None:
-        """Raise the error that names what is wrong where."""
+        """Raise the error that names the cells which cannot be read."""
         words: dict[int, str] = {}
         gaps: dict[int, str] = {}
         for number, (line, cells) in enumerate(self.body(), 1):
@@ -91,7 +112,7 @@ class Text(Opened):
 
 
 def _rows(text: str, delimiter: str, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells of the rows that are not blank."""
+    """Line number and cells of each row that is not blank, of at most `most` rows."""
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     for row in reader:
         if row and (len(row) > 1 or row[0].strip()):
@@ -102,7 +123,7 @@ def _rows(text: str, delimiter: str, most: int | None = None) -> Iterator[tuple[
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that cuts the first rows into the same number of cells, most cells first."""
+    """The delimiter that cuts all of the first rows into the same number of cells; if several do, the most cells."""
     best, most = ",", 1
     for mark in ",;\t| ":
         widths = {len(row) for _, row in _rows(text, mark, PREVIEW)}
@@ -112,7 +133,7 @@ def _delimiter(text: str) -> str:
 
 
 def _looks_like_names(preview: list[list[str]]) -> bool:
-    """Whether no cell of the first row is a number, or one is a word above numbers."""
+    """Whether no cell of the first row is a number or missing, or one is a word with only numbers below it."""
     words = [cell.strip().lower() not in MISSING and not is_number(cell) for cell in preview[0]]
     if all(words):
         return True
@@ -121,7 +142,7 @@ def _looks_like_names(preview: list[list[str]]) -> bool:
 
 
 def decoded(source: str | Path | BinaryIO, title: str) -> str:
-    """The text of a file or stream, unpacked if it is gzipped."""
+    """The text of a file or stream, decompressed if it is gzipped."""
     content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
     try:
         if content[:2] == b"\x1f\x8b":

@@ -24,10 +24,13 @@ class Tuned:
         Slot to stage: the slots that were given, parameters left at None replaced.
     facts : mapping
         How the decision was made, for `resolved_`: the rule, rows used, runs, seconds.
+    interrupted : bool, default False
+        Whether Ctrl-C ended the search early, so that the values are the best of the candidates tried by then.
     """
 
     stages: Mapping[str, Stage]
     facts: Mapping[str, Any] = attrs.field(factory=dict)
+    interrupted: bool = False
 
 
 class Tuner(Stage):

@@ -9,17 +9,20 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
 from clusterkit.core.transform import Transform
-from clusterkit.labelers._outliers_and_prediction import OUTLIERS, DistinctRows, first_appearance
+from clusterkit.labelers._outliers_and_prediction import OUTLIERS
+from clusterkit.level_sets.distinct import DistinctRows, nearest_label
 from clusterkit.level_sets.equilibria import Ascent, Basins
+from clusterkit.level_sets.neighbours import nearest_rows
 
 __all__ = ["BASIN_OUTLIERS", "BasinPredictor", "basin_labeling"]
 
 BASIN_OUTLIERS = ("basin", *OUTLIERS)
-"""What becomes of samples outside the domain: "basin" treats them like any other."""
+"""The treatments of samples outside the domain: those of all labelers, and "basin", like any other sample."""
 
 
 def basin_labeling(
@@ -35,7 +38,7 @@ def basin_labeling(
     min_cluster_size: int,
     facts: Mapping[str, Any],
 ) -> Labeling:
-    """Labels and their extension to new samples, which ascend to an equilibrium themselves.
+    """Labels of the samples, and the function that labels new samples, which ascend to an equilibrium themselves.
 
     Parameters
     ----------
@@ -46,92 +49,96 @@ def basin_labeling(
     component : ndarray of shape (M,)
         The component of each equilibrium, any numbers >= 0.
     distinct : DistinctRows
-        Of the points of `space`.
+        The distinct points of `space`.
     domain : KernelDomain
     space : Space
     outliers : {"basin", "noise", "nearest", "singleton"}
     min_cluster_size : int
-        Components with fewer samples, outliers not counted, are outliers; with "basin" their label is -1.
+        The samples of components with fewer samples, outliers not counted, are outliers; with "basin" their label
+        is -1.
     facts : mapping
-        Kept with the predictor.
+        Statistics of the search, stored in the predictor.
     """
-    raw = component[of_row]
-    if len(distinct.inverse) > 1:  # a single sample is a cluster, whatever it is like
+    clusters = component[of_row]
+    count = int(component.max()) + 1
+    if len(distinct.inverse) > 1:  # a single sample is a cluster, inside the domain or not
         if outliers != "basin":
-            raw[~(domain.value(distinct.rows) >= domain.level)] = -1
-        found = raw >= 0
-        size = np.bincount(raw[found], weights=distinct.counts[found], minlength=int(component.max()) + 1)
-        raw[found] = np.where(size[raw[found]] >= min_cluster_size, raw[found], -1)
-    kept = np.flatnonzero(raw >= 0)
-    resolved, outside = raw.copy(), np.flatnonzero(raw < 0)
+            clusters[~(domain.value(distinct.rows) >= domain.level)] = NOISE
+        inside = clusters >= 0
+        sizes = np.bincount(clusters[inside], weights=distinct.counts[inside], minlength=count)
+        clusters[inside] = np.where(sizes[clusters[inside]] >= min_cluster_size, clusters[inside], NOISE)
+    resolved, outside = clusters.copy(), np.flatnonzero(clusters < 0)
     if outliers == "nearest":
-        resolved[outside] = raw[kept[_nearest(distinct.rows[outside], distinct.rows[kept])]] if len(kept) else 0
+        resolved[outside] = nearest_label(distinct.rows[outside], distinct.rows, clusters)
     elif outliers == "singleton":
-        resolved[outside] = int(component.max()) + 1 + np.arange(len(outside))
-    number = first_appearance(resolved)
-    labels = np.full(len(raw), -1, dtype=np.intp)
-    labels[resolved >= 0] = number[resolved[resolved >= 0]]
-    own = np.full(len(component), -1, dtype=np.intp)
-    alive = np.isin(component, raw[kept])
-    own[alive] = number[component[alive]]
-    # nobody went to some equilibria: a new sample that does gets the label of the nearest one that has samples
+        resolved[outside] = count + np.arange(len(outside))
+    labels = by_appearance(resolved)
+    in_cluster = np.flatnonzero(clusters >= 0)
+    component_labels = np.full(count, NOISE, dtype=np.intp)
+    component_labels[clusters[in_cluster]] = labels[in_cluster]
+    equilibrium_labels = component_labels[component]
+    # some equilibria have no samples: a new sample there gets the label of the nearest equilibrium that has some
     visited = np.zeros(len(component), dtype=bool)
     visited[of_row] = True
     points = basins.points
-    own[~visited] = own[visited][_nearest(points[~visited], points[visited])]
+    equilibrium_labels[~visited] = equilibrium_labels[visited][nearest_rows(points[~visited], points[visited])]
     predict = BasinPredictor(
-        space.coordinates, domain, ascent, basins, own, distinct.rows, labels, kept, outliers, dict(facts)
+        space.coordinates,
+        domain,
+        ascent,
+        basins,
+        equilibrium_labels,
+        distinct.rows,
+        labels,
+        in_cluster,
+        outliers,
+        dict(facts),
     )
     return Labeling(labels[distinct.inverse], predict)
-
-
-def _nearest(Y: Array, points: Array) -> Array:
-    from clusterkit.level_sets.segment_test import nearest_rows
-
-    return nearest_rows(Y, points)
 
 
 @final
 @attrs.frozen(eq=False)
 class BasinPredictor:
-    """Labels of new samples; a frozen callable, so that a fit pickles.
+    """Labels new samples; a frozen callable, so that a fit can be pickled.
 
-    A row equal to a training sample gets that one's label. Any other ascends; it gets the label of the equilibrium it
-    reaches, or of the nearest known one if that is new.
+    A row equal to a training sample gets the label of that sample. Any other row ascends and gets the label of the
+    equilibrium that it reaches, or of the nearest known equilibrium if that one is new.
 
     Parameters
     ----------
     coordinates : Transform
-        Raw rows to the coordinates of `rows`.
+        Maps raw rows to the coordinates of `rows`.
     domain : KernelDomain
     ascent : Ascent
     basins : Basins
-    own : ndarray of shape (M,)
-        Label of each equilibrium, -1 if its component is too small or holds outliers only.
+    equilibrium_labels : ndarray of shape (M,)
+        Label of each equilibrium, -1 if its component is too small or has no samples but outliers.
     rows : ndarray of shape (u, d)
         Distinct training samples.
     labels : ndarray of shape (u,)
-    kept : ndarray
-        Which of them are no outliers.
+        Labels of `rows`.
+    in_cluster : ndarray of int
+        Indices of the rows that are no outliers.
     outliers : {"basin", "noise", "nearest", "singleton"}
         New outliers are -1 with "singleton".
     facts : mapping
-        How the labeling went: starts, steps, equilibria and more.
+        Statistics of the search: numbers of starts, steps, equilibria and more.
     """
 
     coordinates: Transform
     domain: KernelDomain
     ascent: Ascent
     basins: Basins
-    own: Labels
+    equilibrium_labels: Labels
     rows: Array
     labels: Labels
-    kept: Array
+    in_cluster: Array
     outliers: str
     facts: Mapping[str, Any]
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (p,); O(p I s d) for I steps a row."""
+        """Labels of raw rows, (p,); O(p I s d) for I steps of the ascent from a row."""
         from clusterkit.numerics.distinct_rows_jit import find_rows
 
         points = np.ascontiguousarray(self.coordinates(Y), dtype=np.float64)
@@ -142,22 +149,22 @@ class BasinPredictor:
         new = np.flatnonzero(same < 0)
         if not len(new):
             return labels
-        fresh = self.own[self.equilibrium(points[new])]
+        new_labels = self.equilibrium_labels[self.equilibrium(points[new])]
         if self.outliers != "basin":
-            fresh[~(self.domain.value(points[new]) >= self.domain.level)] = -1
+            new_labels[~(self.domain.value(points[new]) >= self.domain.level)] = NOISE
         if self.outliers == "nearest":
-            out = np.flatnonzero(fresh < 0)
-            nearest = self.labels[self.kept]
-            fresh[out] = nearest[_nearest(points[new[out]], self.rows[self.kept])] if len(nearest) else 0
-        labels[new] = fresh
+            outside = np.flatnonzero(new_labels < 0)
+            cluster_labels = self.labels[self.in_cluster]
+            new_labels[outside] = nearest_label(points[new[outside]], self.rows[self.in_cluster], cluster_labels)
+        labels[new] = new_labels
         return labels
 
     def equilibrium(self, points: Array) -> Array:
-        """Number of the equilibrium that each point (p, d) ascends to, or of the nearest one."""
+        """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
-        ends, _, caught, _ = self.ascent.climb(self.ascent.scaled(points), balls)
-        found = np.empty(len(points), dtype=np.intp)
-        hit = caught >= 0
-        found[hit] = balls.limits[caught[hit]]
-        found[~hit] = _nearest(ends[~hit], self.basins.points)
-        return found
+        ends, _, end_balls, _ = self.ascent.climb(self.ascent.scaled(points), balls)
+        numbers = np.empty(len(points), dtype=np.intp)
+        in_ball = end_balls >= 0
+        numbers[in_ball] = balls.limits[end_balls[in_ball]]
+        numbers[~in_ball] = nearest_rows(ends[~in_ball], self.basins.points)
+        return numbers

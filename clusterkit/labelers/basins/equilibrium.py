@@ -1,8 +1,8 @@
-"""Equilibrium labeling: every sample ascends the kernel sum of its domain, and what it reaches decides its cluster."""
+"""Equilibrium labeling: samples that ascend the kernel sum of a domain to the same equilibrium are a cluster."""
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import attrs
 import numpy as np
@@ -12,8 +12,11 @@ from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.params import choice, flag, integer, real
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers._outliers_and_prediction import DistinctRows
 from clusterkit.labelers.basins._labeling import BASIN_OUTLIERS, basin_labeling
+from clusterkit.level_sets.distinct import DistinctRows
+
+if TYPE_CHECKING:
+    from clusterkit.level_sets.equilibria import Ascent
 
 __all__ = ["Equilibrium"]
 
@@ -23,39 +26,41 @@ __all__ = ["Equilibrium"]
 class Equilibrium(Labeler):
     """Clusters are the basins of the maxima of a Gaussian kernel sum, joined where a straight line inside connects two.
 
-    Choose it for many samples and few supports, or where samples outside the contour must get a label too. Every
-    start moves by mean-shift steps, which never descend, to an equilibrium. Equilibria inside the domain are
-    joined by the complete graph over lines of `m` points; one outside the domain is a cluster of its own. It differs
-    from `complete_graph` where a path inside bends: neither is finer than the other.
+    Choose it for many samples and few support vectors, or if samples outside the contour must get a label too. Every
+    start moves by mean-shift steps, which never descend, to an equilibrium. Equilibria inside the domain are joined by
+    the complete graph over segments with `n_segment_points` points; an equilibrium outside the domain is a cluster of
+    its own. The labels differ from those of `complete_graph` for bent clusters: neither partition is finer than the
+    other. The step and the proof that it never descends are in level_sets/_ascent_jit.py (`step`).
 
     Parameters
     ----------
     start : {"all", "strip", "cover"}, default "all"
-        Which samples ascend; others take the basin of one that does. "strip": those near the contour, with
-        ``|g(x) - level| <= strip * level``, others that of the nearest one; all if there are none. "cover": one
-        sample of each cell of a grid, for all in the cell.
-    m : int, default 20
-        Points tested on a line between equilibria.
+        Samples that ascend; every other sample takes the basin of one of them. "strip": samples near the contour,
+        with ``|g(x) - level| <= strip * level``, the others by their nearest one; all samples if there are none.
+        "cover": one sample of each cell of a grid, for all samples in the cell.
+    n_segment_points : int, default 20
+        Points tested on a segment between two equilibria: the m of the papers.
     outliers : {"basin", "noise", "nearest", "singleton"}, default "basin"
-        Samples outside the domain: the label of their basin, -1, that of the nearest sample that is no outlier
-        (cluster 0 if there is none), or a cluster each (equal samples share it).
+        Labels of samples outside the domain: the label of their basin, -1, the label of the nearest sample that is no
+        outlier (0 if there is none), or a cluster for each of them (equal samples share it).
     strip : float, default 0.1
         Half width of the strip, relative to the level. For a level of 1 it is the ``|f| <= ε`` of the paper.
     radius : float, default 1.0
-        No sample is farther from the one that ascends for it, in units of ``1 / sqrt(2 gamma)``. Towards 0 "cover"
-        becomes "all".
+        Largest distance of a sample to the sample that ascends for it, in units of ``1 / sqrt(2 gamma)``. As it goes
+        to 0 "cover" becomes "all".
     tol : float, default 1e-7
-        A step of at most this length ends an ascent, same units.
+        A step of at most this length ends an ascent; in units of ``1 / sqrt(2 gamma)``.
     merge : float, default 1e-3
-        Ends no farther apart are one equilibrium, directly or through others; same units. Keep it >= 1000 `tol`:
-        the ascent converges linearly, so its last step is shorter than what is left of the way.
+        Ends of ascents at most this far apart, directly or through other ends, are one equilibrium; in units of
+        ``1 / sqrt(2 gamma)``. Keep it >= 1000 `tol`: the ascent converges linearly, so the distance that remains is
+        longer than its last step.
     max_iter : int, default 10000
-        Most steps of an ascent; a warning tells how many starts needed more.
+        Largest number of steps of an ascent; a warning reports how many starts reached it.
     check_stability : bool, default False
-        Whether to leave saddle points, which only starts exactly on the border of two basins reach: a push along
-        the most convex direction, both ways, and the higher end counts.
+        Whether to leave saddle points, which only starts exactly on the border of two basins reach. The ascent goes on
+        from both sides of the saddle along its most convex direction, and the higher of the two ends replaces it.
     min_cluster_size : int, default 1
-        Components with fewer samples are outliers; with "basin" they are -1.
+        The samples of components with fewer samples are outliers; with "basin" their label is -1.
 
     Raises
     ------
@@ -65,12 +70,14 @@ class Equilibrium(Labeler):
     Notes
     -----
     A new sample ascends itself, whatever `start` is, and gets the label of the equilibrium it reaches, or of the
-    nearest known one if nobody was there before. Outliers are -1, or the nearest sample's label for "nearest".
-    `predict` keeps the distinct training samples to give them their labels back. Its `facts` count starts, steps,
-    starts that ended in certified balls, equilibria, and say if the strip was empty.
+    nearest known equilibrium if that one is new. New outliers are -1, or get the nearest sample's label for "nearest".
+    `predict` stores the distinct training samples and returns their labels for equal rows. Its `facts` count starts
+    ("starts"), steps ("steps"), starts that ended in certified balls ("caught") or needed more steps than allowed
+    ("unfinished") and equilibria ("equilibria"); "strip_empty" is True if no sample was in the strip.
 
-    O(p I s d) time for p starts, s supports and I steps a start, plus the complete graph of the equilibria; memory
-    O(n d). Most ascents end early, in a ball that is certified to have one limit; that changes no result.
+    O(p I s d) time for p starts, s support vectors and I steps from a start, plus the complete graph of the
+    equilibria; memory O(n d). Most ascents end early, in a ball all of whose points are certified to have the same
+    limit; that changes no result.
 
     References
     ----------
@@ -85,7 +92,7 @@ class Equilibrium(Labeler):
     finds_k: ClassVar[bool] = True
 
     start: str = choice("all", ("all", "strip", "cover"))
-    m: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1)
     outliers: str = choice("basin", BASIN_OUTLIERS)
     strip: float = real(0.1, above=0.0)
     radius: float = real(1.0, above=0.0)
@@ -96,7 +103,7 @@ class Equilibrium(Labeler):
     min_cluster_size: int = integer(1, at_least=1)
 
     def label(self, outcome: KernelDomain, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Basins of the starts, components of their equilibria."""
+        """Labels of the components of the equilibria that the samples ascend to."""
         from clusterkit.level_sets.equilibria import Ascent, find_basins, leave_saddles, warn_unfinished
 
         ascent = Ascent.of(outcome, self.name, tol=self.tol, merge=self.merge, max_iter=self.max_iter)
@@ -105,7 +112,7 @@ class Equilibrium(Labeler):
         basins = find_basins(ascent, ascent.scaled(distinct.rows[starts]), self.name)
         if self.check_stability:
             basins = leave_saddles(ascent, basins)
-        warn_unfinished(basins, self)
+        warn_unfinished(basins, self.name, self.max_iter)
         facts = {
             "starts": len(starts),
             "steps": basins.steps,
@@ -118,7 +125,7 @@ class Equilibrium(Labeler):
             ascent,
             basins,
             basins.of_start[source],
-            joined_by_lines(ascent.unscaled(basins.points), outcome, self.m, rng),
+            joined_by_segments(ascent.unscaled(basins.points), outcome, self.n_segment_points, rng),
             distinct,
             outcome,
             space,
@@ -127,17 +134,16 @@ class Equilibrium(Labeler):
             facts=facts,
         )
 
-    def _starts(self, rows: Array, domain: KernelDomain, ascent: object) -> tuple[Array, Array, bool]:
-        """Rows that ascend, for each row which of them stands for it, and whether a strip was asked for but empty."""
-        from clusterkit.level_sets.equilibria import Ascent, cover
+    def _starts(self, rows: Array, domain: KernelDomain, ascent: Ascent) -> tuple[Array, Array, bool]:
+        """Rows that ascend, for each row the position of its representative there, and whether a strip is empty."""
+        from clusterkit.level_sets.equilibria import cover
 
-        every = np.arange(len(rows))
+        every_row = np.arange(len(rows))
         if self.start == "cover":
-            assert isinstance(ascent, Ascent)
             starts, source = np.unique(cover(ascent.scaled(rows), self.radius * np.sqrt(0.5)), return_inverse=True)
             return starts, source.reshape(-1), False
         if self.start == "strip":
-            from clusterkit.level_sets.segment_test import nearest_rows
+            from clusterkit.level_sets.neighbours import nearest_rows
 
             near = np.abs(domain.value(rows) - domain.level) <= self.strip * abs(domain.level)
             starts = np.flatnonzero(near)
@@ -146,15 +152,16 @@ class Equilibrium(Labeler):
                 source[starts] = np.arange(len(starts))
                 source[~near] = nearest_rows(rows[~near], rows[starts])
                 return starts, source, False
-        return every, every, self.start == "strip"
+        return every_row, every_row, self.start == "strip"
 
 
-def joined_by_lines(points: Array, domain: KernelDomain, m: int, rng: Rng) -> Array:
-    """Component of each equilibrium (M, d): that of the complete graph inside the domain, its own outside."""
+def joined_by_segments(points: Array, domain: KernelDomain, n_segment_points: int, rng: Rng) -> Array:
+    """Component of each equilibrium (M, d): of the complete graph if inside the domain, else one of its own."""
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 
     space = KernelSpace(points, domain.kernel)
-    component = CompleteGraph(m=m).label(domain, space, Task(len(points), None), rng).labels.copy()
+    labeler = CompleteGraph(n_segment_points=n_segment_points)
+    component = labeler.label(domain, space, Task(len(points), None), rng).labels.copy()
     alone = component < 0
     component[alone] = component.max() + 1 + np.arange(int(alone.sum()))
     return component

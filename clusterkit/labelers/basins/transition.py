@@ -1,4 +1,4 @@
-"""Transition labeling: basins are joined over the passes between them, down to a cut or a number of clusters."""
+"""Transition labeling: basins are joined over the saddle points between them, by a cut or a number of clusters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers._outliers_and_prediction import DistinctRows
 from clusterkit.labelers.basins._labeling import basin_labeling
+from clusterkit.level_sets.distinct import DistinctRows
 
 __all__ = ["Transition"]
 
@@ -22,51 +22,56 @@ __all__ = ["Transition"]
 @final
 @attrs.frozen
 class Transition(Labeler):
-    """Clusters are the basins of a Gaussian kernel sum, joined over their passes if these are high enough.
+    """Clusters are the basins of a Gaussian kernel sum, joined over saddle points that are high enough.
 
-    Choose it for bent clusters, where the straight lines of `equilibrium` leave the contour, or to get a given
-    number of clusters from a domain. Two maxima are joined if a transition point between them, a saddle of the
-    sum with one direction up, is at least as high as the cut. With `n_clusters` the highest passes join until
-    that many clusters are left, whatever the cut.
+    Choose it for bent clusters, for which the segments of `equilibrium` leave the contour, or to get a given number of
+    clusters from a domain. Two maxima are joined if the sum at a transition point between them, a saddle point with
+    one direction of ascent, is at least as large as the cut. With `n_clusters` basins are joined over the highest
+    transition points until that many clusters remain, whatever the cut. The search for transition points is in
+    level_sets/saddles.py (`saddle_near`), the joining in `components_above` there.
 
     Parameters
     ----------
     cut : float or None, default None
-        Least value of a pass that joins; None: the level of the domain. Ignored where `n_clusters` is given.
-    m : int, default 20
-        Points sampled on the line between two maxima; from the lowest starts the search for a transition point.
+        Smallest value of the sum at a transition point that joins two basins; None means the level of the domain.
+        Ignored if `n_clusters` is set.
+    n_segment_points : int, default 20
+        Points sampled on the segment between two maxima: the m of the papers. The search for a transition point
+        starts from the lowest of them.
     neighbors : int, default 10
-        Lines go from each maximum to so many nearest ones and along a shortest spanning tree; and from each sample to
-        so many nearest ones, where these are in other basins.
+        Number of nearest other maxima to which segments go from each maximum, in addition to those of a shortest
+        spanning tree; and number of nearest other samples considered for each sample, if these are in other basins.
     outliers : {"basin", "noise", "nearest"}, default "basin"
-        Samples outside the domain, whatever the cut: the label of their basin, -1, or that of the nearest sample that
-        is no outlier.
+        Labels of samples outside the domain, whatever the cut: the label of their basin, -1, or the label of the
+        nearest sample that is no outlier.
     tol : float, default 1e-7
+        A step of at most this length ends an ascent; in units of ``1 / sqrt(2 gamma)``.
     merge : float, default 1e-3
+        Ends of ascents at most this far apart are one equilibrium; in units of ``1 / sqrt(2 gamma)``.
     max_iter : int, default 10000
-        Ends of ascents, as in `equilibrium`.
+        Largest number of steps of an ascent.
     min_cluster_size : int, default 1
-        Components with fewer samples are outliers; with "basin" they are -1.
+        The samples of components with fewer samples are outliers; with "basin" their label is -1.
 
     Raises
     ------
     IncompatibleStages
         For other kernels than the Gaussian, and for negative weights.
     InvalidData
-        If no cut gives the number of clusters asked for; it names the largest possible one.
+        If no cut gives `n_clusters` clusters; the message names the largest possible number.
 
     Notes
     -----
-    A transition point is searched by Newton steps up along all eigenvectors of the Hessian of log g but one, and
-    followed both ways along that one by the ascent itself. It starts from the lowest point of the line between two
-    maxima (the paper), and of that between two near samples of their basins (ours: it finds passes of bent clusters).
-    Such a line is a way between the maxima as well and joins them if its lowest point is high enough, so a search that
-    fails separates nobody. New samples ascend as in
-    `equilibrium`. The `facts` of `predict` hold the number of equilibria, the height of each join of the whole
-    tree (`heights`) and the cut in force.
+    A transition point is searched by Newton steps that ascend along all eigenvectors of the Hessian of log g but the
+    one of the largest eigenvalue; along that one, ascents to both sides find the two maxima it connects. The search
+    starts from the lowest point of the segment between two maxima (as in the paper), and of the segment between two
+    near samples of their basins (not in the paper: it finds the saddle points of bent clusters). Such a segment is a
+    path between the maxima as well and joins them if its lowest point is high enough, so a failed search separates no
+    maxima. New samples ascend as in `equilibrium`. The `facts` of `predict` hold the statistics of `equilibrium`, the
+    number of paths ("passes"), the value at each join of the whole tree ("heights") and the cut that was used ("cut").
 
-    The ascent costs as in `equilibrium`; then the nearest neighbours of n samples, and some M neighbors searches of
-    O(s d² + d³) a step for M maxima.
+    The ascent costs as in `equilibrium`. In addition: the nearest neighbours of n samples, and about M `neighbors`
+    searches with O(s d² + d³) for a step, for M maxima and s support vectors.
 
     References
     ----------
@@ -80,7 +85,7 @@ class Transition(Labeler):
     takes_k: ClassVar[bool] = True
 
     cut: float | None = real(None, above=0.0, optional=True)
-    m: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1)
     neighbors: int = integer(10, at_least=1)
     outliers: str = choice("basin", ("basin", "noise", "nearest"))
     tol: float = real(1e-7, above=0.0)
@@ -89,7 +94,7 @@ class Transition(Labeler):
     min_cluster_size: int = integer(1, at_least=1)
 
     def label(self, outcome: KernelDomain, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Basins of the samples, components over the passes."""
+        """Labels of the components of the basins, joined over transition points."""
         from clusterkit.level_sets.equilibria import Ascent, find_basins, warn_unfinished
         from clusterkit.level_sets.saddles import components_above, highest_passes
 
@@ -97,15 +102,17 @@ class Transition(Labeler):
         distinct = DistinctRows.of(space.points)
         rows = ascent.scaled(distinct.rows)
         basins = find_basins(ascent, rows, self.name)
-        warn_unfinished(basins, self)
-        basins, passes = highest_passes(ascent, basins, rows, basins.of_start, self.m, self.neighbors, self.name)
-        counted = np.ones(len(distinct.rows), dtype=bool)
+        warn_unfinished(basins, self.name, self.max_iter)
+        basins, passes = highest_passes(
+            ascent, basins, rows, basins.of_start, self.n_segment_points, self.neighbors, self.name
+        )
+        is_counted = np.ones(len(distinct.rows), dtype=bool)
         if self.outliers != "basin":
-            counted = outcome.value(distinct.rows) >= outcome.level
-        size = np.bincount(basins.of_start, distinct.counts * counted, minlength=len(basins.points))
+            is_counted = outcome.value(distinct.rows) >= outcome.level
+        sizes = np.bincount(basins.of_start, distinct.counts * is_counted, minlength=len(basins.points))
         cut = outcome.level if self.cut is None else self.cut
         component, cut, heights, most = components_above(
-            passes, len(basins.points), cut, task.n_clusters, size, self.min_cluster_size
+            passes, len(basins.points), cut, task.n_clusters, sizes, self.min_cluster_size
         )
         if component is None:
             raise InvalidData(

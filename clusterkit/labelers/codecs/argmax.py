@@ -1,4 +1,4 @@
-"""The column with the largest score."""
+"""Clusters by the column with the largest score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Argmax"]
 @final
 @attrs.frozen
 class Argmax(Codec):
-    """The column with the largest score, ties the lowest: the nearest one-hot target. O(n k).
+    """Cluster of the largest of k scores, ties to the lowest number: the nearest one-hot target. O(n k).
 
     References
     ----------
@@ -29,13 +29,13 @@ class Argmax(Codec):
     largest: ClassVar[bool] = True
 
     def codebook(self, k: int) -> Array:
-        """Unit vectors."""
+        """The k unit vectors, (k, k)."""
         return np.eye(k)
 
     def costs(self, rows: Array, k: int) -> Array:
-        """-f: half of |f - e_j|² up to a constant of the row."""
+        """-f, which is half of |f - e_j|² up to a constant of the row."""
         return -rows
 
     def calibrate(self, rows: Array, task: Task) -> Self:
-        """Nothing to fit."""
+        """This codec itself: it has nothing to fit."""
         return self

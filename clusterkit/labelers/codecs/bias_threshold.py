@@ -1,4 +1,4 @@
-"""The sign of a score plus the bias that costs least among those that keep the sizes."""
+"""Two clusters by the sign of a score plus a bias: the bias of least loss that respects the size bounds."""
 
 from __future__ import annotations
 
@@ -15,32 +15,36 @@ from clusterkit.numerics.losses import LOSSES, SortedScores
 
 __all__ = ["BiasThreshold"]
 
-# Scores are on the scale of the targets ±1: what is closer than so many units of rounding is equal.
 TIE = 32.0
+"""Scores, and sums of losses, that differ by at most so many units of rounding count as equal.
+
+Scores are on the scale of the targets ±1, which gives the unit. The number leaves room for the rounding of the solver's
+last operations, and is far below any difference that matters.
+"""
 
 
 @final
 @attrs.frozen
 class BiasThreshold(Codec):
-    """Two clusters by the sign of ``g + b``: label 1 if it is positive, else 0, with a bias b read off the scores.
+    """Two clusters by the sign of ``g + b``: label 1 if it is positive, else 0, with a bias b found from the scores.
 
-    For `svm` and `svr`, whose scores have no bias. Scores are sorted; each number k of samples with label 0 that the
-    balancer allows is tried with the bias half way between the k-th and the next score, and the k of least loss
-    wins, the lowest on ties. By prefix sums all of them cost O(n log n).
+    For `svm` and `svr`, whose scores have no bias. The scores are sorted. Each number k of samples with label 0 that
+    the balancer allows is tried, with the bias half way between the k-th and the next score, and the k of least loss
+    is used, the lowest of several. All of them together cost O(n log n), by prefix sums.
 
     Parameters
     ----------
     loss : {"hinge", "laplacian", "epsilon", "square"}, default "laplacian"
-        That of the solver, which the labeler cannot see: "hinge" for `svm`, for `svr` its `loss`.
+        The loss of the solver, which the labeler does not know: "hinge" for `svm`, the parameter `loss` for `svr`.
     epsilon : float, default 0.1
-        Residual without loss, for ``loss="epsilon"``.
+        Largest residual without loss, for ``loss="epsilon"``.
     bias : float, optional
-        Fixes b. None finds it from the scores of each turn.
+        A fixed value of b. None finds b from the scores of each iteration.
 
     Notes
     -----
-    Equal scores get one label: a k that would split them is left out. Where all allowed k would, the split is left
-    to the balancer: those samples get label 0.
+    Equal scores get the same label: a k that would split them is left out. If all allowed k would split them, the
+    samples with these scores get label 0, and the balancer splits them.
 
     References
     ----------
@@ -55,16 +59,16 @@ class BiasThreshold(Codec):
     bias: float | None = params.real(None, optional=True)
 
     def codebook(self, k: int) -> Array:
-        """-1 and +1."""
+        """The targets -1 and +1, (k, 1)."""
         return np.array([[-1.0], [1.0]])[:k]
 
     def costs(self, rows: Array, k: int) -> Array:
-        """(g + b, -g - b): a sum of 0 is a tie and goes to label 0; in float64, so that no bias is rounded away."""
+        """(g + b, -g - b): a sum of 0 is a tie and gets label 0; float64, so that the bias is not rounded away."""
         shifted = rows.astype(np.float64, copy=False) + (0.0 if self.bias is None else self.bias)
         return np.concatenate([shifted, -shifted], axis=1)[:, :k]
 
     def calibrate(self, rows: Array, task: Task) -> Self:
-        """This codec with the bias for scores (n, 1), unless one is fixed."""
+        """This codec with the bias found from scores (n, 1), or itself if its bias is fixed."""
         if self.bias is not None:
             return self
         eps = float(np.finfo(rows.dtype).eps)
@@ -91,7 +95,7 @@ class BiasThreshold(Codec):
 
 
 def _allowed(n: int, task: Task) -> tuple[int, int]:
-    """Fewest and most samples with label 0."""
+    """Smallest and largest allowed number of samples with label 0."""
     if task.bounds is None:
         return 1, n - 1
     low, high = (np.asarray(bound) for bound in task.bounds)
@@ -101,7 +105,7 @@ def _allowed(n: int, task: Task) -> tuple[int, int]:
 
 
 def _last_equal(raw: Array, k: int, noise: float) -> int:
-    """Index of the last score equal to the k-th up to rounding."""
+    """Index of the last of the sorted scores `raw` that equals the k-th one up to `noise`."""
     while k < len(raw) and raw[k] - raw[k - 1] <= noise:
         k += 1
     return k - 1

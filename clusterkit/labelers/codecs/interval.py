@@ -1,4 +1,4 @@
-"""The interval of a line that a score falls in."""
+"""Clusters by the interval of a line that a score falls in."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["Interval"]
 @final
 @attrs.frozen
 class Interval(Codec):
-    """k clusters from one score: the interval it falls in.
+    """k clusters from one score, by the interval that it falls in.
 
-    The single-output coding of the EMMC paper. Neighbouring numbers are neighbouring clusters, so the result depends
-    on the numbering of the initial clusters (done along their principal axis); prefer `argmax` for more than two
-    clusters unless the published tables are to be reproduced. O(n k).
+    The single-output coding of the EMMC paper. Clusters with neighbouring numbers are neighbours on the line, so the
+    result depends on the numbering of the initial clusters, which are numbered along their principal axis. Prefer
+    `argmax` for more than two clusters, except to reproduce the published tables. O(n k).
 
     Parameters
     ----------
     rule : {"nearest", "midpoint", "paper"}, default "nearest"
-        Targets and boundaries. "nearest": targets 1..k, boundaries at half-integers, the minimiser of the squared
+        Targets and boundaries. "nearest": targets 1..k, boundaries at half-integers, which minimises the squared
         error. "midpoint": targets 1/2, 3/2, …, boundaries at integers; the same up to a shift of the targets. "paper":
-        targets 1..k with boundaries at integers as printed, which pushes half of each class upward in every turn and
-        collapses without a balancer.
+        targets 1..k with boundaries at integers as printed, which moves half of each cluster to a higher number in
+        every iteration, so that all clusters but one become empty without a balancer.
 
     References
     ----------
@@ -42,15 +42,15 @@ class Interval(Codec):
     rule: str = params.choice("nearest", ("nearest", "midpoint", "paper"))
 
     def codebook(self, k: int) -> Array:
-        """Points on the line, (k, 1)."""
+        """The targets on the line, (k, 1)."""
         shift = 0.5 if self.rule == "midpoint" else 1.0
         return (np.arange(k, dtype=np.float64) + shift)[:, None]
 
     def costs(self, rows: Array, k: int) -> Array:
-        """Squared distance to the middle of each interval; a score on a boundary goes to the lower cluster."""
+        """Squared distance to the middle of each interval, (n, k); a score on a boundary goes to the lower cluster."""
         middle = np.arange(k) + (1.0 if self.rule == "nearest" else 0.5)
         return (rows - middle) ** 2
 
     def calibrate(self, rows: Array, task: Task) -> Self:
-        """Nothing to fit."""
+        """This codec itself: it has nothing to fit."""
         return self

@@ -1,4 +1,4 @@
-"""The sign of a score."""
+"""Two clusters by the sign of a score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Threshold(Codec):
     max_clusters: ClassVar[int | None] = 2
 
     def codebook(self, k: int) -> Array:
-        """-1 and +1."""
+        """The targets -1 and +1, (k, 1)."""
         return np.array([[-1.0], [1.0]])[:k]
 
     def costs(self, rows: Array, k: int) -> Array:
@@ -37,5 +37,5 @@ class Threshold(Codec):
         return np.concatenate([rows, -rows], axis=1)[:, :k]
 
     def calibrate(self, rows: Array, task: Task) -> Self:
-        """Nothing to fit."""
+        """This codec itself: it has nothing to fit."""
         return self

@@ -1,23 +1,21 @@
-"""What the labelers that join samples by lines have in common."""
+"""The part that the labelers which join samples by segments have in common."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial
 
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.deadline import deadline
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Domain
-from clusterkit.core.progress import Report, listening
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
-from clusterkit.labelers._outliers_and_prediction import DistinctRows, domain_labeling
-from clusterkit.level_sets.segment_test import Search, segment_test
+from clusterkit.labelers._outliers_and_prediction import domain_labeling
+from clusterkit.level_sets.distinct import DistinctRows
+from clusterkit.level_sets.segment_test import ComponentSearch, segment_test
 from clusterkit.numerics.sparse_rows import as_rows
 
 __all__ = ["graph_labeling"]
@@ -26,33 +24,38 @@ __all__ = ["graph_labeling"]
 def graph_labeling(
     domain: Domain,
     space: Space,
-    find: Callable[[Search, Array], None],
+    find_components: Callable[[ComponentSearch, Array], None],
     *,
     stage: str,
-    m: int,
+    n_segment_points: int,
     outliers: str,
     min_cluster_size: int | None,
     max_seconds: float | None = None,
 ) -> Labeling:
-    """Labels from the components that `find` joins among the distinct samples inside.
+    """Labels from the components that `find_components` joins among the distinct samples inside the domain.
 
     Parameters
     ----------
     domain : Domain
     space : Space
-    find : callable
-        Gets a search and the points (u, d) it is about.
+    find_components : callable
+        Called with a search and its points (u, d); joins points by calling the methods of the search.
     stage : str
         Name for progress reports.
-    m : int
-        Samples a line.
+    n_segment_points : int
+        Points tested on a segment.
     outliers, min_cluster_size
         As in `domain_labeling`.
     max_seconds : float, optional
-        Ends the search at its next report after so long, with a warning.
+        Time limit, in seconds: the search ends at its first progress report after it, with a warning.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If the time limit ended the search.
     """
     distinct = DistinctRows.of(space.points)
-    test = segment_test(domain, m)
+    test = segment_test(domain, n_segment_points)
     inside = test.inside(distinct.rows)
     if space.n == 1:
         inside[:] = True
@@ -60,17 +63,16 @@ def graph_labeling(
     if inside.any():
         points = as_rows(distinct.rows[inside], np.float64)
         search = test.search(points, stage)
-        limit = nullcontext() if max_seconds is None else listening(partial(_stop, time.monotonic() + max_seconds))
         try:
-            with limit:
-                find(search, points)
+            with deadline(max_seconds) as limit:
+                find_components(search, points)
         except KeyboardInterrupt:
             interrupted = True
-        except _OutOfTime:
-            found = len(np.unique(search.members()))
+        if limit.passed:
+            count = len(np.unique(search.members()))
             warnings.warn(
-                f"labeler '{stage}': after max_seconds={max_seconds:g} the {found} components found are used as they "
-                "are; that no further line joins two of them is not proved. Raise max_seconds or set it to None",
+                f"labeler '{stage}': the search for components was ended after max_seconds={max_seconds:g}. Its "
+                f"{count} components are used; some of them may belong together. Raise max_seconds or set it to None",
                 ClusterkitWarning,
                 stacklevel=3,
             )
@@ -80,17 +82,8 @@ def graph_labeling(
         distinct,
         domain,
         space,
-        m=m,
+        n_segment_points=n_segment_points,
         outliers=outliers,
         min_cluster_size=min_cluster_size,
         interrupted=interrupted,
     )
-
-
-class _OutOfTime(Exception):
-    """Ends a search from inside one of its reports."""
-
-
-def _stop(deadline: float, report: Report) -> None:
-    if time.monotonic() > deadline:
-        raise _OutOfTime

@@ -1,9 +1,9 @@
 """Edges of proximity graphs: Delaunay triangulation, Euclidean minimum spanning tree, k nearest neighbours.
 
-All take distinct points (u, d) and give edges (e, 2) with the smaller index first, no edge twice, in the order
-(squared distance, smaller index, larger index). The same order decides every tie, so that equal distances, of which
-grids are full, give one graph whatever way it is found, and the tree is part of the triangulation: the ball whose
-diameter is an edge of the tree holds no other point, not even on its surface.
+All functions take distinct points (u, d) and return edges (e, 2) with the smaller index first, no edge twice, in the
+order (squared distance, smaller index, larger index). The same order decides every tie. So equal distances, which are
+frequent on grids, give the same graph by every algorithm, and the tree is part of the triangulation: the ball whose
+diameter is an edge of the tree contains no other point, not even on its surface.
 
 Sources: Yang, Estivill-Castro, Chalup (2002), Support vector clustering through proximity graph modelling, ICONIP:
 which graphs; Preparata, Shamos (1985), Computational geometry, sections 5.3 and 6.1: the tree within the triangulation.
@@ -24,9 +24,13 @@ from clusterkit.numerics.threads import available, over_rows
 __all__ = ["delaunay_edges", "knn_edges", "mst_edges"]
 
 TRIANGULATED = 3
-"""Attributes up to which the spanning tree comes from a triangulation, whose size grows fast with them."""
+"""Number of attributes up to which the spanning tree is taken from a triangulation, whose size grows fast with it."""
 FLAT = 1e-9
-"""Extent, relative to the largest, below which points count as lying in fewer dimensions."""
+"""Extent, relative to the largest one, below which points count as lying in fewer dimensions: far above rounding."""
+TIE = 1e-9
+"""Relative difference of distances that a k-d tree cannot order reliably: ties are decided by exact comparison."""
+ROWS = 4096
+"""Tied points whose candidates are collected at a time: bounds the memory of the lists of candidates."""
 
 
 def delaunay_edges(points: Array) -> Array:
@@ -35,13 +39,13 @@ def delaunay_edges(points: Array) -> Array:
     Parameters
     ----------
     points : ndarray of shape (u, d)
-        Distinct.
+        Distinct points.
 
     Notes
     -----
-    Where points lie on one sphere the triangulation is not unique, and the one that qhull finds is taken. Points too
-    near to others for it get the edges of the spanning tree. O(u log u) for d <= 2; in 3 and 4 attributes mostly
-    near that, at worst O(u²).
+    If points lie on one sphere the triangulation is not unique, and the one that qhull finds is taken. If qhull leaves
+    out points that are too near to others, the edges of the spanning tree are added. O(u log u) for d <= 2; in 3 and 4
+    attributes usually close to that, at worst O(u²).
     """
     edges, complete = _triangulated(points)
     if not complete:
@@ -55,17 +59,17 @@ def mst_edges(points: Array) -> Array:
     Parameters
     ----------
     points : ndarray of shape (u, d)
-        Distinct.
+        Distinct points.
 
     Notes
     -----
-    Kruskal's method on the Delaunay triangulation for d <= 3. Otherwise Prim's, O(u² d) time and O(u) memory.
+    Kruskal's algorithm on the Delaunay triangulation for d <= 3, otherwise Prim's in O(u² d) time and O(u) memory.
     """
     if points.shape[1] <= TRIANGULATED:
         edges, complete = _triangulated(points)
         if complete:
             edges = _sorted_edges(points, edges)
-            tree = edges[_first_joins(edges, np.arange(len(points)))]
+            tree = edges[_joining(edges, np.arange(len(points)))]
             if len(tree) == len(points) - 1:
                 return tree
     return _sorted_edges(points, _grown(points))
@@ -77,9 +81,9 @@ def knn_edges(points: Array, k: int) -> Array:
     Parameters
     ----------
     points : ndarray of shape (u, d)
-        Distinct.
+        Distinct points.
     k : int
-        At least 1; all others, where there are no more.
+        Neighbours of each point, at least 1; more than u - 1 means all others.
 
     Notes
     -----
@@ -90,47 +94,50 @@ def knn_edges(points: Array, k: int) -> Array:
     if k < 1:
         return np.empty((0, 2), dtype=np.int64)
     points = np.ascontiguousarray(points, dtype=np.float64)
-    found = np.empty((u, k), dtype=np.int64)
+    neighbours = np.empty((u, k), dtype=np.int64)
     if points.shape[1] <= TREE_DIMENSIONS and k + 1 < u:
-        _tree_neighbours(points, k, found)
+        _tree_neighbours(points, k, neighbours)
     else:
-        everyone = np.arange(u)
-        over_rows(lambda start, stop: _all_neighbours(points, start, stop, everyone, found), u, u * points.shape[1])
-    return _sorted_edges(points, np.stack([np.repeat(np.arange(u), k), found.reshape(-1)], axis=1))
+        every_point = np.arange(u)
+        over_rows(
+            lambda start, stop: _all_neighbours(points, start, stop, every_point, neighbours), u, u * points.shape[1]
+        )
+    return _sorted_edges(points, np.stack([np.repeat(np.arange(u), k), neighbours.reshape(-1)], axis=1))
 
 
-def _tree_neighbours(points: Array, k: int, found: Array) -> None:
+def _tree_neighbours(points: Array, k: int, neighbours: Array) -> None:
+    """Write the k nearest others of each point to `neighbours` (u, k), with candidates from a k-d tree."""
     from scipy.spatial import KDTree
 
     tree = KDTree(points)
-    # itself, k others, and one more that tells whether the k-th is one of several
-    distances, neighbours = tree.query(points, k=k + 2, workers=available())
-    tied = np.flatnonzero(distances[:, -1] <= distances[:, -2] * (1.0 + FLAT))
-    _own_neighbours(points, neighbours[:, :-1].astype(np.int64), found)
-    for start in range(0, len(tied), 4096):
-        rows = tied[start : start + 4096]
-        balls = tree.query_ball_point(points[rows], distances[rows, -2] * (1.0 + FLAT), workers=available())
+    # the point itself, k others, and one more, which shows whether the k-th distance is tied
+    distances, candidates = tree.query(points, k=k + 2, workers=available())
+    tied = np.flatnonzero(distances[:, -1] <= distances[:, -2] * (1.0 + TIE))
+    _row_neighbours(points, candidates[:, :-1].astype(np.int64), neighbours)
+    for start in range(0, len(tied), ROWS):
+        rows = tied[start : start + ROWS]
+        balls = tree.query_ball_point(points[rows], distances[rows, -2] * (1.0 + TIE), workers=available())
         for row, ball in zip(rows, balls, strict=True):
-            _all_neighbours(points, row, row + 1, np.array(ball, dtype=np.int64), found)
+            _all_neighbours(points, row, row + 1, np.array(ball, dtype=np.int64), neighbours)
 
 
 def _triangulated(points: Array) -> tuple[Array, bool]:
-    """Edges of the triangulation in no particular order, and whether every point is in it."""
+    """Edges of the triangulation, unordered, and whether every point is one of its corners."""
     from scipy.spatial import Delaunay, QhullError
 
     u, d = points.shape
     if u == 1:
         return np.empty((0, 2), dtype=np.int64), True
-    whole = points - points[0]
-    _, extents, axes = np.linalg.svd(whole - whole.mean(axis=0), full_matrices=False)
-    rotated = whole @ axes.T
+    shifted = points - points[0]
+    _, extents, axes = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
+    rotated = shifted @ axes.T
     rank = max(1, int((extents > FLAT * extents[0]).sum()))
     while rank > 1:
         if u == rank + 1:
             return np.stack(np.triu_indices(u, 1), axis=1), True
         try:
-            # as they are where nothing is flat: a rotation rounds
-            corners = Delaunay(whole if rank == d else rotated[:, :rank]).simplices
+            # points of full dimension are not rotated, because a rotation rounds
+            corners = Delaunay(shifted if rank == d else rotated[:, :rank]).simplices
         except QhullError:
             rank -= 1
             continue
@@ -153,6 +160,7 @@ def _sorted_edges(points: Array, edges: Array) -> Array:
 
 
 def _grown(points: Array) -> Array:
+    """The spanning tree by Prim's algorithm, (u - 1, 2)."""
     edges = np.empty((len(points) - 1, 2), dtype=np.int64)
     _prim(np.ascontiguousarray(points, dtype=np.float64), edges)
     return edges
@@ -160,7 +168,7 @@ def _grown(points: Array) -> Array:
 
 @njit
 def _square(points: Any, i: Any, j: Any) -> Any:
-    """Squared distance; the same bits whoever asks, and for (j, i)."""
+    """Squared distance: the same bits for every caller, and for (j, i)."""
     total = 0.0
     for c in range(points.shape[1]):
         difference = points[i, c] - points[j, c]
@@ -175,12 +183,12 @@ def _squares(points: Any, edges: Any, squares: Any) -> Any:
 
 
 @njit
-def _first_joins(edges: Any, parent: Any) -> Any:
-    """Which edges join two sets, taken in their order."""
-    kept = np.zeros(len(edges), dtype=np.bool_)
+def _joining(edges: Any, parent: Any) -> Any:
+    """Whether each edge joins two of the disjoint sets `parent`, if the edges are taken in their order."""
+    joins = np.zeros(len(edges), dtype=np.bool_)
     for e in range(len(edges)):
-        kept[e] = join(parent, edges[e, 0], edges[e, 1])
-    return kept
+        joins[e] = join(parent, edges[e, 0], edges[e, 1])
+    return joins
 
 
 @njit
@@ -188,13 +196,13 @@ def _sooner(a: Any, i: Any, j: Any, b: Any, k: Any, l: Any) -> Any:  # noqa: E74
     """Whether edge (i, j) of squared length a comes before (k, l) of squared length b."""
     if a != b:
         return a < b
-    low, other = min(i, j), min(k, l)
-    return low < other or (low == other and max(i, j) < max(k, l))
+    first, second = min(i, j), min(k, l)
+    return first < second or (first == second and max(i, j) < max(k, l))
 
 
 @njit
 def _prim(points: Any, edges: Any) -> Any:
-    """Prim's method from point 0."""
+    """Write the spanning tree by Prim's algorithm from point 0 to `edges` (u - 1, 2)."""
     u = len(points)
     left, near, squares = np.arange(1, u), np.zeros(u, dtype=np.int64), np.empty(u)
     for v in range(u):
@@ -218,7 +226,7 @@ def _prim(points: Any, edges: Any) -> Any:
 
 @njit
 def _nearest(points: Any, i: Any, candidates: Any, row: Any, lengths: Any) -> Any:
-    """Fill the row with the candidates nearest to point i, itself left out, the nearest first."""
+    """Fill `row` with the candidates nearest to point i, except i, the nearest first, ties by index."""
     count, k = 0, len(row)
     for j in candidates:
         if j == i:
@@ -237,16 +245,16 @@ def _nearest(points: Any, i: Any, candidates: Any, row: Any, lengths: Any) -> An
 
 
 @njit
-def _all_neighbours(points: Any, start: Any, stop: Any, candidates: Any, found: Any) -> Any:
-    """Neighbours of points start..stop-1 among the same candidates."""
-    lengths = np.empty(found.shape[1])
+def _all_neighbours(points: Any, start: Any, stop: Any, candidates: Any, neighbours: Any) -> Any:
+    """Write the neighbours of points start..stop-1 among the same candidates to `neighbours` (u, k)."""
+    lengths = np.empty(neighbours.shape[1])
     for i in range(start, stop):
-        _nearest(points, i, candidates, found[i], lengths)
+        _nearest(points, i, candidates, neighbours[i], lengths)
 
 
 @njit
-def _own_neighbours(points: Any, candidates: Any, found: Any) -> Any:
-    """Neighbours of every point among a row of candidates each."""
-    lengths = np.empty(found.shape[1])
+def _row_neighbours(points: Any, candidates: Any, neighbours: Any) -> Any:
+    """Write the neighbours of every point i among ``candidates[i]`` to `neighbours` (u, k)."""
+    lengths = np.empty(neighbours.shape[1])
     for i in range(len(points)):
-        _nearest(points, i, candidates[i], found[i], lengths)
+        _nearest(points, i, candidates[i], neighbours[i], lengths)

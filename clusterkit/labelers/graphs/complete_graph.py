@@ -1,4 +1,4 @@
-"""The complete graph of a domain: two samples share a cluster if a chain of straight lines inside joins them."""
+"""The complete graph of a domain: two samples share a cluster if a chain of segments inside the domain joins them."""
 
 from __future__ import annotations
 
@@ -23,33 +23,36 @@ __all__ = ["CompleteGraph"]
 class CompleteGraph(Labeler):
     """Clusters are the components of the graph whose edges are straight lines inside the domain.
 
-    The reference labeling of support vector clustering. Every pair of samples inside is an edge if `m` points between
-    them are inside too. For Gaussian kernels the components are found without comparing all pairs, and exactly:
-    lines to near neighbours and between the innermost samples of components first, then bounds on the domain over
-    whole sets of lines prove that no other line joins two components. That takes n s kernel values, and in the proof
-    about n s more where clusters are well apart; at worst, with clusters about to merge, O(n² m s). Other domains test
-    all pairs of different components: O(n² m) values of the domain. Memory O(n d + s d) for s support vectors.
+    The reference labeling of support vector clustering. Two samples inside the domain are joined by an edge if
+    `n_segment_points` points between them are inside too. For Gaussian kernels the components are found exactly
+    without comparing all pairs: segments to near neighbours and between the innermost samples of components are
+    tested first, then bounds on the kernel sum over whole sets of segments prove that no other segment joins two
+    components. With s support vectors and m points on a segment that takes n s kernel values, and for the proof about
+    n s more if clusters are well separated; at worst, with clusters about to merge, O(n² m s). For other domains all
+    pairs of different components are tested: O(n² m) values of the domain. Memory O(n d + s d). The mathematics is in
+    level_sets/_segments_jit.py (`first_outside`) and level_sets/_components.py (`Components.complete`).
 
     Parameters
     ----------
-    m : int, default 20
-        Points tested on a line, at fractions ``k / (m + 1)``; the ends are tested once a sample.
+    n_segment_points : int, default 20
+        Points tested on a segment, at fractions ``k / (n_segment_points + 1)``: the m of the papers. The ends are
+        tested once for each sample.
     outliers : {"noise", "nearest", "singleton"}, default "noise"
-        Samples outside the domain: label -1, the label of the nearest sample in a cluster (one cluster 0 if there
-        is none), or a cluster each (equal samples share it).
+        Labels of samples outside the domain: -1, the label of the nearest sample in a cluster (0 if there is no
+        cluster), or a cluster for each of them (equal samples share it).
     min_cluster_size : int or None, default None
-        Components with fewer samples are outliers. None leaves it to a tuner; without one, no component is too small.
-
+        The samples of components with fewer samples are outliers. None lets a tuner choose it; without a tuner there
+        is no minimum.
     max_seconds : float or None, default None
-        Longest search. What is not joined by then stays apart and a warning says so: the only case in which a result
-        depends on the speed of the machine. None: as long as it takes.
+        Time limit of the search for components, in seconds. Components that are not joined by then stay separate,
+        with a warning: the only case in which a result depends on the speed of the machine. None sets no limit.
 
     Notes
     -----
-    A new sample inside the domain gets the label of the nearest training sample it has an edge to. One without an
-    edge, or outside, is an outlier: -1, or the nearest sample's label for "nearest". With "singleton" new outliers
-    are -1 as well, so training outliers do not get their label back. Ctrl-C ends the search: what is not joined by
-    then stays apart, and the fit says that it was interrupted.
+    A new sample inside the domain gets the label of the nearest training sample that it has an edge to. A new sample
+    without an edge, or outside the domain, is an outlier: -1, or the nearest sample's label for "nearest". With
+    "singleton" new outliers are -1 as well, so `predict` does not return the labels of training outliers. Ctrl-C ends
+    the search: components that are not joined by then stay separate, and the fit is marked as interrupted.
 
     References
     ----------
@@ -62,13 +65,13 @@ class CompleteGraph(Labeler):
     sparse: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
-    m: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
     max_seconds: float | None = real(None, above=0.0, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Components of the samples inside, outliers by the policy."""
+        """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
         from clusterkit.labelers.graphs._labeling import graph_labeling
 
         return graph_labeling(
@@ -76,25 +79,26 @@ class CompleteGraph(Labeler):
             space,
             lambda search, points: search.complete(),
             stage=self.name,
-            m=self.m,
+            n_segment_points=self.n_segment_points,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
             max_seconds=self.max_seconds,
         )
 
-    def bound(self, space: Space) -> Callable[[Domain], Labels]:
-        """What gives the labels of many domains of the same points, without limit of time.
+    def labels_of_domains(self, space: Space) -> Callable[[Domain], Labels]:
+        """A function that labels many domains of the points of `space`, without time limit.
 
-        For searches over widths and bounds: what depends on the points alone is computed once. Up to 4,000 points
-        whose distances fit under the memory cap; else the labels of `label`, one domain at a time.
+        For tuners that search over widths and bounds: quantities that depend on the points alone are computed once.
+        That holds for up to 4,000 points whose distances fit under the memory cap; otherwise the function calls
+        `label` for each domain.
         """
-        from clusterkit.level_sets.many_widths import SamePoints
+        from clusterkit.level_sets.many_widths import labels_of_domains
 
         rng, task, labeler = np.random.default_rng(0), Task(space.n, None), attrs.evolve(self, max_seconds=None)
-        return SamePoints.of(
+        return labels_of_domains(
             space.points,
             lambda domain: labeler.label(domain, space, task, rng).labels,
-            m=self.m,
+            n_segment_points=self.n_segment_points,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
         )

@@ -1,4 +1,4 @@
-"""Proximity graphs of a domain: lines are tested between neighbours only."""
+"""Proximity graphs of a domain: segments are tested between neighbours only."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from clusterkit.labelers._outliers_and_prediction import OUTLIERS
 __all__ = ["Proximity"]
 
 GRAPHS = ("mst", "delaunay", "knn")
+"""Minimum spanning tree, Delaunay triangulation, nearest neighbours."""
 MOST_ATTRIBUTES = 4
-"""Above that a triangulation has too many simplices to be of use."""
+"""Largest number of attributes for a triangulation: its number of simplices grows exponentially with them."""
 
 
 @final
@@ -26,26 +27,29 @@ MOST_ATTRIBUTES = 4
 class Proximity(Labeler):
     """Clusters are the components of a neighbour graph whose lines lie inside the domain.
 
-    Choose it for many samples with a domain that is expensive to evaluate: the number of lines to test grows with n,
-    not n². The graph is that of the distinct samples inside; its edges are kept if `m` points between their ends are
-    inside too. It never joins what `complete_graph` keeps apart, but it splits more: a cluster falls apart where no
-    line between neighbours bridges it.
+    Choose it for many samples with a domain that is expensive to evaluate: the number of segments to test grows with
+    n, not n². The neighbour graph connects the distinct samples inside the domain; an edge remains if
+    `n_segment_points` points between its ends are inside too. Samples that `complete_graph` separates are never
+    joined, but a cluster of `complete_graph` is split wherever no segment between neighbours connects its parts. The
+    neighbour graphs are in _proximity_edges_jit.py (`mst_edges`, `delaunay_edges`, `knn_edges`).
 
     Parameters
     ----------
     graph : {"mst", "delaunay", "knn"}, default "mst"
-        The Euclidean minimum spanning tree, n - 1 lines in all, so that each one outside splits; the Delaunay
-        triangulation, which contains the tree, for at most 4 attributes; or lines to the `k` nearest others, taken
-        both ways. The last graph itself falls into pieces for small `k`, whatever the domain.
+        The Euclidean minimum spanning tree, with only n - 1 edges, so that each edge outside the domain splits a
+        cluster; the Delaunay triangulation, which contains the tree, for at most 4 attributes; or edges to the `k`
+        nearest others, in both directions. The last graph may be disconnected for small `k`, whatever the domain.
     k : int, default 4
-        Neighbours of each sample, only for graph "knn".
-    m : int, default 20
-        Points tested on a line, at fractions ``k / (m + 1)``; the ends are tested once a sample.
+        Neighbours of each sample, for graph "knn" only.
+    n_segment_points : int, default 20
+        Points tested on a segment, at fractions ``k / (n_segment_points + 1)``: the m of the papers. The ends are
+        tested once for each sample.
     outliers : {"noise", "nearest", "singleton"}, default "noise"
-        Samples outside the domain: label -1, the label of the nearest sample in a cluster (one cluster 0 if there
-        is none), or a cluster each (equal samples share it).
+        Labels of samples outside the domain: -1, the label of the nearest sample in a cluster (0 if there is no
+        cluster), or a cluster for each of them (equal samples share it).
     min_cluster_size : int or None, default None
-        Components with fewer samples are outliers. None leaves it to a tuner; without one, no component is too small.
+        The samples of components with fewer samples are outliers. None lets a tuner choose it; without a tuner there
+        is no minimum.
 
     Raises
     ------
@@ -54,17 +58,18 @@ class Proximity(Labeler):
 
     Notes
     -----
-    Edges of equal length are taken in the order of their smaller and then their larger index, so every graph but
-    the triangulation of points on one sphere is unique, and what "mst" joins "delaunay" joins as well. Points on a
-    line or in a plane are triangulated in there.
+    Edges of equal length are ordered by their smaller and then their larger index, so every graph but the
+    triangulation of points on one sphere is unique, and samples joined by "mst" are joined by "delaunay" as well.
+    Points on a line or in a plane are triangulated within that line or plane.
 
-    O(E m) values of the domain for E edges: below n k, n - 1, and about 3 n or 7 n in 2 or 3 attributes. Finding them
-    takes O(n k log n) up to 10 attributes and O(n² d) above for "knn"; O(n log n) up to 3 and O(n² d) above for
-    "mst"; for "delaunay" O(n log n) up to 2 attributes, above that usually not much more, at worst O(n²). Memory
-    O(n d + E).
+    O(E m) values of the domain for E edges and m points on a segment. E is below n k for "knn", n - 1 for "mst", and
+    for "delaunay" about 3 n in 2 and 7 n in 3 attributes. Finding the edges takes O(n k log n) up to 10 attributes
+    and O(n² d) above for "knn"; O(n log n) up to 3 attributes and O(n² d) above for "mst"; for "delaunay" O(n log n)
+    up to 2 attributes, above that usually not much more, at worst O(n²). Memory O(n d + E).
 
-    A new sample inside the domain gets the label of the nearest training sample it has an edge to, as in
-    `complete_graph`. Ctrl-C ends the search: what is not joined by then stays apart.
+    A new sample inside the domain gets the label of the nearest training sample that a segment inside the domain
+    connects it to, as in `complete_graph`. Ctrl-C ends the search: components that are not joined by then stay
+    separate.
 
     References
     ----------
@@ -78,12 +83,12 @@ class Proximity(Labeler):
 
     graph: str = choice("mst", GRAPHS)
     k: int = integer(4, at_least=1)
-    m: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Components of the samples inside, outliers by the policy."""
+        """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
         from clusterkit.labelers.graphs._labeling import graph_labeling
 
         d = space.points.shape[1]
@@ -97,7 +102,7 @@ class Proximity(Labeler):
             space,
             lambda search, points: search.join(self._edges(points)),
             stage=self.name,
-            m=self.m,
+            n_segment_points=self.n_segment_points,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
         )

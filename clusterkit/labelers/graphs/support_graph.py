@@ -1,4 +1,4 @@
-"""The support vector graph of a domain: straight lines that have a support at one end."""
+"""The support vector graph of a domain: segments that have a support vector at one end."""
 
 from __future__ import annotations
 
@@ -16,58 +16,68 @@ from clusterkit.core.params import choice, flag, integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.core.transform import block_plan
-from clusterkit.labelers._outliers_and_prediction import OUTLIERS, DistinctRows, domain_labeling
+from clusterkit.labelers._outliers_and_prediction import OUTLIERS, domain_labeling
+from clusterkit.level_sets.distinct import DistinctRows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.threads import available
 
 if TYPE_CHECKING:
-    from clusterkit.level_sets.segment_test import Search, SegmentTest
+    from clusterkit.level_sets.segment_test import ComponentSearch, SegmentTest
 
 __all__ = ["SupportGraph"]
 
 NEAR = (8, 64)
-"""Supports that every sample is compared with before all others: few lines join most of a cluster."""
+"""Numbers of nearest support vectors that every sample is tested with before all support vectors.
+
+A few short segments join most of a cluster, so that the last round has few pairs left. The values are not critical.
+"""
 TREE_DIMENSIONS = 10
-"""Attributes up to which a tree finds the first of them."""
+"""Number of attributes up to which a k-d tree finds the first `NEAR[0]`: with more it is slower than all distances."""
 
 
 @final
 @attrs.frozen
 class SupportGraph(Labeler):
-    """Clusters are the components of the graph of straight lines inside the domain that end in a support.
+    """Clusters are the components of the graph of straight lines inside the domain that end in a support vector.
 
     Choose it for domains without a fast complete graph (explicit features, other kernels than the Gaussian) that have
-    few supports: it tests at most n s lines for s supports inside instead of n² / 2. It never joins what
-    `complete_graph` keeps apart, but for samples that are attached.
+    few support vectors: it tests at most n s segments for s support vectors inside the domain, instead of n² / 2. It
+    never joins samples that `complete_graph` separates, except those of parameter `attach`. The segment test is in
+    level_sets/segment_test.py (`SegmentTest`).
 
     Parameters
     ----------
-    m : int, default 20
-        Points tested on a line, at fractions ``k / (m + 1)``; the ends are tested once a sample.
+    n_segment_points : int, default 20
+        Points tested on a segment, at fractions ``k / (n_segment_points + 1)``: the m of the papers. The ends are
+        tested once for each sample.
     attach : bool, default True
-        What becomes of a sample inside that is no support and has no line inside to any support: the cluster of the
-        nearest support inside (ties: that of the first sample), or a cluster of its own. A support without a line is
-        a cluster of its own either way, and so is every sample if no support is inside.
+        Concerns samples inside the domain that are no support vectors and are connected to none. True: they get the
+        cluster of the nearest support vector inside (of several, the one that comes first among the samples); False:
+        each is a cluster of its own. A support vector without a segment inside is a cluster of its own either way,
+        and so is every sample if no support vector is inside.
     outliers : {"noise", "nearest", "singleton"}, default "noise"
-        Samples outside the domain: label -1, the label of the nearest sample in a cluster (one cluster 0 if there
-        is none), or a cluster each (equal samples share it).
+        Labels of samples outside the domain: -1, the label of the nearest sample in a cluster (0 if there is no
+        cluster), or a cluster for each of them (equal samples share it).
     min_cluster_size : int or None, default None
-        Components with fewer samples are outliers. None leaves it to a tuner; without one, no component is too small.
+        The samples of components with fewer samples are outliers. None lets a tuner choose it; without a tuner there
+        is no minimum.
 
     Raises
     ------
     IncompatibleStages
-        If the domain does not know its supports: one made from a function alone.
+        If the domain has no support vectors: it was made from a function alone.
 
     Notes
     -----
-    Supports are the samples with a weight other than 0 in the solution; those outside the contour take no part. O(n s)
-    lines of `m` values each at worst, nearest supports first, and none between samples that are joined already. For
-    Gaussian kernels the complete graph is found first, because the lines between its components need no test then:
-    there it costs more than `complete_graph`. Memory O(n d + s d).
+    Support vectors are the samples with a weight other than 0 in the solution; those outside the contour are ignored.
+    O(n s) segments at worst, each with `n_segment_points` values of the domain, those to the nearest support vectors
+    first; segments between samples that are joined already are not tested. For Gaussian kernels the complete graph is
+    found first, because segments between its components then need no test: there it costs more than
+    `complete_graph`. Memory O(n d + s d).
 
-    A new sample inside the domain gets the label of the nearest training sample it has an edge to, support or not.
-    Ctrl-C ends the search: what is not joined by then stays apart, and nothing is attached.
+    A new sample inside the domain gets the label of the nearest training sample that a segment inside the domain
+    connects it to, support vector or not. Ctrl-C ends the search: components that are not joined by then stay
+    separate, and no sample is attached.
 
     References
     ----------
@@ -80,23 +90,23 @@ class SupportGraph(Labeler):
     finds_k: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
-    m: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1)
     attach: bool = flag(True)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
-        """Components of the samples inside, outliers by the policy."""
+        """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
         from clusterkit.level_sets.segment_test import segment_test
         from clusterkit.numerics.distinct_rows_jit import find_rows
 
         if outcome.supports is None:
             raise IncompatibleStages(
-                f"labeler '{self.name}' needs a domain that knows its supports, and this {type(outcome).__name__} has "
+                f"labeler '{self.name}' needs a domain with support vectors, and this {type(outcome).__name__} has "
                 "none; use labeler 'complete_graph' or 'proximity'"
             )
         distinct = DistinctRows.of(space.points)
-        test = segment_test(outcome, self.m)
+        test = segment_test(outcome, self.n_segment_points)
         inside = test.inside(distinct.rows)
         if space.n == 1:
             inside[:] = True
@@ -120,67 +130,72 @@ class SupportGraph(Labeler):
             distinct,
             outcome,
             space,
-            m=self.m,
+            n_segment_points=self.n_segment_points,
             outliers=self.outliers,
             min_cluster_size=self.min_cluster_size,
             interrupted=interrupted,
         )
 
 
-def _join(search: Search, points: Array, supports: Array, test: SegmentTest | None, stage: str) -> None:
-    """Test all lines to supports that may join anything, the most promising first."""
-    within = np.zeros(len(points), dtype=np.intp)
+def _join(search: ComponentSearch, points: Array, supports: Array, test: SegmentTest | None, stage: str) -> None:
+    """Test all segments to support vectors that may join two components, the shortest first.
+
+    With a `test`, the complete graph is found first, and segments between its components are skipped.
+    """
+    upper = np.zeros(len(points), dtype=np.intp)
     if test is not None:
-        whole = test.search(points, stage)
-        whole.complete()
-        within = whole.members()
-    for most in (*NEAR, len(supports)):
-        for edges in _edges(points, supports, search, within, min(most, len(supports))):
+        complete = test.search(points, stage)
+        complete.complete()
+        upper = complete.members()
+    for count in (*NEAR, len(supports)):
+        for edges in _edges(points, supports, search, upper, min(count, len(supports))):
             search.join(edges)
 
 
-def _edges(points: Array, supports: Array, search: Search, within: Array, most: int) -> Iterator[Array]:
-    """Edges (e, 2) from every point to its `most` nearest supports, in parts of bounded size, each the shortest first.
+def _edges(points: Array, supports: Array, search: ComponentSearch, upper: Array, count: int) -> Iterator[Array]:
+    """Edges (e, 2) from every point to its `count` nearest support vectors, in batches of bounded memory.
 
-    Left out are edges whose ends are joined already, and those between different parts of `within`.
+    The shortest edges of a batch come first. Left out are edges whose ends are joined already, and edges between
+    different components of `upper` (u,), which no segment inside the domain connects.
     """
-    if most == NEAR[0] and points.shape[1] <= TREE_DIMENSIONS:
-        yield _nearest_edges(points, supports, most)
+    if count == NEAR[0] and points.shape[1] <= TREE_DIMENSIONS:
+        yield _nearest_edges(points, supports, count)
         return
-    at, rows = points[supports], _open(search.members(), supports, within)
-    for part in block_plan(len(rows), len(supports), np.float64):
-        members, some = search.members(), rows[part]
-        D = squared_distances(points[some], at)
-        D[members[some, None] == members[supports]] = np.inf
-        D[within[some, None] != within[supports]] = np.inf
-        if most < len(supports):
-            farther = np.argpartition(D, most - 1, axis=1)[:, most:]
+    support_points, open_rows = points[supports], _open(search.members(), supports, upper)
+    for block in block_plan(len(open_rows), len(supports), np.float64):
+        members, rows = search.members(), open_rows[block]
+        D = squared_distances(points[rows], support_points)
+        D[members[rows, None] == members[supports]] = np.inf
+        D[upper[rows, None] != upper[supports]] = np.inf
+        if count < len(supports):
+            farther = np.argpartition(D, count - 1, axis=1)[:, count:]
             np.put_along_axis(D, farther, np.inf, axis=1)
         i, j = np.nonzero(np.isfinite(D))
         order = np.argsort(D[i, j], kind="stable")
-        yield np.stack([some[i[order]], supports[j[order]]], axis=1).astype(np.int64, copy=False)
+        yield np.stack([rows[i[order]], supports[j[order]]], axis=1).astype(np.int64, copy=False)
 
 
-def _open(members: Array, supports: Array, within: Array) -> Array:
-    """The points that some support in their part of `within` is not joined to."""
-    low, high = np.full(within.max() + 1, len(members)), np.full(within.max() + 1, -1)
-    np.minimum.at(low, within[supports], members[supports])
-    np.maximum.at(high, within[supports], members[supports])
-    low, high = low[within], high[within]
+def _open(members: Array, supports: Array, upper: Array) -> Array:
+    """The points that are not joined yet to every support vector in their component of `upper`."""
+    low, high = np.full(upper.max() + 1, len(members)), np.full(upper.max() + 1, -1)
+    np.minimum.at(low, upper[supports], members[supports])
+    np.maximum.at(high, upper[supports], members[supports])
+    low, high = low[upper], high[upper]
     return np.flatnonzero((high >= 0) & ((low != members) | (high != members)))
 
 
-def _nearest_edges(points: Array, supports: Array, most: int) -> Array:
+def _nearest_edges(points: Array, supports: Array, count: int) -> Array:
+    """Edges (e, 2) from every point to its `count` nearest support vectors, the shortest first."""
     from scipy.spatial import KDTree
 
-    distances, found = KDTree(points[supports]).query(points, k=np.arange(1, most + 1), workers=available())
+    distances, neighbours = KDTree(points[supports]).query(points, k=np.arange(1, count + 1), workers=available())
     order = np.argsort(distances.reshape(-1), kind="stable")
-    edges = np.stack([np.repeat(np.arange(len(points)), most), supports[found.reshape(-1)]], axis=1)[order]
+    edges = np.stack([np.repeat(np.arange(len(points)), count), supports[neighbours.reshape(-1)]], axis=1)[order]
     return edges.astype(np.int64, copy=False)
 
 
 def _attached(members: Array, points: Array, supports: Array) -> Array:
-    """Component of each point once those that are alone and no support are put to the nearest support."""
+    """Component of each point after points that are alone and no support vectors join the nearest support vector."""
     from clusterkit.level_sets.neighbours import nearest_rows
 
     alone = np.bincount(members)[members] == 1

@@ -1,1 +1,16 @@
-"""TODO."""
+"""Equal clustering on plain arrays: centres move until about the same number of rows is nearest to each of them.
+
+With the cluster sizes W and a step α, all centres move at once in every iteration (Wen, Lu, Zhao 2005)::
+
+    c_i ← c_i + α Σ_j r_ij (c_j - c_i),   r_ij = (l - 1) (W_j - W_i) / (W_j + (l - 1) W_i)
+
+- `drift`: seeds, choice of the loop, new starts (`find_parts`);
+- `drift_jit`: the update (`finish`, `_coefficients`, `_move`), and the loops for centres on a line and with a tree;
+- `tree_jit`: cluster sizes by a tree of boxes, for up to three attributes;
+- `sweep_jit`, `border_list_jit`, `tiles`: cluster sizes by sweeps in single precision, for more attributes: the inner
+  loops, the outer loop with the list of rows near a border, and the arrays for both;
+- `repair`: exactly equal sizes (±1) by offsets of the scores (`even_out`).
+
+Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,
+International Conference on Neural Information Processing.
+"""

@@ -1,293 +1,396 @@
-"""The loop of equal clustering over tiles of rows, and the list of rows that borders between cells may pass.
+"""The loop of equal clustering over tiles of rows, and the list of rows that may change their centre.
 
-While centres go nearly straight on, most rows are far from where a border will be. A sweep over all rows at the centres
-of today and at those foreseen some turns ahead finds the others; only these are swept until the centres have strayed so
-far from the way foreseen that it may matter (after Verlet 1967, Computer experiments on classical fluids I, Physical
-Review 159, whose lists of neighbours have a skin in the same way). Where centres go so fast that it would not pay, all
-rows are swept in every turn.
+While the centres move nearly straight on, most rows are far from where a border between two centres will be. A sweep
+over all rows, at the present centres and at those extrapolated some iterations ahead, finds the other rows. Only these
+are swept until the centres have deviated so far from the extrapolated path that a row outside the list might change its
+centre. (Verlet 1967, Computer experiments on classical fluids I, Physical Review 159, keeps lists of neighbours with a
+margin in the same way.) If the centres move too fast for a list to pay, all rows are swept in every iteration.
+
+`run_with_tiles` is the loop, `_stays` the proof that a list is still complete, `narrow` makes a list, and `_learn`
+adapts how far ahead the next one looks.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._jit import njit
-from clusterkit.numerics.equal_size.drift_jit import DOUBT, GOING, finish
-from clusterkit.numerics.equal_size.sweep_jit import LOOSE, TILE, count, flatten, pack, scores_of
+from clusterkit.numerics.equal_size.drift_jit import DOUBT, GOING, DriftRecord, DriftSettings, finish, update_room
+from clusterkit.numerics.equal_size.sweep_jit import LOOSE, TILE, TiledRows, count, flatten, pack, scores_of
 
-__all__ = ["LONG", "MOST", "START", "UNSURE", "sweep"]
+__all__ = ["LONGEST", "MOST", "BorderList", "SweepRoom", "first_plan", "run_with_tiles"]
 
 EPS = float(np.finfo(np.float64).eps)
-# What `sweep` keeps between calls: rows listed (-1: no list), turns with the list, turns foreseen, the skin in terms of
-# the way foreseen, the part of that way made so far, turns without a list to come, rows that were unsure.
-START = (-1.0, 0.0, 4.0, 0.2, 0.0, 1.0, 0.0)
-LISTED, LIVED, AHEAD, SKIN, PART, REST, UNSURE = range(7)
-# A list costs as much as so many sweeps over all rows; it should serve until sweeps over it have cost about as much.
+"""Relative rounding error of double precision."""
 CHEAP, DEAR = 1.0, 3.0
-# No list has more than this part of the rows; it is known after one in so many.
-LONG, PROBED = 0.4, 8
-# Centres may have this norm in single precision.
+"""To make a list costs about two sweeps over all rows. It should serve until the sweeps over its rows have cost about
+as much: between these numbers of full sweeps."""
+LONGEST, CHECKED = 0.4, 8
+"""A list with more than this share of the rows does not pay. The share is checked after one tile in `CHECKED`, so that
+a list that becomes too long costs no full sweep."""
 MOST = 1e15
-# After a list that was not worth it, so many turns pass before the next.
-RESTS = 4.0
+"""Largest norm of a centre in single precision: its square stays far below the largest number, 3e38."""
+PAUSE = 4.0
+"""Iterations without a list after one that did not pay."""
+
+PLAN = np.dtype(
+    (np.record, [(name, "f8") for name in ("length", "age", "ahead", "margin", "progress", "pause", "unsure")])
+)
+"""The state of a list between two calls, a record that the loop changes in place:
+
+- ``length``: rows in the list, -1 if there is none;
+- ``age``: iterations it has served;
+- ``ahead``: iterations that the next list extrapolates;
+- ``margin``: margin of a centre, relative to the length of its extrapolated path;
+- ``progress``: share of that path, from 0 to 1, made so far;
+- ``pause``: iterations without a list still to come;
+- ``unsure``: rows counted in double precision so far.
+"""
+
+
+def first_plan(unsure: float) -> Any:
+    """The plan of a new start; ``unsure=-inf`` never gives up the tiles' precision.
+
+    It extrapolates 4 iterations with a margin of 0.2 after a first iteration without a list, which gives the direction.
+    """
+    plan: Any = np.zeros(1, dtype=PLAN)[0]
+    plan.length, plan.ahead, plan.margin, plan.pause, plan.unsure = -1.0, 4.0, 0.2, 1.0, unsure
+    return plan
+
+
+class BorderList(NamedTuple):
+    """The rows that may change their centre, and what the others contribute.
+
+    Parameters
+    ----------
+    tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
+        Room for the listed rows, like `TiledRows.tiles`.
+    numbers : int32 ndarray of shape (n,)
+        Numbers of the listed rows.
+    sizes : integer ndarray of shape (m,)
+        Sizes that the other rows contribute.
+    margins : ndarray of shape (m,)
+        How far each centre may deviate from its extrapolated path.
+    gaps : ndarray of shape (m,)
+        A row is left out only if the second lowest score exceeds the lowest, that of centre j, by more than
+        ``gaps[j]``.
+    """
+
+    tiles: NDArray[Any]
+    numbers: NDArray[Any]
+    sizes: NDArray[Any]
+    margins: NDArray[Any]
+    gaps: NDArray[Any]
+
+
+class SweepRoom(NamedTuple):
+    """Work space of the loop.
+
+    Parameters
+    ----------
+    centres, previous : ndarray of shape (D, m)
+        The centres of this and of the previous iteration, in the coordinates of the tiles.
+    begin, path : ndarray of shape (D, m)
+        The centres when the list was made, and the extrapolated path from there.
+    spare : ndarray of shape (D, m)
+    weights : ndarray of shape (2, ceil(m / 2), ceil(D / 4), 2, 4)
+        Two sets of centres as `pack` arranges them: the present and the extrapolated ones.
+    offsets : ndarray of shape (3, m made even)
+        Their offsets: present; present less the margins; extrapolated less the margins.
+    rest : ndarray of shape (d, m)
+    scores : ndarray of shape (3 more than m made even, TILE)
+    """
+
+    centres: NDArray[Any]
+    previous: NDArray[Any]
+    begin: NDArray[Any]
+    path: NDArray[Any]
+    spare: NDArray[Any]
+    weights: NDArray[Any]
+    offsets: NDArray[Any]
+    rest: NDArray[Any]
+    scores: NDArray[Any]
 
 
 @njit(fastmath=LOOSE)
-def _own(scores: Any, m: Any, best: Any, doubled: Any, own: Any, needed: Any) -> None:
-    """The cells of the lowest scores, and the gap to the second that each of these needs."""
+def _nearest_and_gaps(scores, m, best, gaps, nearest, needed):
+    """Write the centre with the lowest score of each row, and the gap to the second score that this centre needs."""
     for j in range(m):
-        value, mine, need = scores[j], np.int32(j), doubled[j]
+        value, number, gap = scores[j], np.int32(j), gaps[j]
         for r in range(TILE):
             lowest = value[r] == best[r]
-            own[r] = mine if lowest else own[r]
-            needed[r] = need if lowest else needed[r]
+            nearest[r] = number if lowest else nearest[r]
+            needed[r] = gap if lowest else needed[r]
 
 
 @njit(fastmath=LOOSE)
-def _keep(best: Any, second: Any, needed: Any, own: Any, other: Any, keep: Any, again: Any) -> None:
+def _mark(best, second, needed, nearest, other, listed, again):
+    """Mark rows whose gap is too small; the second time (`again`) also rows with another centre than the first time."""
     for r in range(TILE):
         near = np.int32(second[r] - best[r] <= needed[r])
-        keep[r] = keep[r] | near | np.int32(own[r] != other[r]) if again else near
+        listed[r] = listed[r] | near | np.int32(nearest[r] != other[r]) if again else near
 
 
 @njit
-def narrow(
-    tiles: Any, D: Any, n: Any, weights: Any, offsets: Any, doubled: Any, sizes: Any, room: Any, chosen: Any, rows: Any
-) -> Any:
-    """Copy rows into tiles `chosen`, their numbers into `rows`, that may change their cell.
+def narrow(rows: TiledRows, border: BorderList, room: SweepRoom):
+    """Copy the rows that may change their centre into the list.
 
-    ``weights`` and ``offsets`` are those of `pack` at two times, less the skin of each centre. The others have the same
-    cell j by scores that differ by more than ``doubled[j]`` at both; their sizes are added to sizes (m,). Returns how
-    many rows were copied, or -1 if they are too many to be worth it.
+    ``room.weights`` and ``room.offsets[1:]`` are the centres at both ends of the extrapolated path, less their margins.
+    A row left out has the same centre j at both, and every other score is more than ``border.gaps[j]`` higher; it is
+    added to ``border.sizes``. Returns the length of the list, or -1 if it is too long to pay.
     """
-    scores, best, second, needed = room[3:], room[0], room[1], room[2]
-    m = len(sizes)
-    own, other, keep = np.empty(TILE, np.int32), np.empty(TILE, np.int32), np.empty(TILE, np.int32)
-    copied = 0
+    scores, best, second, needed = room.scores[3:], room.scores[0], room.scores[1], room.scores[2]
+    tiles, chosen, numbers, sizes, gaps = rows.tiles, border.tiles, border.numbers, border.sizes, border.gaps
+    weights, offsets = room.weights, room.offsets[1:]
+    n, D, m = len(rows.numbers), room.centres.shape[0], len(sizes)
+    nearest, other, listed = np.empty(TILE, np.int32), np.empty(TILE, np.int32), np.empty(TILE, np.int32)
+    length = 0
     filled = (n + TILE - 1) // TILE
     for b in range(filled):
-        if copied > LONG * TILE * (b if b * PROBED >= filled else filled):
+        if length > LONGEST * TILE * (b if b * CHECKED >= filled else filled):
             return -1
         for time in range(2):
             scores_of(tiles[b], D, weights[time], offsets[time], scores, best, second)
-            other, own = own, other
-            _own(scores, m, best, doubled, own, needed)
-            _keep(best, second, needed, own, other, keep, time > 0)
+            other, nearest = nearest, other
+            _nearest_and_gaps(scores, m, best, gaps, nearest, needed)
+            _mark(best, second, needed, nearest, other, listed, time > 0)
         for r in range(min(TILE, n - b * TILE)):
-            if keep[r]:
-                at, place = copied // TILE, copied % TILE
-                rows[copied] = b * TILE + r
+            if listed[r]:
+                tile, place = length // TILE, length % TILE
+                numbers[length] = b * TILE + r
                 for f in range(tiles.shape[1]):
                     for g in range(4):
-                        chosen[at, f, g, place] = tiles[b, f, g, r]
-                copied += 1
+                        chosen[tile, f, g, place] = tiles[b, f, g, r]
+                length += 1
             else:
-                sizes[own[r]] += 1
+                sizes[nearest[r]] += 1
     for f in range(tiles.shape[1]):
         for g in range(4):
-            for place in range(copied % TILE, TILE):
-                chosen[copied // TILE, f, g, place] = 0.0
-    return copied
+            for place in range(length % TILE, TILE):
+                chosen[length // TILE, f, g, place] = 0.0
+    return length
 
 
 @njit
-def _stays(F: Any, begin: Any, way: Any, part: Any, radius: Any, near: Any, skins: Any, room: Any) -> Any:
-    """Whether no difference of two scores has fallen by more than the two centres' skins.
+def _stays(room: SweepRoom, progress, radius, near, margins):
+    """Whether no difference of two scores has fallen by more than the margins of the two centres.
 
-    Centres F (D, m) were at `begin` and foreseen at ``begin + way``. With the deviation e of a centre from its place l,
-    a `part` of the way from 0 to 1, a row x of norm up to `radius` changes its score by ``l · e + |e|² / 2 - x · e``;
-    along the way the difference is a parabola that falls below its chord by at most ``|way|² / 8``. Rounding may take
-    `near`. Room (D, m).
+    The centres were at ``room.begin`` and are expected at ``room.begin + progress * room.path``. Let e be the deviation
+    of a centre from its expected place l. A row x of norm up to `radius` then changes its score by ``l · e + |e|² / 2 -
+    x · e``; along the path the difference of two scores is a parabola that falls below its chord by at most ``|path|² /
+    8``. Rounding may take `near`. O(D m²).
     """
-    D, m = F.shape
+    centres, begin, path, deviation = room.centres, room.begin, room.path, room.spare
+    D, m = centres.shape
     bend = 0.0
-    own = np.zeros(m)
+    constants = np.zeros(m)
     for j in range(m):
         length = 0.0
         for f in range(D):
-            place = begin[f, j] + part * way[f, j]
-            room[f, j] = F[f, j] - place
-            own[j] += (place + 0.5 * room[f, j]) * room[f, j]
-            length += way[f, j] ** 2
+            place = begin[f, j] + progress * path[f, j]
+            deviation[f, j] = centres[f, j] - place
+            constants[j] += (place + 0.5 * deviation[f, j]) * deviation[f, j]
+            length += path[f, j] ** 2
         bend = max(bend, length)
     near += 0.125 * bend
     for a in range(m):
         for b in range(a):
-            allowed = skins[a] + skins[b] - abs(own[a] - own[b]) - near
+            allowed = margins[a] + margins[b] - abs(constants[a] - constants[b]) - near
             square = 0.0
             for f in range(D):
-                square += (room[f, a] - room[f, b]) ** 2
+                square += (deviation[f, a] - deviation[f, b]) ** 2
             if not (allowed > 0.0 and radius * radius * square < allowed * allowed):
                 return False
     return True
 
 
 @njit
-def _skins(way: Any, scale: Any, skins: Any) -> None:
-    """`scale` times how far centres go from the others on their way; part of it, the mean for all."""
-    D, m = way.shape
+def _set_margins(path, scale, margins):
+    """Write the margins: `scale` times the length of each path less the mean path, mixed with 30 % of the average."""
+    D, m = path.shape
     for j in range(m):
-        skins[j] = 0.0
+        margins[j] = 0.0
     for f in range(D):
-        mean = way[f].sum() / m
+        mean = path[f].sum() / m
         for j in range(m):
-            skins[j] += (way[f, j] - mean) ** 2
+            margins[j] += (path[f, j] - mean) ** 2
     total = 0.0
     for j in range(m):
-        skins[j] = scale * np.sqrt(skins[j])
-        total += skins[j]
+        margins[j] = scale * np.sqrt(margins[j])
+        total += margins[j]
     for j in range(m):
-        skins[j] = 0.7 * skins[j] + 0.3 * total / m
+        margins[j] = 0.7 * margins[j] + 0.3 * total / m
 
 
 @njit
-def _part(F: Any, begin: Any, way: Any) -> Any:
-    """The part of the way, from 0 to 1, at which centres F come nearest to it."""
-    made, square = 0.0, 0.0
-    for f in range(F.shape[0]):
-        for j in range(F.shape[1]):
-            made += (F[f, j] - begin[f, j]) * way[f, j]
-            square += way[f, j] * way[f, j]
-    return min(1.0, max(0.0, made / square)) if square > 0.0 else 1.0
+def _progress(centres, begin, path):
+    """The share of the path, from 0 to 1, at which it comes nearest to the centres."""
+    along, square = 0.0, 0.0
+    for f in range(centres.shape[0]):
+        for j in range(centres.shape[1]):
+            along += (centres[f, j] - begin[f, j]) * path[f, j]
+            square += path[f, j] * path[f, j]
+    return min(1.0, max(0.0, along / square)) if square > 0.0 else 1.0
 
 
 @njit
-def _foresee(F: Any, before: Any, turns: Any, begin: Any, way: Any, there: Any) -> None:
-    for f in range(F.shape[0]):
-        for j in range(F.shape[1]):
-            begin[f, j] = F[f, j]
-            way[f, j] = turns * (F[f, j] - before[f, j])
-            there[f, j] = F[f, j] + way[f, j]
+def _extrapolate(room: SweepRoom, iterations):
+    """Continue the last move of the centres for a number of iterations; the place reached is left in ``room.spare``."""
+    centres, previous, begin, path, end = room.centres, room.previous, room.begin, room.path, room.spare
+    for f in range(centres.shape[0]):
+        for j in range(centres.shape[1]):
+            begin[f, j] = centres[f, j]
+            path[f, j] = iterations * (centres[f, j] - previous[f, j])
+            end[f, j] = centres[f, j] + path[f, j]
 
 
 @njit
-def _rounding(
-    longest: Any, radius: Any, d: Any, D: Any, turned: Any, unit: Any, size: Any, stray: Any, off: Any
-) -> Any:
-    """How much rounding may change the difference of two scores, or of two half squared distances as `count` has them.
+def _rounding(longest, radius, d, D, rotated, unit, size, stray, off):
+    """Bound on what rounding changes in the difference of two scores, or of two half squared distances in `count`.
 
-    `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row and of a row in
-    the flat, `size` that of a centre there, `stray` and `off` those of `flatten`.
+    `unit` is the rounding error of the tiles' numbers, `longest` and `radius` the largest norm of a row before and
+    after the projection on the hull, `size` the largest norm of a centre there, `stray` and `off` the values of
+    `flatten`.
     """
-    # a row's own coordinates: rounded once, or sums of d products
-    placed = longest * (np.sqrt(D) * (d + 8) if turned else 2.0)
+    # a row's coordinates are rounded once, or are sums of d products
+    placed = longest * (np.sqrt(D) * (d + 8) if rotated else 2.0)
     scores = 4.0 * unit * size * (size + radius * (D + 8) + placed)
     far = longest + size + off
     return scores + 4.0 * stray * far + 4.0 * (d + 16) * EPS * far * far + 1e-36
 
 
 @njit
-def sweep(
-    X: Any,
-    C: Any,
-    sizes: Any,
-    tiles: Any,
-    every: Any,
-    origin: Any,
-    axes: Any,
-    scale: Any,
-    unit: Any,
-    norms: Any,
-    weights: Any,
-    offsets: Any,
-    skins: Any,
-    doubled: Any,
-    chosen: Any,
-    rows: Any,
-    settled: Any,
-    paths: Any,
-    rest: Any,
-    room: Any,
-    plan: Any,
-    first: Any,
-    last: Any,
-    rule: Any,
-    ends: Any,
-    best: Any,
-    heights: Any,
-    record: Any,
-) -> Any:
-    """`line` for centres anywhere: sizes by sweeps over tiles, of all rows or of those in a list.
+def _make_list(rows: TiledRows, border: BorderList, room: SweepRoom, plan, d, size, stray, off):
+    """Extrapolate the centres and list the rows that may change their centre on the way, unless they are too many.
 
-    ``tiles``, ``origin``, ``scale`` and ``norms`` are those of `lay`, ``axes`` those of `flatten`, ``unit`` is the
-    rounding error of the tiles' numbers, ``every`` (n,) the numbers of all rows. ``weights`` (2, …) and ``offsets``
-    (3, …) are room for `pack`, ``skins`` and ``doubled`` (m,) for the skins of centres; ``chosen`` like ``tiles`` and
-    ``rows`` (n,) for the list, ``settled`` (m,) for the sizes without it; ``paths`` (5, D, m) for centres, ``rest``
-    (d, m) and ``room`` (3 more than m made even, TILE) for sums; ``plan`` begins as `START`. It also stops with
-    `DOUBT`, where the tiles' numbers decide too little.
+    `size` is the largest norm of a centre, `stray` and `off` the values of `flatten`; `plan` is changed in place.
     """
-    n, d = X.shape
-    D, m, turned = paths.shape[1], len(sizes), len(axes) > 0
-    longest, radius, near = norms[:, 0].max(), norms[:, 1].max(), np.empty(len(norms))
-    F, before, begin, way, apart = paths[0], paths[1], paths[2], paths[3], paths[4]
-    delta, steps, shares = np.empty(m), np.empty(m), np.empty((m, m))
-    for turn in range(first, last):
-        stray, off = flatten(C, origin, axes, scale, F, rest)
-        size = pack(F, weights[0], offsets[0])
-        if size > MOST and unit > 2.0 * EPS:
-            return turn, DOUBT
-        for b in range(len(near)):
-            near[b] = _rounding(norms[b, 0], norms[b, 1], d, D, turned, unit, size, stray, off)
-        least = near.max()
-        if plan[LISTED] >= 0.0:
-            plan[PART] = _part(F, begin, way)
-            if _stays(F, begin, way, plan[PART], radius, least, skins, apart):
-                plan[LIVED] += 1.0
-            else:
-                _learn(plan, n)
-        if plan[LISTED] < 0.0 and plan[REST] > 0.0:
-            plan[REST] -= 1.0
-        elif plan[LISTED] < 0.0:
-            _foresee(F, before, plan[AHEAD], begin, way, apart)
-            _skins(way, plan[SKIN] * radius, skins)
-            longer = max(size, pack(apart, weights[1], offsets[2]))
-            unsure = _rounding(longest, radius, d, D, turned, unit, longer, stray, off) + 4.0 * unit * skins.max()
-            for j in range(m, offsets.shape[1]):
-                offsets[1, j] = np.inf
-            for j in range(m):
-                offsets[1, j] = offsets[0, j] - skins[j]
-                offsets[2, j] -= skins[j]
-                doubled[j] = 2.0 * skins[j] + unsure
-                settled[j] = 0
-            if longer < MOST or unit < 2.0 * EPS:
-                plan[LISTED] = narrow(tiles, D, n, weights, offsets[1:], doubled, settled, room, chosen, rows)
-            plan[LIVED], plan[PART] = 1.0, 0.0
-            if plan[LISTED] < 0.0:
-                plan[REST] = RESTS
-        for f in range(D):
-            for j in range(m):
-                before[f, j] = F[f, j]
-        short = plan[LISTED] >= 0.0
-        for j in range(m):
-            sizes[j] = settled[j] if short else 0
-        for b in range(len(near)):
-            near[b] = least if short else near[b]
-        swept, numbers, many = (chosen, rows, int(plan[LISTED])) if short else (tiles, every, n)
-        plan[UNSURE] += count(swept, D, numbers, many, X, C, weights[0], offsets[0], near, sizes, room)
-        why = finish(turn, n, C, sizes, rule, ends, best, heights, record, shares, delta, steps)
-        if why != GOING:
-            return turn + 1, why
-        if plan[UNSURE] > n + 0.02 * n * turn:
-            return turn + 1, DOUBT
-    return last, GOING
+    margins, offsets = border.margins, room.offsets
+    D, m = room.centres.shape
+    longest, radius = rows.norms[:, 0].max(), rows.norms[:, 1].max()
+    _extrapolate(room, plan.ahead)
+    _set_margins(room.path, plan.margin * radius, margins)
+    longer = max(size, pack(room.spare, room.weights[1], offsets[2]))
+    rotated = len(rows.axes) > 0
+    unsure = _rounding(longest, radius, d, D, rotated, rows.unit, longer, stray, off) + 4.0 * rows.unit * margins.max()
+    for j in range(m, offsets.shape[1]):
+        offsets[1, j] = np.inf
+    for j in range(m):
+        offsets[1, j] = offsets[0, j] - margins[j]
+        offsets[2, j] -= margins[j]
+        border.gaps[j] = 2.0 * margins[j] + unsure
+        border.sizes[j] = 0
+    if longer < MOST or rows.unit < 2.0 * EPS:
+        plan.length = narrow(rows, border, room)
+    plan.age, plan.progress = 1.0, 0.0
+    if plan.length < 0.0:
+        plan.pause = PAUSE
 
 
 @njit
-def _learn(plan: Any, n: Any) -> None:
-    """Give up the list; next time foresee more or less, so that lists and sweeps over them cost about the same."""
-    cost = plan[LISTED] / n * plan[LIVED]
+def _learn(plan, n):
+    """Give up the list; adapt how far the next one looks, so that lists cost about as much as the sweeps over them."""
+    cost = plan.length / n * plan.age
     if cost < CHEAP:
-        if plan[PART] > 0.95:
-            plan[AHEAD] *= 1.6
+        if plan.progress > 0.95:
+            plan.ahead *= 1.6
         else:
-            plan[AHEAD] *= 1.1
-            plan[SKIN] = min(0.6, 1.3 * plan[SKIN])
+            plan.ahead *= 1.1
+            plan.margin = min(0.6, 1.3 * plan.margin)
     elif cost > DEAR:
-        if plan[PART] < 0.6:
-            plan[AHEAD] = max(2.0, 0.7 * plan[AHEAD])
+        if plan.progress < 0.6:
+            plan.ahead = max(2.0, 0.7 * plan.ahead)
         else:
-            plan[SKIN] = max(0.05, plan[SKIN] / 1.3)
-    plan[REST] = RESTS if plan[LIVED] < 3.0 else 0.0
-    plan[LISTED] = -1.0
+            plan.margin = max(0.05, plan.margin / 1.3)
+    plan.pause = PAUSE if plan.age < 3.0 else 0.0
+    plan.length = -1.0
+
+
+@njit
+def run_with_tiles(
+    X,
+    C,
+    sizes,
+    rows: TiledRows,
+    border: BorderList,
+    room: SweepRoom,
+    plan,
+    first,
+    last,
+    settings: DriftSettings,
+    record: DriftRecord,
+):
+    """`drift_jit.run_on_line` for centres anywhere: sizes are counted by sweeps over all rows or over a list of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    C : ndarray of shape (d, m)
+        Centres; moved in place.
+    sizes : integer ndarray of shape (m,)
+        Sizes of the last iteration, written in place.
+    rows : TiledRows
+    border : BorderList
+    room : SweepRoom
+    plan : record of type PLAN
+        Changed in place.
+    first, last : int
+    settings : DriftSettings
+    record : DriftRecord
+
+    Returns
+    -------
+    int
+        Iterations finished since the start.
+    int
+        Why the loop stopped. `DOUBT`: more than one row per row and 2 % of the rows per iteration needed double
+        precision, or the centres have left the range of single precision.
+    """
+    n, d = X.shape
+    D, m, rotated = room.centres.shape[0], len(sizes), len(rows.axes) > 0
+    norms, unit = rows.norms, rows.unit
+    radius, near = norms[:, 1].max(), np.empty(len(norms))
+    update = update_room(m)
+    centres, previous, begin, path = room.centres, room.previous, room.begin, room.path
+    weights, offsets, scores = room.weights[0], room.offsets[0], room.scores
+    for turn in range(first, last):
+        stray, off = flatten(C, rows, centres, room.rest)
+        size = pack(centres, weights, offsets)
+        if size > MOST and unit > 2.0 * EPS:
+            return turn, DOUBT
+        for b in range(len(near)):
+            near[b] = _rounding(norms[b, 0], norms[b, 1], d, D, rotated, unit, size, stray, off)
+        largest = near.max()
+        if plan.length >= 0.0:
+            plan.progress = _progress(centres, begin, path)
+            if _stays(room, plan.progress, radius, largest, border.margins):
+                plan.age += 1.0
+            else:
+                _learn(plan, n)
+        if plan.length < 0.0 and plan.pause > 0.0:
+            plan.pause -= 1.0
+        elif plan.length < 0.0:
+            _make_list(rows, border, room, plan, d, size, stray, off)
+        for f in range(D):
+            for j in range(m):
+                previous[f, j] = centres[f, j]
+        if plan.length >= 0.0:
+            tiles, numbers, length = border.tiles, border.numbers, int(plan.length)
+            for j in range(m):
+                sizes[j] = border.sizes[j]
+            for b in range(len(near)):
+                near[b] = largest
+        else:
+            tiles, numbers, length = rows.tiles, rows.numbers, n
+            for j in range(m):
+                sizes[j] = 0
+        plan.unsure += count(tiles, D, numbers, length, X, C, weights, offsets, near, sizes, scores)
+        why = finish(turn, n, C, sizes, settings, record, update)
+        if why != GOING:
+            return turn + 1, why
+        if plan.unsure > n + 0.02 * n * turn:
+            return turn + 1, DOUBT
+    return last, GOING

@@ -1,102 +1,110 @@
-"""Equal clustering on plain arrays: what the solvers and the partitioners of that name share.
+"""Equal clustering on plain arrays, for the solvers and the partitioners `equal` and `geoclust`.
 
-Centres drift towards those of larger cells and away from those of smaller ones, until all cells are of about the same
-size. The compiled loops are in `equal_jit` and `equal_list_jit`; here are the seeds, the choice of a loop, and new
-starts.
+Centres move towards the centres of larger clusters and away from those of smaller ones, until all clusters have about
+the same size. This file draws the seeds, chooses a loop and makes new starts; the compiled loops are in `drift_jit` and
+`border_list_jit`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.numerics.equal_size.tiles import Tiled
+from clusterkit.numerics.equal_size.tiles import TiledLoop
 
-__all__ = ["Parts", "Rule", "distinct_rows", "find_parts", "minus_distances"]
+if TYPE_CHECKING:
+    from clusterkit.numerics.equal_size.drift_jit import DriftRecord
+    from clusterkit.numerics.equal_size.tree_jit import BoxTree
 
-# Up to so many attributes a tree of boxes finds the sizes faster than sweeps over rows.
-TREE = 3
-# Centres at so many times the spread of the seeds do not come back.
-FAR = 1e12
-# A start ends early, if there is another, once two centres are so near in terms of their first smallest distance.
-COLLAPSED = 0.05
-PIECE = 100
+__all__ = ["DriftRule", "Parts", "find_parts", "minus_distances", "random_distinct_rows"]
+
+TREE_ATTRIBUTES = 3
+"""Up to so many attributes a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
+RUNAWAY_FACTOR = 1e12
+"""Centres farther out than this many times the extent of the seeds do not return; their squares stay finite."""
+COLLAPSE_SHARE = 0.05
+"""A start ends, if another may follow, once two centres are nearer than this share of the smallest distance between two
+seeds: such centres hardly move any more, because all moves are proportional to distances between centres."""
+ITERATIONS_PER_CALL = 100
+"""Iterations of one call of a compiled loop: in between Ctrl-C is handled and progress is reported."""
 
 
 @attrs.frozen
-class Rule:
-    """How centres drift.
+class DriftRule:
+    """How centres move, and when a search ends.
 
     Parameters
     ----------
     original : bool
-        GeoClust: coefficients ``W_j / W_i - 1``, all turns are made.
-    alpha : float or None
-        Step; None: 0.01, ten times less for every ten parts beyond the first ten.
-    slope : float
-        l.
-    eps : int or None
-        Balanced is a height below it; None: ``n // (50 m)``.
+        Use the coefficients ``W_j / W_i - 1`` of GeoClust and run all iterations.
+    step : float or None
+        Factor of every move (the paper's alpha). None: 0.01, ten times less for every ten parts beyond the first ten.
+    max_ratio : float
+        Bound of the quotient of sizes in the coefficients (the paper's l).
+    size_tol : int or None
+        Sizes are balanced if their imbalance, the largest difference from ``n // m``, is below this number of rows (the
+        paper's epsilon). None: ``n // (50 m)``.
     max_iter : int
     restarts : int
-        Starts made anew after one that is not balanced.
+        New starts after one whose sizes are not balanced.
     repair : bool
-        Whether rows are moved in the end until sizes differ by at most one.
+        Move rows at the end until sizes differ by at most one.
     strict : bool
-        Take `eps` as it is, and the last turn instead of the best.
+        Use `size_tol` even if no sizes can reach it, and return the last iteration instead of the best.
     """
 
     original: bool = False
-    alpha: float | None = None
-    slope: float = 3.0
-    eps: int | None = None
+    step: float | None = None
+    max_ratio: float = 3.0
+    size_tol: int | None = None
     max_iter: int = 6000
     restarts: int = 1
     repair: bool = False
     strict: bool = False
 
-    def step(self, m: int) -> float:
-        """α for m parts."""
-        return 0.01 * 10.0 ** -((m - 1) // 10) if self.alpha is None else float(self.alpha)
+    def step_for(self, m: int) -> float:
+        """The step for m parts."""
+        return 0.01 * 10.0 ** -((m - 1) // 10) if self.step is None else float(self.step)
 
-    def threshold(self, n: int, m: int) -> int:
-        """ε for n rows in m parts: at least what some partition can fall below, unless `strict`."""
-        eps = n // (50 * m) if self.eps is None else int(self.eps)
-        return eps if self.strict else max(eps, 2 if n % m else 1)
+    def tolerance_for(self, n: int, m: int) -> int:
+        """The tolerance for n rows in m parts: unless `strict`, at least a value that some partition falls below."""
+        tolerance = n // (50 * m) if self.size_tol is None else int(self.size_tol)
+        return tolerance if self.strict else max(tolerance, 2 if n % m else 1)
 
 
 @attrs.frozen(eq=False)
 class Parts:
-    """Where the centres ended.
+    """Centres of parts of about equal size, and how the search for them ended.
 
     Parameters
     ----------
     centres : ndarray of shape (m, d), float64
-    height : int
-        Largest difference of a size from ``n // m``, at these centres.
-    turn : int
-        Whose centres these are, from 1.
-    heights : ndarray of int
-        Turn by turn, of the start that was kept.
+    imbalance : int
+        Largest difference of a size from ``n // m`` with these centres.
+    iteration : int
+        The iteration these centres belong to, from 1.
+    imbalances : ndarray of int
+        The imbalance of every iteration of the best start.
     converged : bool
     reason : str
+        Why the search ended.
     starts : int
-        Made in all.
+        Number of starts made.
     distinct : int
         Number of seeds that differ in value.
     interrupted : bool
-    sizes : ndarray of shape (turns, m)
-        Sizes turn by turn, if asked for.
+    sizes : ndarray of shape (iterations, m)
+        Sizes of every iteration if ``record=True``, else no rows.
     """
 
     centres: NDArray[Any]
-    height: int
-    turn: int
-    heights: NDArray[Any]
+    imbalance: int
+    iteration: int
+    imbalances: NDArray[Any]
     converged: bool
     reason: str
     starts: int
@@ -108,13 +116,13 @@ class Parts:
 def find_parts(
     X: NDArray[Any],
     m: int,
-    rule: Rule,
+    rule: DriftRule,
     rng: np.random.Generator,
     report: Callable[[int, float], None] | None = None,
     *,
     record: bool = False,
 ) -> Parts:
-    """Centres whose cells are of about the same size.
+    """Find centres such that about the same number of rows is nearest to each.
 
     Parameters
     ----------
@@ -122,82 +130,100 @@ def find_parts(
         At least m rows.
     m : int
         Number of parts, at least 2.
-    rule : Rule
+    rule : DriftRule
     rng : Generator
-        Draws the seeds; the first start is the same whatever `restarts`.
+        Draws the seeds. The first start does not depend on `restarts`.
     report : callable, optional
-        Called with turns done and the lowest height now and then.
+        Called with the number of iterations and the lowest imbalance so far, every `ITERATIONS_PER_CALL` iterations.
     record : bool
-        Whether to keep the sizes of all turns.
+        Keep the sizes of all iterations.
 
     Returns
     -------
     Parts
-        Of the start with the lowest height, the first on ties.
+        Of the start with the lowest imbalance, the first one on ties.
+
+    Notes
+    -----
+    For the cost of an iteration see `clusterkit.solvers.equal_size.equal.Equal`.
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
-    eps, found = rule.threshold(len(X), m), None
+    tolerance, best = rule.tolerance_for(len(X), m), None
     tree = None
     for start in range(rule.restarts + 1):
-        seeds, distinct = distinct_rows(X, m, rng)
-        loop = _Loop.of(X, X[seeds], rule, eps, start < rule.restarts and distinct == m, record, tree)
+        seeds, distinct = random_distinct_rows(X, m, rng)
+        loop = _DriftLoop.of(X, X[seeds], rule, tolerance, start < rule.restarts and distinct == m, record, tree)
         tree = loop.tree
-        parts = loop.run(rule, eps, start + 1, distinct, report)
-        if found is None or parts.height < found.height:
-            found = attrs.evolve(parts, starts=start + 1)
+        parts = loop.run(rule, tolerance, start + 1, distinct, report)
+        if best is None or parts.imbalance < best.imbalance:
+            best = attrs.evolve(parts, starts=start + 1)
         else:
-            found = attrs.evolve(found, starts=start + 1)
+            best = attrs.evolve(best, starts=start + 1)
         if parts.converged or parts.interrupted or distinct < m:
-            break  # (with too few distinct rows all starts are alike)
-    assert found is not None
-    return found
+            break  # (with fewer than m distinct rows all starts are alike)
+    assert best is not None
+    return best
 
 
 def minus_distances(H: NDArray[Any], centres: NDArray[Any], offsets: NDArray[Any]) -> NDArray[Any]:
-    """``offset_j - |h_i - c_j|²``, (b, m), float64; a row's values depend on that row alone, to the last bit."""
-    from clusterkit.numerics.equal_size import drift_jit as equal_jit
+    """``offset_j - |h_i - c_j|²``, (b, m), float64; the values of a row depend on that row alone, to the last bit."""
+    from clusterkit.numerics.equal_size import drift_jit
 
     rows = np.empty((len(H), len(centres)))
     H = np.ascontiguousarray(H, dtype=np.float64)
-    equal_jit.minus_distances(H, np.ascontiguousarray(centres.T), offsets, rows)
+    drift_jit.minus_distances(H, np.ascontiguousarray(centres.T), offsets, rows)
     return rows
 
 
-def distinct_rows(X: NDArray[Any], m: int, rng: np.random.Generator) -> tuple[NDArray[Any], int]:
-    """Indices of m random rows, distinct in value as far as the rows are, and how many of them are."""
+def random_distinct_rows(X: NDArray[Any], m: int, rng: np.random.Generator) -> tuple[NDArray[Any], int]:
+    """Indices of m random rows, and how many distinct values these have: m, unless X has fewer distinct rows."""
     order = rng.permutation(len(X))
-    taken: dict[bytes, int] = {}
+    first_place: dict[bytes, int] = {}
     for begin in range(0, len(X), 4 * m):
-        rows = np.ascontiguousarray(X[order[begin : begin + 4 * m]] + 0.0)  # (zeros equal to the last bit)
+        rows = np.ascontiguousarray(X[order[begin : begin + 4 * m]] + 0.0)  # (-0.0 becomes 0.0: equal rows, equal bits)
         for i, row in enumerate(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist(), begin):
-            taken.setdefault(row, i)
-        if len(taken) >= m:
+            first_place.setdefault(row, i)
+        if len(first_place) >= m:
             break
-    places = list(taken.values())[:m]
+    places = list(first_place.values())[:m]
     if len(places) == m:
         return order[places], m
     return np.concatenate([order[places], np.delete(order, places)[: m - len(places)]]), len(places)
 
 
 @attrs.define(eq=False)
-class _Loop:
-    """A start under way, on a line, in a tree of boxes, or by sweeps over tiles of rows."""
+class _DriftLoop:
+    """A start under way.
 
-    turns: Callable[[int, int], tuple[int, int]]
+    Parameters
+    ----------
+    iterate : callable
+        ``iterate(first, last)`` runs the iterations first..last - 1; returns how many are finished, and why it ended.
+    place : callable
+        Converts centres from the coordinates of the loop, as columns, to rows (m, d).
+    tree : BoxTree or None
+        The tree over the rows, if the loop uses one: the next start needs the same one.
+    record : DriftRecord
+    """
+
+    iterate: Callable[[int, int], tuple[int, int]]
     place: Callable[[NDArray[Any]], NDArray[Any]]
-    tree: Any
-    ends: NDArray[Any]
-    best: NDArray[Any]
-    heights: NDArray[Any]
-    record: NDArray[Any]
+    tree: BoxTree | None
+    record: DriftRecord
 
     @classmethod
     def of(
-        cls, X: NDArray[Any], seeds: NDArray[Any], rule: Rule, eps: int, early: bool, record: bool, tree: Any
-    ) -> _Loop:
+        cls,
+        X: NDArray[Any],
+        seeds: NDArray[Any],
+        rule: DriftRule,
+        tolerance: int,
+        restarts_follow: bool,
+        record: bool,
+        tree: BoxTree | None,
+    ) -> _DriftLoop:
         """Choose the loop: a line for two centres or one attribute, a tree for few attributes, else sweeps."""
-        from clusterkit.numerics.equal_size import drift_jit as equal_jit
-        from clusterkit.numerics.equal_size import tree_jit as equal_tree_jit
+        from clusterkit.numerics.equal_size import drift_jit, tree_jit
 
         n, d = X.shape
         m = len(seeds)
@@ -205,78 +231,92 @@ class _Loop:
         place: Callable[[NDArray[Any]], NDArray[Any]] = _transposed
         on_line = d == 1 or m == 2
         if on_line and d > 1:
-            # a unit that is a power of 2 times the seeds' distance: whole numbers stay exact, and ties ties
-            way = seeds[1] - seeds[0]
-            size = float(np.abs(way).max())
-            scaled = way * 2.0 ** -np.frexp(size)[1] if size else way
-            square = float(way @ scaled)
+            # the unit is a power of 2 times the distance of the seeds: whole numbers stay exact, and ties stay ties
+            direction = seeds[1] - seeds[0]
+            size = float(np.abs(direction).max())
+            scaled = direction * 2.0 ** -np.frexp(size)[1] if size else direction
+            square = float(direction @ scaled)
             Q = np.sort((X - seeds[0]) @ scaled)
-            C, place = np.array([[0.0, square]]), _OnLine(seeds[0], way / square if size else way)
+            C, place = np.array([[0.0, square]]), _FromLine(seeds[0], direction / square if size else direction)
         elif on_line:
             Q = np.sort(X[:, 0])
-        heights, sizes = np.zeros(rule.max_iter, dtype=np.int64), np.zeros(m, dtype=np.int64)
-        kept = np.zeros((rule.max_iter if record else 0, m), dtype=np.int64)
-        best, ends = np.array([n + 1, 0]), np.stack([C, C])
-        least = COLLAPSED**2 * equal_jit.closest(C) if early else 0.0
-        limit = FAR * (float(np.ptp(C, axis=1).max()) + float(np.abs(C).max()))
-        settings = np.array(
-            [rule.step(m), rule.slope, rule.original, -1.0 if rule.original else eps, least, limit], dtype=np.float64
+        sizes = np.zeros(m, dtype=np.int64)
+        history = drift_jit.DriftRecord(
+            best_centres=C.copy(),
+            last_centres=C.copy(),
+            best=np.array([n + 1, 0]),
+            imbalances=np.zeros(rule.max_iter, dtype=np.int64),
+            sizes=np.zeros((rule.max_iter if record else 0, m), dtype=np.int64),
         )
-        end = (settings, ends, best, heights, kept)
+        settings = drift_jit.DriftSettings(
+            step=rule.step_for(m),
+            max_ratio=float(rule.max_ratio),
+            original=rule.original,
+            tolerance=-1 if rule.original else tolerance,
+            least_square=float(COLLAPSE_SHARE**2 * drift_jit.closest(C)) if restarts_follow else 0.0,
+            largest=RUNAWAY_FACTOR * (float(np.ptp(C, axis=1).max()) + float(np.abs(C).max())),
+        )
+        iterate: Callable[[int, int], tuple[int, int]]
         if on_line:
             order = np.arange(m)
 
-            def turns(first: int, last: int) -> tuple[int, int]:
-                return equal_jit.line(Q, C, order, sizes, first, last, *end)
-        elif d <= TREE:
-            tree = equal_tree_jit.build(X) if tree is None else tree
-            room = np.zeros((66, m), dtype=np.int64), np.zeros(66, dtype=np.int64), np.zeros((66, 2), dtype=np.int64)
+            def iterate(first: int, last: int) -> tuple[int, int]:
+                return drift_jit.run_on_line(Q, C, order, sizes, first, last, settings, history)
+        elif d <= TREE_ATTRIBUTES:
+            boxes: BoxTree = tree_jit.build(X) if tree is None else tree
+            tree, room = boxes, tree_jit.tree_room(m)
 
-            def turns(first: int, last: int) -> tuple[int, int]:
-                return equal_jit.grove(*tree, C, sizes, *room, first, last, *end)
+            def iterate(first: int, last: int) -> tuple[int, int]:
+                return drift_jit.run_with_tree(boxes, C, sizes, room, first, last, settings, history)
         else:
-            turns = Tiled(X, C, sizes, end)
-        return cls(turns, place, tree, ends, best, heights, kept)
+            iterate = TiledLoop(X, C, sizes, settings, history)
+        return cls(iterate, place, tree, history)
 
     def run(
-        self, rule: Rule, eps: int, starts: int, distinct: int, report: Callable[[int, float], None] | None
+        self,
+        rule: DriftRule,
+        tolerance: int,
+        starts: int,
+        distinct: int,
+        report: Callable[[int, float], None] | None,
     ) -> Parts:
-        """Turns in pieces, so that Ctrl-C and reports come through."""
-        from clusterkit.numerics.equal_size import drift_jit as jit
+        """Run all iterations, `ITERATIONS_PER_CALL` at a time; Ctrl-C ends the start with what it has reached."""
+        from clusterkit.numerics.equal_size import drift_jit as codes
 
-        done, why, interrupted = 0, jit.GOING, False
+        record = self.record
+        done, why, interrupted = 0, codes.GOING, False
         try:
-            while done < rule.max_iter and why == jit.GOING:
-                stop = min(rule.max_iter, done + PIECE)
-                done, why = self.turns(done, stop)
+            while done < rule.max_iter and why == codes.GOING:
+                stop = min(rule.max_iter, done + ITERATIONS_PER_CALL)
+                done, why = self.iterate(done, stop)
                 if report is not None:
-                    report(done, float(self.best[0]))
+                    report(done, float(record.best[0]))
         except KeyboardInterrupt:
             if not done:
                 raise
             interrupted = True
-        heights = self.heights[:done]
+        imbalances = record.imbalances[:done]
         if rule.strict:
-            centres, height, turn = self.ends[1], int(heights[-1]), done
+            centres, imbalance, iteration = record.last_centres, int(imbalances[-1]), done
         else:
-            centres, height, turn = self.ends[0], int(self.best[0]), int(self.best[1]) + 1
-        converged = height < eps and not interrupted
+            centres, imbalance, iteration = record.best_centres, int(record.best[0]), int(record.best[1]) + 1
+        converged = imbalance < tolerance and not interrupted
         if interrupted:
-            reason = f"interrupted after {done} iterations: the best centres so far are kept"
+            reason = f"interrupted after {done} iterations: the best centres so far are returned"
         elif converged:
-            reason = f"balanced: sizes differ from n // m by {height}, below {eps}"
+            reason = f"balanced: sizes differ from n // m by {imbalance}, below {tolerance}"
         else:
-            ended = {
-                jit.GOING: f"max_iter = {rule.max_iter} reached",
-                jit.REACHED: "balanced",
-                jit.FIXED: "the centres stand still",
-                jit.COLLAPSED: "two centres fell together",
-                jit.RUNAWAY: "the centres ran away",
+            ending = {
+                codes.GOING: f"max_iter = {rule.max_iter} reached",
+                codes.REACHED: "balanced",
+                codes.FIXED: "the centres stand still",
+                codes.COLLAPSED: "two centres fell together",
+                codes.RUNAWAY: "the centres ran away",
             }[why]
-            reason = f"{ended} after {done} iterations, sizes differ from n // m by up to {height}"
+            reason = f"{ending} after {done} iterations, sizes differ from n // m by up to {imbalance}"
         return Parts(
-            self.place(centres), height, turn, heights, converged, reason, starts, distinct, interrupted,
-            self.record[:done] if len(self.record) else self.record,
+            self.place(centres), imbalance, iteration, imbalances, converged, reason, starts, distinct, interrupted,
+            record.sizes[:done],
         )  # fmt: skip
 
 
@@ -285,12 +325,12 @@ def _transposed(C: NDArray[Any]) -> NDArray[Any]:
 
 
 @attrs.frozen(eq=False)
-class _OnLine:
-    """Positions on the line through two seeds, (1, 2), to centres, (2, d)."""
+class _FromLine:
+    """Converts positions on the line through two seeds, (1, 2), to centres, (2, d)."""
 
     origin: NDArray[Any]
-    way: NDArray[Any]
+    direction: NDArray[Any]
 
     def __call__(self, P: NDArray[Any]) -> NDArray[Any]:
-        centres: NDArray[Any] = self.origin + P.T * self.way
+        centres: NDArray[Any] = self.origin + P.T * self.direction
         return centres

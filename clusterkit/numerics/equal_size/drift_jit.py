@@ -1,18 +1,21 @@
-"""Centres that drift by the sizes of their cells: the loops of equal clustering, on plain arrays.
+"""The compiled loops of equal clustering: centres move by the sizes of their clusters until these are nearly equal.
 
-Sizes drive the iteration, and they are integers kept exactly, so a turn need only find the sizes of cells, not the cell
-of every row. Here are the rule, the loop for centres on a line and that for few attributes; the loop for all else is in
-`equal_list_jit`. The sizes of every turn are those of the plain loop; the plain twin is in the tests.
+Only cluster sizes enter the update, and they are integers that are counted exactly. So an iteration needs the sizes
+alone, not the cluster of every row. This file has the update itself (`finish`, with `_coefficients` and `_move`) and
+two of the three loops: centres on a line (`run_on_line`) and rows with few attributes (`run_with_tree`). The loop for
+all other rows is `border_list_jit.run_with_tiles`. All three find the sizes that comparing every row with every centre
+gives; the tests compare them with that plain loop.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._jit import njit
-from clusterkit.numerics.equal_size.tree_jit import count
+from clusterkit.numerics.equal_size.tree_jit import BoxTree, TreeRoom, count
 
 __all__ = [
     "COLLAPSED",
@@ -21,29 +24,102 @@ __all__ = [
     "GOING",
     "REACHED",
     "RUNAWAY",
+    "DriftRecord",
+    "DriftSettings",
+    "UpdateRoom",
     "closest",
     "finish",
-    "grove",
-    "line",
     "minus_distances",
+    "run_on_line",
+    "run_with_tree",
+    "update_room",
 ]
 
 GOING, REACHED, FIXED, COLLAPSED, RUNAWAY, DOUBT = 0, 1, 2, 3, 4, 5
-# The distances between centres are looked at once in so many turns.
-CHECKED = 10
+"""Why a loop returned: it may go on; the sizes are balanced; the centres no longer move; two centres have nearly met;
+a centre has run away; single precision decides too few rows, so the loop must go on in double precision."""
+
+CHECK_INTERVAL = 10
+"""Iterations between two checks of the distances between centres. A check costs O(d k²), as an update does, and centres
+need hundreds of iterations to meet."""
+
+
+class DriftSettings(NamedTuple):
+    """The constants of a start.
+
+    Parameters
+    ----------
+    step : float
+        Factor of every move (the paper's alpha).
+    max_ratio : float
+        Bound of the quotient of sizes in the coefficients (the paper's l).
+    original : bool
+        True: the coefficients of GeoClust, which have no bound.
+    tolerance : int
+        The loop ends once the imbalance is below this (the paper's epsilon); -1: never.
+    least_square : float
+        The loop ends once two centres have a squared distance below this; 0: never.
+    largest : float
+        The loop ends once a coordinate of a centre is larger than this in absolute value.
+    """
+
+    step: float
+    max_ratio: float
+    original: bool
+    tolerance: int
+    least_square: float
+    largest: float
+
+
+class DriftRecord(NamedTuple):
+    """Arrays in which a loop leaves its history; written in place.
+
+    Parameters
+    ----------
+    best_centres : ndarray of shape (d, m)
+        Centres of the iteration with the lowest imbalance so far.
+    last_centres : ndarray of shape (d, m)
+        Centres of the last iteration, before they moved.
+    best : integer ndarray of shape (2,)
+        The lowest imbalance and the number of its iteration, from 0.
+    imbalances : integer ndarray of shape (max_iter,)
+        Largest difference of a size from ``n // m``, one for each iteration.
+    sizes : integer ndarray of shape (max_iter, m) or (0, m)
+        Sizes of every iteration, unless it has no rows.
+    """
+
+    best_centres: NDArray[Any]
+    last_centres: NDArray[Any]
+    best: NDArray[Any]
+    imbalances: NDArray[Any]
+    sizes: NDArray[Any]
+
+
+class UpdateRoom(NamedTuple):
+    """Work space of an update: coefficients (m, m), a row of moves (m,) and squared lengths of moves (m,)."""
+
+    coefficients: NDArray[Any]
+    moves: NDArray[Any]
+    squares: NDArray[Any]
 
 
 @njit
-def minus_distances(H: Any, C: Any, offsets: Any, out: Any) -> Any:
+def update_room(m):
+    """Work space for m centres."""
+    return UpdateRoom(np.empty((m, m)), np.empty(m), np.empty(m))
+
+
+@njit
+def minus_distances(H, C, offsets, out):
     """``-|h_i - c_j|² + offset_j`` for rows H (b, d) and centres as columns C (d, m), into `out` (b, m)."""
     for i in range(H.shape[0]):
-        _distances(H, i, C, out[i])
+        _squared_distances(H, i, C, out[i])
         for j in range(C.shape[1]):
             out[i, j] = offsets[j] - out[i, j]
 
 
 @njit
-def _distances(X: Any, i: Any, C: Any, squares: Any) -> Any:
+def _squared_distances(X, i, C, squares):
     for j in range(C.shape[1]):
         squares[j] = 0.0
     for f in range(C.shape[0]):
@@ -54,49 +130,52 @@ def _distances(X: Any, i: Any, C: Any, squares: Any) -> Any:
 
 
 @njit
-def _shares(sizes: Any, slope: Any, original: Any, shares: Any) -> Any:
-    """How much of the way to centre j centre i goes, ``shares[j, i]``."""
+def _coefficients(sizes, max_ratio, original, coefficients):
+    """Factor r_ij of the move of centre i towards centre j, into ``coefficients[j, i]``."""
     m = len(sizes)
     for j in range(m):
         for i in range(m):
             if original:
-                shares[j, i] = sizes[j] / max(sizes[i], 1) - 1.0
+                coefficients[j, i] = sizes[j] / max(sizes[i], 1) - 1.0
             elif sizes[i] == 0 and sizes[j] == 0:
-                shares[j, i] = 0.0
+                coefficients[j, i] = 0.0
             else:
-                shares[j, i] = (slope - 1.0) * (sizes[j] - sizes[i]) / (sizes[j] + (slope - 1.0) * sizes[i])
+                bound = max_ratio - 1.0
+                coefficients[j, i] = bound * (sizes[j] - sizes[i]) / (sizes[j] + bound * sizes[i])
 
 
 @njit
-def _move(C: Any, shares: Any, alpha: Any, delta: Any, steps: Any) -> Any:
-    """All centres at once, from where they were; their squared steps."""
+def _move(C, step, room: UpdateRoom):
+    """Move all centres at once; the squared lengths of the moves are left in ``room.squares``."""
     m = C.shape[1]
+    coefficients, moves, squares = room.coefficients, room.moves, room.squares
     for j in range(m):
-        steps[j] = 0.0
+        squares[j] = 0.0
     for f in range(C.shape[0]):
         for j in range(m):
-            delta[j] = 0.0
+            moves[j] = 0.0
         for j in range(m):
             other = C[f, j]
             for i in range(m):
-                delta[i] += shares[j, i] * (other - C[f, i])
+                moves[i] += coefficients[j, i] * (other - C[f, i])
         for i in range(m):
             before = C[f, i]
-            C[f, i] = before + alpha * delta[i]
-            steps[i] += (C[f, i] - before) ** 2
+            C[f, i] = before + step * moves[i]
+            squares[i] += (C[f, i] - before) ** 2
 
 
 @njit
-def _height(sizes: Any, mean: Any) -> Any:
-    height = 0
+def _imbalance(sizes, mean):
+    """Largest difference of a size from `mean`."""
+    imbalance = 0
     for size in sizes:
-        height = max(height, abs(size - mean))
-    return height
+        imbalance = max(imbalance, abs(size - mean))
+    return imbalance
 
 
 @njit
-def closest(C: Any) -> Any:
-    """Smallest squared distance between two centres."""
+def closest(C):
+    """Smallest squared distance between two centres, the columns of C (d, m)."""
     least = np.inf
     for i in range(C.shape[1]):
         for j in range(i):
@@ -108,15 +187,15 @@ def closest(C: Any) -> Any:
 
 
 @njit
-def _copy(source: Any, target: Any) -> None:
-    # (loops are compiled several times faster than assignments of arrays)
+def _copy(source, target):
+    # (numba compiles loops several times faster than assignments of arrays)
     for f in range(source.shape[0]):
         for j in range(source.shape[1]):
             target[f, j] = source[f, j]
 
 
 @njit
-def _largest(C: Any) -> Any:
+def _largest(C):
     largest = 0.0
     for f in range(C.shape[0]):
         for j in range(C.shape[1]):
@@ -125,42 +204,41 @@ def _largest(C: Any) -> Any:
 
 
 @njit
-def finish(
-    turn: Any, n: Any, C: Any, sizes: Any, rule: Any, ends: Any, best: Any, heights: Any, record: Any,
-    shares: Any, delta: Any, steps: Any,
-) -> Any:  # fmt: skip
-    """What follows the count of a turn: its height, the best so far, whether to stop, the centres moved."""
-    alpha, slope, original, eps, least, limit = rule
-    height = _height(sizes, n // len(sizes))
-    heights[turn] = height
-    if turn < record.shape[0]:
+def finish(turn, n, C, sizes, settings: DriftSettings, record: DriftRecord, room: UpdateRoom):
+    """End an iteration whose sizes are counted: record them, test whether to stop, move the centres.
+
+    C (d, m) is moved in place. Returns why the loop has to stop, `GOING` if it does not. O(d m²).
+    """
+    imbalance = _imbalance(sizes, n // len(sizes))
+    record.imbalances[turn] = imbalance
+    if turn < record.sizes.shape[0]:
         for j in range(len(sizes)):
-            record[turn, j] = sizes[j]
-    _copy(C, ends[1])
-    if height < best[0]:
-        best[0], best[1] = height, turn
-        _copy(C, ends[0])
-    if height < eps:
+            record.sizes[turn, j] = sizes[j]
+    _copy(C, record.last_centres)
+    if imbalance < record.best[0]:
+        record.best[0], record.best[1] = imbalance, turn
+        _copy(C, record.best_centres)
+    if imbalance < settings.tolerance:
         return REACHED
-    _shares(sizes, slope, original > 0.0, shares)
-    _move(C, shares, alpha, delta, steps)
+    _coefficients(sizes, settings.max_ratio, settings.original, room.coefficients)
+    _move(C, settings.step, room)
     longest = 0.0
-    for step in steps:
-        longest = max(longest, step)
+    for square in room.squares:
+        longest = max(longest, square)
     if longest == 0.0:
         return FIXED
-    if _largest(C) > limit:
+    if _largest(C) > settings.largest:
         return RUNAWAY
-    if least > 0.0 and turn % CHECKED == 0 and closest(C) < least:
+    if settings.least_square > 0.0 and turn % CHECK_INTERVAL == 0 and closest(C) < settings.least_square:
         return COLLAPSED
     return GOING
 
 
 @njit
-def _cells(Q: Any, P: Any, order: Any, sizes: Any) -> Any:
-    """Sizes of the cells of centres P (m,) on a line, of sorted rows Q (n,), by binary search at the midpoints."""
+def _interval_sizes(Q, P, order, sizes):
+    """Count the sorted rows Q (n,) nearest to each centre P (m,) on a line, by binary search at the midpoints."""
     m = len(P)
-    for a in range(1, m):  # they hardly change places from turn to turn
+    for a in range(1, m):  # insertion sort: the order hardly changes between iterations
         centre = order[a]
         b = a - 1
         while b >= 0 and (P[order[b]] > P[centre] or (P[order[b]] == P[centre] and order[b] > centre)):
@@ -172,7 +250,7 @@ def _cells(Q: Any, P: Any, order: Any, sizes: Any) -> Any:
     for a in range(1, m):
         right = order[a]
         if P[right] == P[left]:
-            continue  # of coincident centres the first has all
+            continue  # the first of coincident centres takes all rows
         middle = 0.5 * (P[left] + P[right])
         end = np.searchsorted(Q, middle, side="right") if left < right else np.searchsorted(Q, middle, side="left")
         sizes[left] = end - begin
@@ -181,65 +259,48 @@ def _cells(Q: Any, P: Any, order: Any, sizes: Any) -> Any:
 
 
 @njit
-def line(
-    Q: Any,
-    P: Any,
-    order: Any,
-    sizes: Any,
-    first: Any,
-    last: Any,
-    rule: Any,
-    ends: Any,
-    best: Any,
-    heights: Any,
-    record: Any,
-) -> Any:
-    """Turns where all centres lie on one line: rows sorted once, O(m log n + m²) a turn whatever n is.
+def run_on_line(Q, P, order, sizes, first, last, settings: DriftSettings, record: DriftRecord):
+    """Iterations first..last - 1 for centres on one line: O(m log n + m²) each, after the rows are sorted once.
 
-    Q (n,) are the rows, sorted; P (1, m) the centres; ``order`` (m,) their order, any permutation at first. From
-    ``sizes`` (m,) on the arguments are those of every loop. Turns `first` … `last` - 1 are made. ``rule``: alpha, l,
-    whether the original rule, the height below which it ends (< 0: never), the squared distance of centres below which
-    they have collapsed (0: never), the coordinate beyond which they have run away. ``ends`` (2, d, m) keeps the centres
-    of the best and of the last turn, ``best`` the height and the number of the best, ``heights`` (turns,) all heights.
-    ``record`` (turns, m) takes the sizes, or has no rows. Returns the turns done so far and why it stopped (`GOING` if
-    it did not).
+    Parameters
+    ----------
+    Q : ndarray of shape (n,)
+        Positions of the rows, ascending.
+    P : ndarray of shape (1, m)
+        Positions of the centres; moved in place.
+    order : integer ndarray of shape (m,)
+        Any permutation at first; the order of the centres is maintained in it.
+    sizes : integer ndarray of shape (m,)
+        Sizes of the last iteration, written in place.
+    first, last : int
+    settings : DriftSettings
+    record : DriftRecord
+
+    Returns
+    -------
+    int
+        Iterations finished since the start.
+    int
+        Why the loop stopped; `GOING` if it only reached `last`.
     """
-    n, m = len(Q), P.shape[1]
-    delta, steps = np.empty(m), np.empty(m)
-    shares = np.empty((m, m))
+    n, room = len(Q), update_room(P.shape[1])
     for turn in range(first, last):
-        _cells(Q, P[0], order, sizes)
-        why = finish(turn, n, P, sizes, rule, ends, best, heights, record, shares, delta, steps)
+        _interval_sizes(Q, P[0], order, sizes)
+        why = finish(turn, n, P, sizes, settings, record, room)
         if why != GOING:
             return turn + 1, why
     return last, GOING
 
 
 @njit
-def grove(
-    X: Any,
-    boxes: Any,
-    spans: Any,
-    C: Any,
-    sizes: Any,
-    lists: Any,
-    lengths: Any,
-    stack: Any,
-    first: Any,
-    last: Any,
-    rule: Any,
-    ends: Any,
-    best: Any,
-    heights: Any,
-    record: Any,
-) -> Any:
-    """`line` for few attributes: sizes by the tree of boxes of `equal_tree_jit`, without anything kept for a row."""
-    n, m = X.shape[0], C.shape[1]
-    delta, steps = np.empty(m), np.empty(m)
-    shares = np.empty((m, m))
+def run_with_tree(
+    tree: BoxTree, C, sizes, tree_room: TreeRoom, first, last, settings: DriftSettings, record: DriftRecord
+):
+    """`run_on_line` for rows with few attributes and centres C (d, m): sizes are counted by a tree of boxes."""
+    n, room = tree.rows.shape[0], update_room(C.shape[1])
     for turn in range(first, last):
-        count(X, boxes, spans, C, sizes, lists, lengths, stack)
-        why = finish(turn, n, C, sizes, rule, ends, best, heights, record, shares, delta, steps)
+        count(tree, C, sizes, tree_room)
+        why = finish(turn, n, C, sizes, settings, record, room)
         if why != GOING:
             return turn + 1, why
     return last, GOING

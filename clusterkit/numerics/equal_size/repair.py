@@ -1,4 +1,8 @@
-"""Scores whose largest entries give cells of even sizes: offsets, and what offsets cannot tell apart."""
+"""The repair of equal clustering: shift the columns of a score matrix so that argmax gives clusters of equal size (±1).
+
+Rows that tie after the shift are moved one by one. The shift is found by the transportation problem
+(`clusterkit.numerics.transport.solve`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ __all__ = ["even_out"]
 
 
 def even_out(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], int, int]:
-    """Scores with offsets such that the columns of the largest scores are n // k or one more rows each.
+    """Add offsets to the columns such that each column has the largest score of ``n // k`` rows or one more.
 
     Parameters
     ----------
@@ -24,22 +28,23 @@ def even_out(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], int, int]:
         With the offsets added.
     offsets : ndarray of shape (k,)
     moved : int
-        Rows whose largest score is in another column than before.
+        Number of rows whose largest score is in another column than before.
     tied : int
-        Rows that offsets do not settle: equal rows on both sides of a border. Their own score is raised to the largest.
+        Number of rows that no offsets assign: equal rows on both sides of a border. The score of the column they belong
+        to is raised just above their largest.
 
     Notes
     -----
-    No labels of such sizes have a larger sum of scores, up to rounding. Time and memory are those of `transport`.
+    No labels with such sizes have a larger sum of scores, up to rounding. For time and memory see `solve_transport`.
     """
-    from clusterkit.numerics.transport.solve import transport
+    from clusterkit.numerics.transport.solve import solve_transport
 
     n, k = rows.shape
     before = np.argmax(rows, axis=1)
-    found = transport(-rows, before, np.full(k, n // k), np.full(k, -(-n // k)))
-    assert found is not None, "finite scores can always be divided evenly"
-    labels, offsets = found.labels, -found.prices
-    # scores are read and predicted as one sum, so that both round alike
+    solution = solve_transport(-rows, before, np.full(k, n // k), np.full(k, -(-n // k)))
+    assert solution is not None, "finite scores can always be divided evenly"
+    labels, offsets = solution.labels, -solution.prices
+    # one sum for the labels here and for predictions, so that both round alike
     rows = rows + offsets
     unsettled = np.flatnonzero(np.argmax(rows, axis=1) != labels)
     rows[unsettled, labels[unsettled]] = np.nextafter(rows[unsettled].max(axis=1), np.inf)

@@ -1,41 +1,74 @@
-"""Sizes of nearest-centre cells by sweeps over tiles of rows: what equal clustering needs of more than few attributes.
+"""Cluster sizes by sweeps over tiles of rows: how equal clustering counts rows with more than a few attributes.
 
-A tile has its rows side by side, so that the scores ``|c|² / 2 - x · c`` of its rows and all centres are sums over
-whole vectors of the processor, in single precision. Rows of which the two lowest scores are nearer than rounding can
-tell are decided by distances in double precision, so the sizes are those of the plain loop. Centres stay in the flat
-through their seeds; with few of them rows have their coordinates in that flat.
+A tile holds its rows side by side, so that the scores ``|c|² / 2 - x · c`` of its rows and all centres are sums over
+whole vector registers, in single precision. Where the two lowest scores of a row differ by less than rounding errors
+may amount to, distances in double precision decide, so the sizes equal those of the plain loop. The centres stay in the
+affine hull of their seeds; if these are few, the rows are given by their coordinates in that hull.
+
+`lay` and `flatten` change coordinates, `scores_of` is the inner loop, and `count` counts.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._jit import njit
 
-__all__ = ["LOOSE", "TILE", "count", "flatten", "lay", "pack", "scores_of"]
+__all__ = ["LOOSE", "TILE", "TiledRows", "count", "flatten", "lay", "pack", "scores_of"]
 
 TILE = 256
-# Sums may be taken in any order, and nothing is not a number; infinities are.
+"""Rows of a tile: the scores of one tile and some twenty centres stay in the first-level cache."""
 LOOSE = {"nnan", "nsz", "contract", "reassoc"}
+"""Freedom of the compiler in these loops: sums in any order, no NaN. Not "ninf": infinite scores mark rows."""
+
+
+class TiledRows(NamedTuple):
+    """Rows in tiles, in scaled coordinates about an origin.
+
+    Parameters
+    ----------
+    tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
+        D coordinates of each row, padded with zeros.
+    numbers : int32 ndarray of shape (n,)
+        ``0..n-1``: the number of each row in tile order.
+    origin : ndarray of shape (d,)
+    axes : ndarray of shape (d, d) or (0, d)
+        Orthonormal rows, of which the first D span the affine hull of the centres. Without rows the coordinates are the
+        attributes, and D is d.
+    scale : float
+        Factor of all coordinates, a power of 2.
+    unit : float
+        Largest relative rounding error of the tiles' type.
+    norms : ndarray of shape (b, 2)
+        Largest norm of the rows of each tile, before and after the projection on the hull.
+    """
+
+    tiles: NDArray[Any]
+    numbers: NDArray[Any]
+    origin: NDArray[Any]
+    axes: NDArray[Any]
+    scale: float
+    unit: float
+    norms: NDArray[Any]
 
 
 @njit(fastmath=LOOSE)
-def lay(X: Any, origin: Any, axes: Any, scale: Any, tiles: Any, norms: Any) -> None:
-    """Rows X (n, d), from `origin` (d,), times `scale`, into tiles (b, ceil(D / 4), 4, TILE), padded with zeros.
+def lay(X, origin, axes, scale, tiles, norms):
+    """Write rows X (n, d) into `tiles` and their largest norms into `norms`; the arguments as in `TiledRows`.
 
-    ``axes`` (D, d) are orthonormal rows, or there are none and D is d. ``norms`` (b, 2) takes the largest norm of a
-    tile's rows and of these in the flat.
+    ``axes`` (D, d) are only the axes that span the hull; without axes D is d.
     """
     n, d = X.shape
     lines = (d + 3) // 4 * 4
     tile = np.zeros((lines, TILE), dtype=tiles.dtype)
     squares = np.zeros(TILE, dtype=tiles.dtype)
-    turned = np.zeros((axes.shape[0], lines), dtype=tiles.dtype)
+    rotated = np.zeros((axes.shape[0], lines), dtype=tiles.dtype)
     for g in range(len(axes)):
         for f in range(d):
-            turned[g, f] = axes[g, f]
+            rotated[g, f] = axes[g, f]
     for b in range(tiles.shape[0]):
         begin = b * TILE
         filled = min(TILE, n - begin)
@@ -54,7 +87,7 @@ def lay(X: Any, origin: Any, axes: Any, scale: Any, tiles: Any, norms: Any) -> N
                     out[r] = 0.0
                 for f in range(0, lines, 4):
                     x0, x1, x2, x3 = tile[f], tile[f + 1], tile[f + 2], tile[f + 3]
-                    a0, a1, a2, a3 = turned[g, f], turned[g, f + 1], turned[g, f + 2], turned[g, f + 3]
+                    a0, a1, a2, a3 = rotated[g, f], rotated[g, f + 1], rotated[g, f + 2], rotated[g, f + 3]
                     for r in range(TILE):
                         out[r] += a0 * x0[r] + a1 * x1[r] + a2 * x2[r] + a3 * x3[r]
             for g in range(len(axes), 4 * tiles.shape[1]):
@@ -68,24 +101,25 @@ def lay(X: Any, origin: Any, axes: Any, scale: Any, tiles: Any, norms: Any) -> N
 
 
 @njit(fastmath=LOOSE)
-def _longest(tile: Any, squares: Any) -> Any:
+def _longest(tile, squares):
     for r in range(TILE):
         squares[r] = 0.0
     for f in range(tile.shape[0]):
         x = tile[f]
         for r in range(TILE):
             squares[r] += x[r] * x[r]
-    # (what was rounded may have been a little longer)
+    # (before it was rounded, a row may have been a little longer)
     return np.sqrt(float(squares.max())) * (1.0 + 1e-5)
 
 
 @njit
-def flatten(C: Any, origin: Any, axes: Any, scale: Any, F: Any, rest: Any) -> Any:
-    """Centres C (d, m) in the coordinates of the tiles, into F (D, m).
+def flatten(C, rows: TiledRows, F, rest):
+    """Write the centres C (d, m) into F (D, m), in the coordinates of the tiles; ``rest`` (d, m) is work space.
 
-    Returns how far apart they are outside the flat, by rounding, and how far the origin is from the flat.
-    ``axes`` (d, d) are orthonormal rows of which the first D span the flat, or there are none; ``rest`` (d, m) is room.
+    Returns the largest distance between two centres perpendicular to the hull, which only rounding makes positive, and
+    the distance of the origin from the hull.
     """
+    origin, axes, scale = rows.origin, rows.axes, rows.scale
     d, m = C.shape
     D = F.shape[0]
     if len(axes) == 0:
@@ -113,8 +147,12 @@ def flatten(C: Any, origin: Any, axes: Any, scale: Any, F: Any, rest: Any) -> An
 
 
 @njit
-def pack(F: Any, weights: Any, offsets: Any) -> Any:
-    """Centres F (D, m) as `count` wants them, by pairs and fours of coordinates; returns the largest norm."""
+def pack(F, weights, offsets):
+    """Arrange the centres F (D, m) for `count`, by pairs of centres and fours of coordinates; return the largest norm.
+
+    ``weights`` (ceil(m / 2), ceil(D / 4), 2, 4) take the coordinates, ``offsets`` (m made even,) half the squared
+    norms.
+    """
     D, m = F.shape
     longest = 0.0
     for j in range(len(offsets)):
@@ -130,8 +168,11 @@ def pack(F: Any, weights: Any, offsets: Any) -> Any:
 
 
 @njit(fastmath=LOOSE)
-def scores_of(tile: Any, D: Any, weights: Any, offsets: Any, scores: Any, best: Any, second: Any) -> None:
-    """Scores (m, TILE) of a tile with D coordinates, and the two lowest of every row."""
+def scores_of(tile, D, weights, offsets, scores, best, second):
+    """Write the scores (m made even, TILE) of a tile with D coordinates, and the two lowest scores of every row.
+
+    ``weights`` and ``offsets`` are those of `pack`.
+    """
     for j in range(weights.shape[0]):
         a, b = scores[2 * j], scores[2 * j + 1]
         for f in range(weights.shape[1]):
@@ -166,46 +207,59 @@ def scores_of(tile: Any, D: Any, weights: Any, offsets: Any, scores: Any, best: 
 
 
 @njit(fastmath=LOOSE)
-def _strike(best: Any, second: Any, marks: Any) -> Any:
-    """Put -inf for the lowest score where the second is no more than ``marks[0]`` above; returns how often."""
-    near, low, found = marks[0], marks[1], np.int32(0)
+def _mark_unsure(best, second, marks):
+    """Set the lowest score to ``marks[1]`` = -inf where the second is at most ``marks[0]`` above; return how often."""
+    near, low, unsure_rows = marks[0], marks[1], np.int32(0)
     for r in range(TILE):
         unsure = second[r] - best[r] <= near
-        found += np.int32(unsure)
+        unsure_rows += np.int32(unsure)
         best[r] = low if unsure else best[r]
-    return found
+    return unsure_rows
 
 
 @njit(fastmath=LOOSE)
-def _equal(scores: Any, best: Any) -> Any:
-    found = np.int32(0)
+def _equal_entries(scores, best):
+    entries = np.int32(0)
     for r in range(TILE):
-        found += np.int32(scores[r] == best[r])
-    return found
+        entries += np.int32(scores[r] == best[r])
+    return entries
 
 
 @njit
-def _nearest(X: Any, i: Any, C: Any) -> Any:
-    """The nearest centre of row i by distances in double precision, ties the lowest."""
-    least, own = np.inf, 0
+def _nearest(X, i, C):
+    """Number of the centre nearest to row i by distances in double precision; ties go to the lowest number."""
+    least, nearest = np.inf, 0
     for j in range(C.shape[1]):
         square = 0.0
         for f in range(C.shape[0]):
             difference = X[i, f] - C[f, j]
             square += difference * difference
         if square < least:
-            least, own = square, j
-    return own
+            least, nearest = square, j
+    return nearest
 
 
 @njit
-def count(
-    tiles: Any, D: Any, rows: Any, n: Any, X: Any, C: Any, weights: Any, offsets: Any, near: Any, sizes: Any, room: Any
-) -> Any:
-    """Add the sizes of cells of the first n rows in `tiles`, ``X[rows]``, to sizes (m,); how many rows were unsure.
+def count(tiles, D, numbers, n, X, C, weights, offsets, near, sizes, room):
+    """Add the rows nearest to each centre to sizes (m,), and return how many rows needed double precision.
 
-    ``tiles`` have D coordinates and zeros; ``room`` is (3 more than m made even, TILE). In tile b scores are not
-    trusted where they differ by ``near[b]`` or less.
+    Parameters
+    ----------
+    tiles : ndarray of shape (b, ceil(D / 4), 4, TILE)
+        Rows with D coordinates; the first n are counted.
+    D, n : int
+    numbers : int32 ndarray of shape (n,)
+        The rows' numbers in X.
+    X : ndarray of shape (N, d)
+    C : ndarray of shape (d, m)
+        Centres.
+    weights, offsets : ndarray
+        The same centres as `pack` arranges them.
+    near : ndarray of shape (b,)
+        In tile b scores that differ by at most ``near[b]`` are not trusted.
+    sizes : integer ndarray of shape (m,)
+    room : ndarray of shape (3 more than m made even, TILE)
+        Work space.
     """
     scores, best, second = room[3:], room[0], room[1]
     marks = np.empty(2, dtype=room.dtype)
@@ -217,12 +271,12 @@ def count(
         for r in range(filled, TILE):
             best[r], second[r] = -np.inf, np.inf
         marks[0] = near[b]
-        struck = _strike(best, second, marks)
+        unsure_here = _mark_unsure(best, second, marks)
         for j in range(len(sizes)):
-            sizes[j] += _equal(scores[j], best)
-        if struck:
-            unsure += struck
+            sizes[j] += _equal_entries(scores[j], best)
+        if unsure_here:
+            unsure += unsure_here
             for r in range(filled):
                 if best[r] == -np.inf:
-                    sizes[_nearest(X, rows[b * TILE + r], C)] += 1
+                    sizes[_nearest(X, numbers[b * TILE + r], C)] += 1
     return unsure

@@ -1,82 +1,117 @@
-"""What the sweeps of equal clustering need: rows in tiles, in the flat through the seeds, and room."""
+"""The arrays that the sweeps of equal clustering work on, and the calls of their loop."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tiled"]
+if TYPE_CHECKING:
+    from clusterkit.numerics.equal_size.border_list_jit import BorderList, SweepRoom
+    from clusterkit.numerics.equal_size.drift_jit import DriftRecord, DriftSettings
+    from clusterkit.numerics.equal_size.sweep_jit import TiledRows
 
-# So many rows, evenly spaced, give the origin of the tiles' coordinates.
-SAMPLED = 256
+__all__ = ["TiledLoop"]
+
+ORIGIN_ROWS = 256
+"""So many evenly spaced rows give the origin of the tiles' coordinates, their mean: any point near the rows will do."""
+CACHE_LINE = 64
+"""Bytes of a cache line, and of the longest vector registers."""
 
 
-class Tiled:
-    """Turns of `equal_list_jit.sweep`, in single precision unless that decides too few rows.
+class TiledLoop:
+    """Iterations of `border_list_jit.run_with_tiles`: in single precision, unless that decides too few rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, d), float64
     C : ndarray of shape (d, m), float64
         The seeds; moved in place.
-    sizes : ndarray of shape (m,), int64
-    end : tuple
-        The last arguments of every loop.
+    sizes : integer ndarray of shape (m,)
+        Sizes of the last iteration, written in place.
+    settings : DriftSettings
+    record : DriftRecord
     """
 
-    def __init__(self, X: NDArray[Any], C: NDArray[Any], sizes: NDArray[Any], end: tuple[Any, ...]) -> None:
-        self.X, self.C, self.sizes, self.end = X, C, sizes, end
-        self.origin = X[:: max(1, len(X) // SAMPLED)].mean(axis=0)
+    rows: TiledRows
+    border: BorderList
+    room: SweepRoom
+    plan: Any
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        C: NDArray[Any],
+        sizes: NDArray[Any],
+        settings: DriftSettings,
+        record: DriftRecord,
+    ) -> None:
+        self.X, self.C, self.sizes = X, C, sizes
+        self.settings, self.record = settings, record
+        self.origin = X[:: max(1, len(X) // ORIGIN_ROWS)].mean(axis=0)
         seeds = C - self.origin[:, None]
         # a power of 2, so that nothing is rounded
         self.scale = 2.0 ** -int(np.frexp(np.abs(seeds).max())[1])
-        self.args = self._lay(np.float32, seeds) or self._lay(np.float64, seeds)
+        if not self._lay(np.float32, seeds):
+            self._lay(np.float64, seeds)
 
-    def _lay(self, dtype: Any, seeds: NDArray[Any]) -> tuple[Any, ...] | None:
-        """The arguments of the loop; None if norms are out of the range of single precision."""
-        from clusterkit.numerics.equal_size import border_list_jit as equal_list_jit
-        from clusterkit.numerics.equal_size import sweep_jit as equal_sweep_jit
+    def _lay(self, dtype: Any, seeds: NDArray[Any]) -> bool:
+        """Arrange rows and work space in a type; False if norms are out of the range of single precision."""
+        from clusterkit.numerics.equal_size import border_list_jit, sweep_jit
 
         (n, d), m = self.X.shape, len(self.sizes)
         single = dtype is np.float32
-        flat = single and m - 1 < d
-        D = m - 1 if flat else d
+        projected = single and m - 1 < d
+        D = m - 1 if projected else d
         axes = np.zeros((0, d))
-        if flat:
+        if projected:
             axes = np.ascontiguousarray(np.linalg.qr(seeds[:, 1:] - seeds[:, :1], mode="complete")[0].T)
-        shape = (-(-n // equal_sweep_jit.TILE), -(-D // 4), 4, equal_sweep_jit.TILE)
+        shape = (-(-n // sweep_jit.TILE), -(-D // 4), 4, sweep_jit.TILE)
         tiles, norms = _aligned(shape, dtype), np.empty((shape[0], 2))
-        equal_sweep_jit.lay(self.X, self.origin, axes[:D], self.scale, tiles, norms)
-        if single and not norms.max() < equal_list_jit.MOST:
-            return None
-        chosen = _aligned((int(equal_list_jit.LONG * shape[0]) + 3, *shape[1:]), dtype)
-        pairs = (m + 1) // 2
-        plan = np.array(equal_list_jit.START)
-        if not single:
-            plan[equal_list_jit.UNSURE] = -np.inf
-        return (
-            tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, float(np.finfo(dtype).eps) / 2.0, norms,
-            np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype), np.empty((3, 2 * pairs), dtype=dtype),
-            np.empty(m), np.empty(m, dtype=dtype), chosen, np.empty(n, dtype=np.int32), np.zeros(m, dtype=np.int64),
-            np.zeros((5, D, m)), np.empty((d, m)), _aligned((2 * pairs + 3, shape[3]), dtype), plan,
-        )  # fmt: skip
+        sweep_jit.lay(self.X, self.origin, axes[:D], self.scale, tiles, norms)
+        if single and not norms.max() < border_list_jit.MOST:
+            return False
+        unit, pairs = float(np.finfo(dtype).eps) / 2.0, (m + 1) // 2
+        self.rows = sweep_jit.TiledRows(tiles, np.arange(n, dtype=np.int32), self.origin, axes, self.scale, unit, norms)
+        self.border = border_list_jit.BorderList(
+            _aligned((int(border_list_jit.LONGEST * shape[0]) + 3, *shape[1:]), dtype),
+            np.empty(n, dtype=np.int32),
+            np.zeros(m, dtype=np.int64),
+            np.empty(m),
+            np.empty(m, dtype=dtype),
+        )
+        centres, previous, begin, path, spare = np.zeros((5, D, m))
+        self.room = border_list_jit.SweepRoom(
+            centres=centres,
+            previous=previous,
+            begin=begin,
+            path=path,
+            spare=spare,
+            weights=np.zeros((2, pairs, shape[1], 2, 4), dtype=dtype),
+            offsets=np.empty((3, 2 * pairs), dtype=dtype),
+            rest=np.empty((d, m)),
+            scores=_aligned((2 * pairs + 3, shape[3]), dtype),
+        )
+        self.plan = border_list_jit.first_plan(0.0 if single else -np.inf)
+        return True
 
     def __call__(self, first: int, last: int) -> tuple[int, int]:
-        """Turns `first` … `last` - 1: how many are done, and why it stopped."""
-        from clusterkit.numerics.equal_size import border_list_jit as equal_list_jit
-        from clusterkit.numerics.equal_size import drift_jit as equal_jit
+        """Run iterations `first` … `last` - 1; return how many are finished, and why the loop stopped."""
+        from clusterkit.numerics.equal_size import border_list_jit, drift_jit
 
-        assert self.args is not None
-        done, why = equal_list_jit.sweep(self.X, self.C, self.sizes, *self.args, first, last, *self.end)
-        if why == equal_jit.DOUBT:
-            self.args, why = self._lay(np.float64, self.C), equal_jit.GOING
+        done, why = border_list_jit.run_with_tiles(
+            self.X, self.C, self.sizes, self.rows, self.border, self.room, self.plan, first, last,
+            self.settings, self.record,
+        )  # fmt: skip
+        if why == drift_jit.DOUBT:
+            self._lay(np.float64, self.C)
+            why = drift_jit.GOING
         return done, why
 
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Memory that begins with a cache line, as vectors of the processor like it."""
-    room = np.empty(int(np.prod(shape)) + 64, dtype=dtype)
-    begin = -room.ctypes.data % 64 // room.itemsize
-    return room[begin : begin + int(np.prod(shape))].reshape(shape)
+    """An array that begins at a cache line, from where the processor loads its vectors fastest."""
+    memory = np.empty(int(np.prod(shape)) + CACHE_LINE, dtype=dtype)
+    begin = -memory.ctypes.data % CACHE_LINE // memory.itemsize
+    return memory[begin : begin + int(np.prod(shape))].reshape(shape)

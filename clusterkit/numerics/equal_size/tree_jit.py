@@ -1,31 +1,77 @@
-"""Sizes of nearest-centre cells by a tree of boxes: what equal clustering needs of rows with few attributes.
+"""Cluster sizes by a tree of boxes: how equal clustering counts rows with few attributes.
 
-A box that lies within one cell counts as a whole, so a turn costs what the borders between cells cost (Kanungo, Mount,
-Netanyahu, Piatko, Silverman, Wu 2002, An efficient k-means clustering algorithm, IEEE Transactions on Pattern Analysis
-and Machine Intelligence 24(7)). Boxes are decided with room for rounding errors, so the sizes are those of the plain
-loop.
+A box of rows that lies within the region of one centre is counted as a whole. So an iteration costs as much as the
+borders between regions (Kanungo, Mount, Netanyahu, Piatko, Silverman, Wu 2002, An efficient k-means clustering
+algorithm, IEEE Transactions on Pattern Analysis and Machine Intelligence 24(7)). A centre is only excluded for a box if
+rounding errors cannot change the comparison, so the sizes equal those of the plain loop over rows and centres.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._jit import njit
 
-__all__ = ["build", "count"]
+__all__ = ["BoxTree", "TreeRoom", "build", "count", "tree_room"]
 
 LEAF = 16
+"""Most rows of a leaf: so few rows are compared one by one, because further boxes cost more than they save."""
+DEPTH = 66
+"""Room on the stack. Every split halves the rows, so the depth of the tree is at most 64."""
 EPS = float(np.finfo(np.float64).eps)
+"""Relative rounding error of double precision."""
+
+
+class BoxTree(NamedTuple):
+    """Rows in a binary tree whose nodes know the box around their rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        The rows in the order of the tree.
+    boxes : ndarray of shape (nodes, 2, d)
+        Lowest and highest coordinates of each node's rows.
+    spans : integer ndarray of shape (nodes, 3)
+        First row, end of the rows, and right child of each node. The left child is the next node; a leaf has the right
+        child 0.
+    """
+
+    rows: NDArray[Any]
+    boxes: NDArray[Any]
+    spans: NDArray[Any]
+
+
+class TreeRoom(NamedTuple):
+    """Work space of `count`.
+
+    Parameters
+    ----------
+    lists : integer ndarray of shape (DEPTH, m)
+        Centres that may be nearest to a row of a node, one list for each level of the recursion.
+    lengths : integer ndarray of shape (DEPTH,)
+        Their numbers.
+    stack : integer ndarray of shape (DEPTH, 2)
+        Nodes to visit, each with the level of its parent's list.
+    """
+
+    lists: NDArray[Any]
+    lengths: NDArray[Any]
+    stack: NDArray[Any]
+
+
+def tree_room(m: int) -> TreeRoom:
+    """Work space for m centres."""
+    return TreeRoom(
+        np.zeros((DEPTH, m), dtype=np.int64), np.zeros(DEPTH, dtype=np.int64), np.zeros((DEPTH, 2), dtype=np.int64)
+    )
 
 
 @njit
-def build(X: Any) -> Any:
-    """A tree over the rows X (n, d): the rows in its order, boxes (nodes, 2, d), begin, end and right child of nodes.
-
-    The left child follows its parent; a leaf has the right child 0. O(n log n) for each attribute that is split.
-    """
+def build(X):
+    """The `BoxTree` over rows X (n, d): nodes are halved along the widest attribute; O(n log n) for each level."""
     n, d = X.shape
     order = np.arange(n)
     most = 2
@@ -65,15 +111,14 @@ def build(X: Any) -> Any:
         todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = middle, end, node
         todo[waiting + 1, 0], todo[waiting + 1, 1], todo[waiting + 1, 2] = begin, middle, -1
         waiting += 2
-    return X[order], boxes[:nodes].copy(), spans[:nodes].copy()
+    return BoxTree(X[order], boxes[:nodes].copy(), spans[:nodes].copy())
 
 
 @njit(fastmath={"nnan", "nsz"})
-def count(X: Any, boxes: Any, spans: Any, C: Any, sizes: Any, lists: Any, lengths: Any, stack: Any) -> Any:
-    """Sizes (m,) of the cells of centres C (d, m), ties to the lowest; X as `build` gives it.
-
-    ``lists`` (66, m), ``lengths`` (66,) and ``stack`` (66, 2) are room for the centres that may own rows of a node.
-    """
+def count(tree: BoxTree, C, sizes, room: TreeRoom):
+    """Count the rows nearest to each of the centres C (d, m) into sizes (m,); ties go to the lowest number."""
+    X, boxes, spans = tree.rows, tree.boxes, tree.spans
+    lists, lengths, stack = room.lists, room.lengths, room.stack
     d, m = C.shape
     slack = (d + 16) * EPS
     sizes[:] = 0
@@ -81,51 +126,51 @@ def count(X: Any, boxes: Any, spans: Any, C: Any, sizes: Any, lists: Any, length
         lists[0, j] = j
     lengths[0] = m
     stack[0, 0], stack[0, 1] = 0, 0
-    height = 1
-    while height:
-        height -= 1
-        node, given = stack[height]
-        # the room below is free: what waits there is nearer to the root
-        level = given + 1
-        nearest, own = np.inf, 0
-        for position in range(lengths[given]):
-            j = lists[given, position]
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        node, above = stack[waiting]
+        # the lists below are free: the nodes that still wait are nearer to the root
+        level = above + 1
+        least, nearest = np.inf, 0
+        for position in range(lengths[above]):
+            j = lists[above, position]
             square = 0.0
             for f in range(d):
                 difference = 0.5 * (boxes[node, 0, f] + boxes[node, 1, f]) - C[f, j]
                 square += difference * difference
-            if square < nearest:
-                nearest, own = square, j
-        kept = 0
-        for position in range(lengths[given]):
-            j = lists[given, position]
-            if j != own:
-                # the corner of the box farthest towards j
+            if square < least:
+                least, nearest = square, j
+        length = 0
+        for position in range(lengths[above]):
+            j = lists[above, position]
+            if j != nearest:
+                # the corner of the box farthest in the direction of centre j
                 far, near = 0.0, 0.0
                 for f in range(d):
-                    corner = boxes[node, 1, f] if C[f, j] > C[f, own] else boxes[node, 0, f]
+                    corner = boxes[node, 1, f] if C[f, j] > C[f, nearest] else boxes[node, 0, f]
                     far += (corner - C[f, j]) ** 2
-                    near += (corner - C[f, own]) ** 2
+                    near += (corner - C[f, nearest]) ** 2
                 if far - near > 4.0 * slack * (far + near):
                     continue
-            lists[level, kept] = j
-            kept += 1
-        lengths[level] = kept
+            lists[level, length] = j
+            length += 1
+        lengths[level] = length
         begin, end, right = spans[node]
-        if kept == 1:
-            sizes[own] += end - begin
+        if length == 1:
+            sizes[nearest] += end - begin
         elif right:
-            stack[height, 0], stack[height, 1] = right, level
-            stack[height + 1, 0], stack[height + 1, 1] = node + 1, level
-            height += 2
+            stack[waiting, 0], stack[waiting, 1] = right, level
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = node + 1, level
+            waiting += 2
         else:
             for i in range(begin, end):
-                nearest, own = np.inf, 0
-                for position in range(kept):
+                least, nearest = np.inf, 0
+                for position in range(length):
                     j = lists[level, position]
                     square = 0.0
                     for f in range(d):
                         square += (X[i, f] - C[f, j]) ** 2
-                    if square < nearest:
-                        nearest, own = square, j
-                sizes[own] += 1
+                    if square < least:
+                        least, nearest = square, j
+                sizes[nearest] += 1

@@ -1,4 +1,8 @@
-"""What prices say of labels: the cheapest labels at prices, the prices of labels, and the certificate of both."""
+"""Prices of clusters and labels of rows: the cheapest labels at prices, the prices of labels, and the proof of both.
+
+`cheapest` goes from prices to labels, `widest` from labels to prices (their dual variables), and `audit` bounds how far
+both are from the optimum by weak duality. `moves` finds the cheapest move between every two clusters.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,15 @@ from clusterkit._jit import njit
 __all__ = ["audit", "cheapest", "moves", "widest"]
 
 EPS = np.finfo(np.float64).eps
+"""Relative rounding error of double precision."""
 
 
 @njit
-def cheapest(C, prices, wanted):
-    """Labels of least cost plus price, and their sizes; a tie goes where most of the wanted size is missing. O(n k)."""
+def cheapest(C, prices, targets):
+    """Labels of least cost plus price, and their sizes; O(n k).
+
+    A tie goes to the cluster whose size so far is the smaller share of its entry in `targets` (k,).
+    """
     n, k = C.shape
     labels = np.empty(n, dtype=np.int64)
     sizes = np.zeros(k, dtype=np.int64)
@@ -21,7 +29,7 @@ def cheapest(C, prices, wanted):
         best, least = 0, C[i, 0] + prices[0]
         for j in range(1, k):
             value = C[i, j] + prices[j]
-            if value < least or (value == least and sizes[j] * wanted[best] < sizes[best] * wanted[j]):
+            if value < least or (value == least and sizes[j] * targets[best] < sizes[best] * targets[j]):
                 best, least = j, value
         labels[i] = best
         sizes[best] += 1
@@ -30,16 +38,16 @@ def cheapest(C, prices, wanted):
 
 @njit
 def moves(C, labels):
-    """Least cost of moving a row from one cluster to another, (k, k), and the row, -1 where there is none. O(n k)."""
+    """Least cost of moving a row from one cluster to another, (k, k), and the number of that row, or -1; O(n k)."""
     n, k = C.shape
     least = np.full((k, k), np.inf)
     mover = np.full((k, k), -1, dtype=np.int64)
     for i in range(n):
         p = labels[i]
-        own = np.float64(C[i, p])
+        present = np.float64(C[i, p])
         for q in range(k):
             if q != p:
-                loss = np.float64(C[i, q]) - own
+                loss = np.float64(C[i, q]) - present
                 if loss < least[p, q]:
                     least[p, q] = loss
                     mover[p, q] = i
@@ -48,11 +56,12 @@ def moves(C, labels):
 
 @njit
 def audit(C, labels, prices, low, high, sizes):
-    """How far labels are from the optimum at most, on which scale, and how many rows the prices label otherwise.
+    """Bound on the distance of labels from the optimum, its scale, and the number of rows with another cheapest label.
 
-    Weak duality: the gap is what every row could save at the prices, plus the price of sizes that are neither at the
-    bound their price stands for. The scale is the cost of uniformly random labels above that of free ones; like the
-    gap it does not change when a constant is added to a row. O(n k).
+    By weak duality the distance is at most the gap: what every row could save at the prices, plus the price of sizes
+    that are not at the bound which their price stands for. The scale is the expected cost of uniformly random labels
+    less the cost of each row's cheapest label; like the gap it does not change when a constant is added to a row. O(n
+    k).
     """
     n, k = C.shape
     gap, scale, others = 0.0, 0.0, 0
@@ -78,7 +87,11 @@ def audit(C, labels, prices, low, high, sizes):
 
 @njit
 def _lengths(weight, counts, margin, forward):
-    """Bellman-Ford from (or to) a node before all others; a node on a negative cycle or -1, and who came before."""
+    """Bellman-Ford algorithm from, or to, an additional node with arcs of length 0.
+
+    The arcs cost ``weight - margin · counts``. Returns the distances, the node before each on its path or -1, and a
+    node from which a negative cycle is reached backwards, or -1 if there is none. O(k³).
+    """
     m = len(weight)
     dist = np.zeros(m)
     before = np.full(m, -1, dtype=np.int64)
@@ -103,18 +116,26 @@ def _lengths(weight, counts, margin, forward):
 def widest(least, low, high, sizes):
     """Prices at which labels are optimal with the widest margin.
 
-    A row of p must not gain by going to q: ``price_p - price_q + margin <= least[p, q]``; a cluster that could grow
-    has no price above 0, one that could shrink none below. Such prices exist unless the residual graph has a negative
-    cycle; the widest margin is the least mean cost of a cycle, found by Newton's method, O(k³) for each of a few steps.
+    A row of p must not gain by moving to q: ``price_p - price_q + margin <= least[p, q]``. A cluster that could grow
+    has no price above 0, and a cluster that could shrink has none below. Such prices exist unless the residual graph
+    has a negative cycle. The widest margin is the least mean cost of a cycle, found by Newton's method, O(k³) for each
+    of a few steps.
+
+    Parameters
+    ----------
+    least : ndarray of shape (k, k)
+        Least cost of a move between two clusters, as `moves` returns it.
+    low, high, sizes : ndarray of shape (k,)
+        Lowest, highest and present sizes.
 
     Returns
     -------
     prices : ndarray of shape (k,)
-        Half way between the lowest and the highest that have the margin.
+        Half-way between the lowest and the highest prices that have the margin.
     margin : float
     cycle : ndarray
-        Clusters of a cycle of moves that lowers the cost, each row going to the next cluster; k stands for T. Empty
-        where the labels are optimal up to rounding.
+        Clusters of a cycle of moves that lowers the cost: in each a row moves to the next cluster; k stands for the
+        node T of `paths_jit`. Empty if the labels are optimal up to rounding.
     """
     k = len(least)
     m = k + 1
@@ -155,19 +176,19 @@ def widest(least, low, high, sizes):
             if u == v:
                 break
         if u != v or steps == 0 or total / steps >= margin:
-            break  # rounding
+            break  # rounding: this cycle is no better than the margin
         if total < -4.0 * m * EPS * size:
             return np.zeros(k), total / steps, nodes[:length][::-1].copy()
-        # a little less, or rounding finds the same cycle again
+        # a little less than the mean, because with rounding the same cycle could be found again
         margin = (total - 4.0 * m * EPS * size) / steps
     margin = max(margin, 0.0)
     ahead, _, _ = _lengths(weight, counts, margin, True)
     back, _, _ = _lengths(weight, counts, margin, False)
     prices = (back - ahead) / 2
-    alone = True
+    all_fixed = True
     for p in range(k):
         if weight[p, k] == 0.0 or weight[k, p] == 0.0:
-            alone = False
-    # nothing but differences matter where all sizes are fixed
-    shift = prices[:k].mean() if alone else prices[k]
+            all_fixed = False
+    # if all sizes are fixed, only differences of prices matter
+    shift = prices[:k].mean() if all_fixed else prices[k]
     return prices[:k] - shift, margin, np.empty(0, dtype=np.int64)

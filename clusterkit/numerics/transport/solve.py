@@ -1,4 +1,8 @@
-"""The transportation problem with k sinks: prices from samples of the rows, then cheapest paths on all of them."""
+"""The transportation problem with k sinks: prices from a sample of the rows, then cheapest paths with all rows.
+
+`solve_transport` checks whether the present labels are optimal already; if not, `_solve` finds labels, and rounding
+errors of the prices are removed by negative cycles. The mathematics is in `paths_jit` (moves) and `prices_jit` (duals).
+"""
 
 from __future__ import annotations
 
@@ -11,31 +15,41 @@ from numpy.typing import NDArray
 from clusterkit.numerics.transport.paths_jit import IMPOSSIBLE, WINDOW, move_along_paths
 from clusterkit.numerics.transport.prices_jit import audit, cheapest, moves, widest
 
-__all__ = ["Transport", "transport"]
+__all__ = ["TransportSolution", "solve_transport"]
 
 Array = NDArray[Any]
+"""Costs, prices, labels and sizes."""
 
-FEW = 2000
-"""twice so many rows are solved from prices of 0; more start at the prices of one row in `RATIO`"""
-RATIO = 16
-MANY = 100_000
-"""so many costs are all candidates for a move; of more only those near the border are"""
+SAMPLE_LEAST = 2000
+"""Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
+SAMPLE_RATIO = 16
+"""A sample has one row in so many. Larger samples cost more time themselves; smaller ones leave more rows to move."""
+ALL_CANDIDATES = 100_000
+"""With at most so many costs all rows are candidates for every move; with more, only rows near a border are."""
+WIDENINGS = 12
+"""Attempts with a wider and wider window of candidates, at least three times as wide each; then all rows become
+candidates."""
+QUANTILE_ROWS = 5000
+"""So many rows estimate a quantile of the losses, to within about one per cent of the rows."""
+GOLDEN = 0.6180339887498949
+"""The golden ratio less 1, (√5 - 1) / 2: its multiples modulo 1 are spread most evenly."""
 
 
 @final
 @attrs.frozen(eq=False)
-class Transport:
+class TransportSolution:
     """Labels of least total cost.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
     prices : ndarray of shape (k,)
-        Added to the costs they make each row's label its cheapest.
+        Added to the costs they make the label of each row its cheapest.
     gap : float
-        How far the cost is from the least at most, relative to that of random labels above that of free ones.
+        Bound on the distance of the cost from the optimum, relative to the difference between random labels and each
+        row's cheapest label (`prices_jit.audit`).
     tied : int
-        Rows that have another label at these prices: no prices tell them apart.
+        Rows that have another label at these prices: no prices can separate them.
     """
 
     labels: Array
@@ -44,64 +58,69 @@ class Transport:
     tied: int
 
 
-def transport(C: Array, given: Array, low: Array, high: Array) -> Transport | None:
-    """Labels of least total cost with sizes in [low, high], with the prices that give them; None if there are none.
+def solve_transport(C: Array, start: Array, low: Array, high: Array) -> TransportSolution | None:
+    """Labels of least total cost with sizes from `low` to `high`, and their prices; None if no labels have such sizes.
 
     Parameters
     ----------
     C : ndarray of shape (n, k)
         float32 or float64, row by row in memory; inf forbids a label, and every row has a finite cost.
-    given : ndarray of shape (n,)
-        Kept if no labels are cheaper.
+    start : ndarray of shape (n,)
+        Present labels: returned unchanged if no labels are cheaper.
     low, high : integer ndarray of shape (k,)
-        Can add up to n.
+        Lowest and highest sizes; ``sum(low) <= n <= sum(high)``.
+
+    Notes
+    -----
+    O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see `paths_jit`.
     """
     n, k = C.shape
-    sizes = np.bincount(given, minlength=k)
-    if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), given]).all():
-        least, _ = moves(C, given)
-        if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), given):
-            return Transport(given, np.zeros(k), 0.0, 0)
+    sizes = np.bincount(start, minlength=k)
+    if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), start]).all():
+        least, _ = moves(C, start)
+        if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), start):
+            return TransportSolution(start, np.zeros(k), 0.0, 0)
         prices, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
-            return _certified(C, given, prices, low, high, sizes)
-    found = _solve(C, low, high)
-    if found is None:
+            return _certified(C, start, prices, low, high, sizes)
+    solved = _solve(C, low, high)
+    if solved is None:
         return None
-    labels, sizes, _ = found
+    labels, sizes, _ = solved
     while True:
         least, mover = moves(C, labels)
         prices, _, cycle = widest(least, low, high, sizes)
         if not len(cycle):
             return _certified(C, labels, prices, low, high, sizes)
-        # what rounding of the prices left: every pass lowers the cost
+        # rounding of the prices left a negative cycle: moving along it lowers the cost
         for u, v in zip(cycle, np.roll(cycle, -1), strict=True):
             if u < k and v < k:
                 labels[mover[u, v]] = v
         sizes = np.bincount(labels, minlength=k)
 
 
-def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, sizes: Array) -> Transport:
+def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, sizes: Array) -> TransportSolution:
     gap, scale, others = audit(C, labels, prices, low, high, sizes)
-    return Transport(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
+    return TransportSolution(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
 
 
 def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | None:
-    """Labels, sizes and prices: those of a part of the rows first, whose sizes obey the bounds in proportion."""
+    """Labels, sizes and prices; the prices start at the solution of a sample of the rows under proportional bounds."""
     n, k = C.shape
     prices = np.zeros(k + 1)
-    if n > 2 * FEW:
-        rows = _spread(n, max(FEW, n // RATIO))
-        part = len(rows) / n
-        few = _solve(C[rows], np.floor(low * part).astype(np.int64), np.ceil(high * part).astype(np.int64))
-        if few is not None:
-            prices[:k] = few[2]
+    if n > 2 * SAMPLE_LEAST:
+        rows = _spread(n, max(SAMPLE_LEAST, n // SAMPLE_RATIO))
+        share = len(rows) / n
+        sample = _solve(C[rows], np.floor(low * share).astype(np.int64), np.ceil(high * share).astype(np.int64))
+        if sample is not None:
+            prices[:k] = sample[2]
     labels, sizes = cheapest(C, prices[:k], (low + high) / 2)
     window = np.inf
-    if n * k > MANY:
-        off = np.abs(sizes - np.clip(sizes, low, high)).sum()
-        window = _loss(C, prices[:k], labels, min(0.3, (4.0 * off + 20.0 * k) / n))
-    for _ in range(12):
+    if n * k > ALL_CANDIDATES:
+        # four times the rows that have to move, and some for every cluster: most windows then suffice at once
+        excess = np.abs(sizes - np.clip(sizes, low, high)).sum()
+        window = _loss(C, prices[:k], labels, min(0.3, (4.0 * excess + 20.0 * k) / n))
+    for _ in range(WIDENINGS):
         state = move_along_paths(C, labels, sizes, prices, low, high, window)
         if state != WINDOW:
             break
@@ -111,17 +130,17 @@ def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | No
     return None if state == IMPOSSIBLE else (labels, sizes, prices[:k] - prices[k])
 
 
-def _loss(C: Array, prices: Array, labels: Array, part: float) -> float:
-    """What a part of the rows lose at most by their second best label at these prices, judged by some rows."""
-    rows = _spread(len(C), 5000)
+def _loss(C: Array, prices: Array, labels: Array, share: float) -> float:
+    """The quantile `share` of what a row loses by its second best label at these prices, estimated from some rows."""
+    rows = _spread(len(C), QUANTILE_ROWS)
     priced = C[rows] + prices
-    own = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]
+    present = np.take_along_axis(priced, labels[rows, None], axis=1)[:, 0]
     priced[np.arange(len(rows)), labels[rows]] = np.inf
-    loss = priced.min(axis=1) - own
+    loss = priced.min(axis=1) - present
     loss = loss[np.isfinite(loss)]
-    return float(np.quantile(loss, part)) if len(loss) else np.inf
+    return float(np.quantile(loss, share)) if len(loss) else np.inf
 
 
 def _spread(n: int, m: int) -> Array:
-    """About m of n indices, spread by the golden ratio: always the same, and in step with no period of the rows."""
-    return np.unique((np.arange(m) * 0.6180339887498949 % 1.0 * n).astype(np.int64))
+    """About m of n indices at multiples of the golden ratio: always the same, in step with no period of the rows."""
+    return np.unique((np.arange(m) * GOLDEN % 1.0 * n).astype(np.int64))

@@ -1,8 +1,8 @@
-"""Cuts of a margin problem without labels: which samples each of them holds, and its vector in features or a kernel.
+"""Cuts of a margin problem without labels: the samples that each cut holds, and its vector in features or a kernel.
 
-A cut gives each of its samples a rival cluster. With winner z_i and rival c_i it demands
-``(1/n) Σ_i (f_z(x_i) - f_c(x_i)) >= (its samples)/n - ξ``, so that its vector is ``Z = (1/n) Σ_i x_i (e_z - e_c)'``.
-Two clusters may share one output ``f = f_1 - f_0``, and then ``e_z - e_c`` is ±1.
+A cut holds some samples and gives each of them a rival cluster. With winner z_i and rival c_i it is the constraint
+``(1/n) Σ_i (f_z(x_i) - f_c(x_i)) >= (number of samples held)/n - ξ``, so that its vector is
+``Z = (1/n) Σ_i x_i (e_z - e_c)'``. Two clusters may share one output ``f = f_1 - f_0``, and then ``e_z - e_c`` is ±1.
 """
 
 from __future__ import annotations
@@ -17,20 +17,32 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 
-__all__ = ["Cuts", "FeatureVectors", "KernelVectors", "Shifted", "Vectors", "margins", "rivals", "winners"]
+__all__ = [
+    "CutVectors",
+    "Cuts",
+    "FeatureCutVectors",
+    "KernelCutVectors",
+    "OffsetExtension",
+    "add_offset",
+    "margins",
+    "rivals",
+    "winners",
+]
 
 NONE = -1
-"""No rival: the cut does not hold the sample."""
+"""Stands for no rival where a cut does not hold a sample."""
 
 EDGE = 1e-6
-"""A margin this little below 1 counts as 1: support vectors are at 1 up to rounding, and must not come and go."""
+"""A margin less than this below 1 counts as 1: the margins of support vectors are 1 up to rounding, and rounding must
+not decide whether a cut holds such a sample."""
 
 TIE = 1e-7
-"""Outputs that differ by this little are equal: the winner stays, and of others the lowest index counts."""
+"""Outputs that differ by at most this count as equal: the winner then stays, and of several others the lowest index is
+taken. It is above the error of outputs whose weights come from an interior point method."""
 
 
 def winners(F: Array, before: Labels) -> Labels:
-    """The cluster with the largest output, (n,); the one before on a tie up to `TIE`."""
+    """The cluster with the largest output, (n,); on a tie up to `TIE` the winner `before` stays."""
     rows = np.arange(len(F))
     if F.shape[1] == 1:
         up = F[:, 0] > 0.0
@@ -40,7 +52,7 @@ def winners(F: Array, before: Labels) -> Labels:
 
 
 def rivals(F: Array, z: Labels) -> Labels:
-    """The best of the other clusters, (n,)."""
+    """The cluster other than z with the largest output, (n,)."""
     if F.shape[1] == 1:
         return (1 - z).astype(z.dtype)
     others = F.copy()
@@ -49,7 +61,7 @@ def rivals(F: Array, z: Labels) -> Labels:
 
 
 def _first_largest(F: Array) -> Array:
-    """The lowest index of those within `TIE` of the largest: outputs of empty clusters are often equal."""
+    """The lowest index of the outputs within `TIE` of the largest: outputs of empty clusters are often equal."""
     return np.argmax(F.max(axis=1, keepdims=True) - TIE <= F, axis=1)
 
 
@@ -73,35 +85,43 @@ def _directions(z: Labels, rival: Labels, q: int) -> Array:
     return T
 
 
-class Vectors(Protocol):
-    """Vectors of cuts, V (·, p, q), and their partners, whose products with V are inner products."""
+class CutVectors(Protocol):
+    """Vectors of cuts, V (m, p, q), and their partners, whose products with V are inner products.
+
+    m is the number of features, or the number of samples for a kernel; p is the number of cuts, q of outputs.
+    """
 
     V: Array
 
     @property
     def partner(self) -> Array:
-        """(·, p, q)."""
+        """Partners of the vectors, (m, p, q)."""
 
     @property
     def mean(self) -> tuple[Array, Array]:
-        """The mean sample in both forms, (·,)."""
+        """The mean sample as a vector and as a partner, (m,) each."""
 
     def vector(self, T: Array) -> tuple[Array, Array]:
-        """The vector of coefficients ``T / n``, T (n, q), and its partner, (·, q)."""
+        """The vector of coefficients ``T / n``, T (n, q), and its partner, (m, q)."""
 
     def add(self, T: Array) -> None:
-        """Append it."""
+        """Append the vector of coefficients ``T / n``."""
 
-    def turn(self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]) -> Array:
-        """Outputs (n, q), float64, of weights W with partner WP; `follow` gives coefficients that change for them."""
+    def update(
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+    ) -> Array:
+        """Outputs (n, q), float64, of weights W with partner WP; the vectors change as `follow` says.
+
+        ``follow(rows, outputs)`` returns which of the rows change coefficients, and the changes, (rows, p, q).
+        """
 
     def rows(self, W: Array) -> tuple[Array, Extension]:
-        """Outputs without offset as they are returned, and those of new samples."""
+        """Outputs without offset, in the type of the data, and their extension to new samples."""
 
 
 @attrs.define(eq=False)
-class FeatureVectors:
-    """In explicit features a vector is itself its partner; all is done in passes over blocks of samples."""
+class FeatureCutVectors:
+    """Cut vectors in explicit features, equal to their partners; everything is a pass over blocks of samples."""
 
     space: FeatureSpace
     q: int
@@ -127,7 +147,9 @@ class FeatureVectors:
     def add(self, T: Array) -> None:
         self.V = np.concatenate([self.V, self.vector(T)[0][:, None]], axis=1)
 
-    def turn(self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]) -> Array:
+    def update(
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+    ) -> Array:
         space, B = self.space, W.astype(self.space.dtype, copy=False)
         F = np.empty((space.n, self.q))
         total = np.zeros((space.width, self.V.shape[1] * self.q))
@@ -146,8 +168,8 @@ class FeatureVectors:
 
 
 @attrs.define(eq=False)
-class KernelVectors:
-    """In the space of a kernel a vector is coefficients A of the samples, and its partner K A."""
+class KernelCutVectors:
+    """Cut vectors in the space of a kernel: coefficients A of the samples, with the partner K A."""
 
     space: KernelSpace
     q: int
@@ -181,7 +203,9 @@ class KernelVectors:
         self.V = np.concatenate([self.V, A[:, None]], axis=1)
         self.P = np.concatenate([self.P, P[:, None]], axis=1)
 
-    def turn(self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]) -> Array:
+    def update(
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+    ) -> Array:
         F = WP + offset
         moved, change = follow(slice(0, self.space.n), F)
         if len(moved):
@@ -202,23 +226,23 @@ class Cuts:
 
     Parameters
     ----------
-    vectors : Vectors
+    vectors : CutVectors
     z : ndarray of int, shape (n,)
-        Winners: the signs at which the outputs are linearised.
+        Winners: the clusters (for two, the signs) at which the margins are linearised.
     rival : ndarray of int, shape (n, p)
-        One byte a sample and cut for up to 127 clusters.
+        Rival of each sample in each cut, or `NONE`: one byte a sample and cut for up to 127 clusters.
     counts : ndarray of int, shape (p, q)
         Sums of ``e_z - e_c`` over the samples of each cut.
     """
 
-    vectors: Vectors
+    vectors: CutVectors
     z: Labels
     rival: Labels
     counts: Array
 
     @classmethod
-    def of(cls, vectors: Vectors, labels: Labels, k: int) -> Cuts:
-        """No cuts yet; the winners are the labels."""
+    def of(cls, vectors: CutVectors, labels: Labels, k: int) -> Cuts:
+        """An empty set of cuts whose winners are the labels."""
         kind = np.int8 if k <= np.iinfo(np.int8).max else np.int32
         none = np.zeros((len(labels), 0), dtype=kind)
         return cls(vectors, labels.astype(kind), none, np.zeros((0, vectors.V.shape[2]), dtype=np.int64))
@@ -229,17 +253,17 @@ class Cuts:
         return int(self.rival.shape[1])
 
     @property
-    def heights(self) -> Array:
+    def shares(self) -> Array:
         """m_c, the share of the samples that each cut holds, (p,)."""
         return np.count_nonzero(self.rival != NONE, axis=0) / len(self.z)
 
     @property
     def means(self) -> Array:
-        """What a unit of bias adds to each cut, (p, q)."""
+        """Amount that a unit of bias of each output adds to the left side of each cut, (p, q)."""
         return self.counts / len(self.z)
 
     def add(self, rival: Labels) -> None:
-        """A cut that gives each sample a rival, or `NONE`."""
+        """Append the cut with these rivals, (n,), `NONE` for samples that it does not hold."""
         column = rival.astype(self.rival.dtype)[:, None]
         self.rival = np.concatenate([self.rival, column], axis=1)
         T = _directions(self.z, column, self.vectors.V.shape[2])[:, 0]
@@ -247,53 +271,57 @@ class Cuts:
         self.vectors.add(T)
 
     def most_violated(self, F: Array) -> Labels:
-        """The cut of all samples whose margin is below 1, with their best rivals: no other is violated more."""
+        """Rivals of the cut of all samples whose margin is below 1, with their best rivals; none is violated more."""
         return np.where(self.leads(F) < 1.0 - EDGE, rivals(F, self.z), NONE).astype(self.rival.dtype)
 
     def leads(self, F: Array) -> Array:
-        """Output of the present winner minus the best of the others, (n,)."""
+        """Output of the present winner minus the largest of the others, (n,)."""
         if F.shape[1] == 1:
             return F[:, 0] * (2.0 * self.z - 1.0)
         rows = np.arange(len(F))
         return np.asarray(F[rows, self.z] - F[rows, rivals(F, self.z)])
 
-    def turn(self, W: Array, WP: Array, offset: Array, free: bool = True) -> tuple[Array, int]:
-        """Outputs (n, q) of a solution; the winners and all cuts follow them if free. Also how many winners changed."""
+    def update(self, W: Array, WP: Array, offset: Array, update_winners: bool = True) -> tuple[Array, int]:
+        """Outputs (n, q) of a solution, and how many winners changed.
+
+        With `update_winners` the winners become those of the outputs, and the cuts and their vectors follow.
+        """
         changed = 0
 
         def follow(rows: slice, F: Array) -> tuple[Array, Array]:
             nonlocal changed
             old = self.z[rows]
-            new = winners(F, old) if free else old
+            new = winners(F, old) if update_winners else old
             moved = np.flatnonzero(new != old)
             changed += len(moved)
             if not len(moved):
                 return moved, moved
-            where = rows.start + moved
-            rival = self.rival[where]
+            index = rows.start + moved
+            rival = self.rival[index]
             before = _directions(old[moved], rival, F.shape[1])
-            # a rival that wins changes places with the winner: the demand on the sample can only become easier
-            self.rival[where] = rival = np.where(rival == new[moved, None], old[moved, None], rival)
-            self.z[where] = new[moved]
+            # a rival that wins changes places with the winner: the constraint on the sample can only become weaker
+            self.rival[index] = rival = np.where(rival == new[moved, None], old[moved, None], rival)
+            self.z[index] = new[moved]
             change = _directions(new[moved], rival, F.shape[1]) - before
             self.counts = self.counts + change.sum(axis=0, dtype=np.int64)
             return moved, change
 
-        return self.vectors.turn(W, WP, offset, follow), changed
+        return self.vectors.update(W, WP, offset, follow), changed
 
 
 @final
 @attrs.frozen(eq=False)
-class Shifted:
+class OffsetExtension:
     """Outputs of new samples with their biases.
 
     Parameters
     ----------
     inner : Extension
-        Without.
+        Outputs without biases.
     offset : ndarray of shape (q,)
+        Biases.
     dtype : numpy dtype
-        Of the result.
+        Type of the outputs.
     """
 
     inner: Extension
@@ -301,14 +329,14 @@ class Shifted:
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:
-        """Rows of raw samples, (m, d) to (m, q)."""
-        return shift(self.inner(Y), self.offset, self.dtype)
+        """Outputs (m, q) of raw rows (m, d)."""
+        return add_offset(self.inner(Y), self.offset, self.dtype)
 
-    def columns(self, index: slice) -> Shifted:
-        """Some outputs."""
+    def columns(self, index: slice) -> OffsetExtension:
+        """The extension of some outputs."""
         return attrs.evolve(self, inner=self.inner.columns(index), offset=self.offset[index])
 
 
-def shift(rows: Array, offset: Array, dtype: np.dtype) -> Array:
-    """The sum in float64, then in the type of the data."""
+def add_offset(rows: Array, offset: Array, dtype: np.dtype) -> Array:
+    """The sum of outputs and biases, added in float64 and converted to the type of the data."""
     return (rows.astype(np.float64, copy=False) + offset).astype(dtype, copy=False)

@@ -1,4 +1,8 @@
-"""Cutting planes for margins without labels: add the most violated cut, linearise at the present winners, repeat."""
+"""The cutting-plane loop: add the most violated cut, linearise at the present winners, solve, repeat.
+
+`CuttingPlaneLoop.run` is the outer loop, `_concave_convex` the inner one; the program that both solve is in
+``_restricted_dual.py``.
+"""
 
 from __future__ import annotations
 
@@ -18,48 +22,49 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.core.stages import Prepared, Task
 from clusterkit.solvers.cutting_plane._cuts import (
     Cuts,
-    FeatureVectors,
-    KernelVectors,
-    Shifted,
-    Vectors,
+    CutVectors,
+    FeatureCutVectors,
+    KernelCutVectors,
+    OffsetExtension,
+    add_offset,
     margins,
     rivals,
-    shift,
 )
-from clusterkit.solvers.cutting_plane._restricted_dual import Plane, solve_cuts
+from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, RestrictedSolution, solve_cuts
 
-__all__ = ["CuttingPlanes", "Rule", "slack_of"]
+__all__ = ["CuttingPlaneSettings", "PreparedCuttingPlanes", "balance_slack"]
 
 CCCP_STEPS = 200
-"""Most linearisations between two cuts; each lowers the objective by the share `cccp_tol`, so few are needed."""
+"""Most linearisations between two cuts. Each lowers the objective by at least the share `cccp_tol`: few are needed."""
 
 
 @final
 @attrs.frozen
-class Rule:
-    """What the two solvers set.
+class CuttingPlaneSettings:
+    """Hyper-parameters shared by cpmmc and cpm3c.
 
     Parameters
     ----------
     name : str
-    C, eps, cccp_tol : float
+        Name of the solver, for messages.
+    C, tol, cccp_tol : float
     max_iter : int
-    outputs : int
+    n_outputs : int
         q: 1 for two clusters that share an output, else k.
     intercept : bool
     """
 
     name: str
     C: float
-    eps: float
+    tol: float
     cccp_tol: float
     max_iter: int
-    outputs: int
+    n_outputs: int
     intercept: bool = True
 
 
-def slack_of(task: Task) -> float:
-    """The l for which sizes that differ by at most l have the bounds of the task; n where it has none.
+def balance_slack(task: Task) -> float:
+    """The l for which "sizes differ by at most l" means the size bounds of the task; n if the task has none.
 
     For two clusters it is the upper bound minus the lower one.
     """
@@ -74,30 +79,53 @@ def slack_of(task: Task) -> float:
 
 @final
 @attrs.define(eq=False)
-class _State:
-    """What an interruption leaves."""
+class CuttingPlaneIterate:
+    """The latest solution of the program over the cuts, feasible for these cuts.
+
+    Parameters
+    ----------
+    W : ndarray of shape (m, q)
+        Weights of the outputs, as features or as coefficients of the samples.
+    offset : ndarray of shape (q,)
+        Added to the outputs ``W'x``.
+    F : ndarray of shape (n, q)
+        Outputs of the samples, float64.
+    solution : RestrictedSolution
+    square : float
+        ``|W|²``.
+    """
 
     W: Array
     offset: Array
     F: Array
-    plane: Plane
+    solution: RestrictedSolution
     square: float
 
 
 @final
 @attrs.frozen(eq=False)
-class CuttingPlanes(Prepared):
-    """The problem on one space."""
+class PreparedCuttingPlanes(Prepared):
+    """The problem of either solver on one space.
 
-    rule: Rule
+    Parameters
+    ----------
+    settings : CuttingPlaneSettings
+    space : FeatureSpace or KernelSpace
+    k : int
+        Number of clusters.
+    balance_slack : float
+        l: largest difference of two sums of outputs, in samples.
+    """
+
+    settings: CuttingPlaneSettings
     space: FeatureSpace | KernelSpace
     k: int
-    slack: float
+    balance_slack: float
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """The balance in outputs."""
-        return {"l": self.slack}
+        """The balance of outputs, from the size bounds of the task."""
+        return {"balance_slack": self.balance_slack}
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``|W|²/2 + (C/n) Σ max(0, 1 - margin)``."""
@@ -105,25 +133,28 @@ class CuttingPlanes(Prepared):
         return np.array([outcome.status.objective])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        """All cuts, from one labelling."""
+        """The outputs after the cutting-plane loop from one labelling; only `_start` draws from `rng`."""
         assert targets is not None
-        q = self.rule.outputs
-        vectors: Vectors = (
-            FeatureVectors(self.space, q) if isinstance(self.space, FeatureSpace) else KernelVectors(self.space, q)
-        )
+        q, dtype = self.settings.n_outputs, self.space.dtype
+        vectors: CutVectors
+        if isinstance(self.space, FeatureSpace):
+            vectors = FeatureCutVectors(self.space, q)
+        else:
+            vectors = KernelCutVectors(self.space, q)
         cuts = Cuts.of(vectors, self._start(targets.labels[0], rng), self.k)
-        state, status = _Run(self.rule, vectors, self._half, cuts).loop()
-        rows, extend = vectors.rows(state.W)
-        rows = shift(rows, state.offset, self.space.dtype)
-        return Scores(rows, Shifted(extend, state.offset, self.space.dtype), status=self._finish(rows, state, status))
+        iterate, status = CuttingPlaneLoop(self.settings, vectors, self._half_width, cuts).run()
+        rows, extend = vectors.rows(iterate.W)
+        rows = add_offset(rows, iterate.offset, dtype)
+        status = self._with_certificate(rows, iterate, status)
+        return Scores(rows, OffsetExtension(extend, iterate.offset, dtype), status=status)
 
     @property
-    def _half(self) -> float:
-        """Mean outputs of any two of k clusters differ by l/n if all are within l/2n of one value."""
-        return self.slack / self.space.n / (1.0 if self.rule.outputs == 1 else 2.0)
+    def _half_width(self) -> float:
+        """Half width of the interval for mean outputs: those of any two of k clusters may differ by l/n."""
+        return self.balance_slack / self.space.n / (1.0 if self.settings.n_outputs == 1 else 2.0)
 
     def _start(self, labels: Labels, rng: Rng) -> Labels:
-        """The labels, or a split along a random direction if they are all the same, which says nothing."""
+        """The labels, or a split along a random direction if they are all the same and so give no direction."""
         if (labels != labels[0]).any():
             return labels
         n = self.space.n
@@ -135,26 +166,26 @@ class CuttingPlanes(Prepared):
         split[np.argsort(F, kind="stable")] = np.arange(n) * self.k // n
         return split
 
-    def _finish(self, rows: Array, state: _State, status: Status) -> Status:
-        """The certificate, of the rows returned."""
-        F = rows.astype(np.float64, copy=False)
+    def _with_certificate(self, rows: Array, iterate: CuttingPlaneIterate, status: Status) -> Status:
+        """The status with objective, violation and balance of the rows that are returned."""
+        F, settings = rows.astype(np.float64, copy=False), self.settings
         violation = float(np.maximum(0.0, 1.0 - margins(F)).mean())
         sums = F.sum(axis=0)
         balance = abs(float(sums[0])) if len(sums) == 1 else float(sums.max() - sums.min())
-        objective = 0.5 * state.square + self.rule.C * violation
+        objective = 0.5 * iterate.square + settings.C * violation
+        slack = iterate.solution.slack
         facts = {
             **status.facts,
             "violation": violation,
-            "xi": state.plane.slack,
-            "eps": self.rule.eps,
+            "xi": slack,
+            "tol": settings.tol,
             "balance": balance,
-            "l": self.slack,
+            "balance_slack": self.balance_slack,
         }
         if not status.converged and not status.interrupted:
             warnings.warn(
-                f"solver '{self.rule.name}' stopped at max_iter = {self.rule.max_iter} cuts: the worst violation is "
-                f"{violation:.3g}, above xi + eps = {state.plane.slack + self.rule.eps:.3g}; "
-                "raise max_iter or eps, or lower C",
+                f"solver '{settings.name}' stopped at max_iter = {settings.max_iter} cuts: the worst violation is "
+                f"{violation:.3g}, above xi + tol = {slack + settings.tol:.3g}; raise max_iter or tol, or lower C",
                 ClusterkitWarning,
                 stacklevel=2,
             )
@@ -163,137 +194,161 @@ class CuttingPlanes(Prepared):
 
 @final
 @attrs.define(eq=False)
-class _Run:
-    """One start."""
+class CuttingPlaneLoop:
+    """The cutting-plane loop from one labelling.
 
-    rule: Rule
-    vectors: Vectors
-    half: float
+    Parameters
+    ----------
+    settings : CuttingPlaneSettings
+    vectors : CutVectors
+    half_width : float
+        Half width of the interval that holds the mean outputs.
+    cuts : Cuts
+        Without cuts; its winners are the labelling.
+    iterate : CuttingPlaneIterate or None
+        None before the first program is solved.
+    history : list of float
+        Objective of each program.
+    n_cuts : list of int
+        Number of cuts of each program.
+    """
+
+    settings: CuttingPlaneSettings
+    vectors: CutVectors
+    half_width: float
     cuts: Cuts
-    state: _State | None = None
+    iterate: CuttingPlaneIterate | None = None
     history: list[float] = attrs.field(factory=list)
-    sizes: list[int] = attrs.field(factory=list)
+    n_cuts: list[int] = attrs.field(factory=list)
 
-    def loop(self) -> tuple[_State, Status]:
-        """From winners without cuts to the certificate."""
-        rule, cuts = self.rule, self.cuts
+    def run(self) -> tuple[CuttingPlaneIterate, Status]:
+        """Add cuts until none is violated by more than ξ + tol, `max_iter` or Ctrl-C; returns the last iterate."""
+        settings, cuts = self.settings, self.cuts
         converged = interrupted = False
         violation = np.inf
         try:
             cuts.add(rivals(self._nearness(), cuts.z))
-            if rule.outputs > 2:
-                self._keep_winners()
+            if settings.n_outputs > 2:
+                self._fit_start_labels()
             while True:
-                state = self._concave_convex()
-                violation = float(np.maximum(0.0, 1.0 - margins(state.F)).mean())
-                tell(Report(rule.name, cuts.p, rule.max_iter, state.plane.value))
-                converged = violation <= state.plane.slack + rule.eps
-                if converged or cuts.p >= rule.max_iter:
+                iterate = self._concave_convex()
+                violation = float(np.maximum(0.0, 1.0 - margins(iterate.F)).mean())
+                tell(Report(settings.name, cuts.p, settings.max_iter, iterate.solution.value))
+                converged = violation <= iterate.solution.slack + settings.tol
+                if converged or cuts.p >= settings.max_iter:
                     break
-                cuts.add(cuts.most_violated(state.F))
+                cuts.add(cuts.most_violated(iterate.F))
         except KeyboardInterrupt:
             interrupted = True
-        if self.state is None:
+        if self.iterate is None:
             raise KeyboardInterrupt
         if interrupted:
-            reason = f"interrupted with {cuts.p} cuts: the last plane is kept"
+            reason = f"interrupted with {cuts.p} cuts: the last iterate is returned"
         elif converged:
-            reason = f"no constraint is violated by more than xi + eps: {violation:.3g} with {cuts.p} cuts"
+            reason = f"no constraint is violated by more than xi + tol: {violation:.3g} with {cuts.p} cuts"
         else:
-            reason = f"max_iter = {rule.max_iter} cuts reached with a violation of {violation:.3g}"
-        facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.sizes)}
-        k = self.state.F.shape[1]
-        used = len(np.unique(np.argmax(self.state.F, axis=1)))
-        empty = None
-        if k > 1 and used < k:
-            empty = (
-                f"solver '{rule.name}': {k - used} of {k} clusters have no sample; its balance bounds outputs, "
-                "not sizes. A balancer ('band'), a kernel ('rbf') or a larger C may help"
-            )
+            reason = f"max_iter = {settings.max_iter} cuts reached with a violation of {violation:.3g}"
+        facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.n_cuts)}
+        empty = self._empty_clusters(self.iterate.F)
         status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted, empty_clusters=empty)
-        return self.state, status
+        return self.iterate, status
 
-    def _keep_winners(self) -> None:
-        """Cuts at the labels given, until those are fitted; then the winners follow the outputs.
+    def _empty_clusters(self, F: Array) -> str | None:
+        """Warning that some clusters have no sample; None if all have one or two clusters share an output."""
+        k = F.shape[1]
+        used = len(np.unique(np.argmax(F, axis=1)))
+        if k == 1 or used == k:
+            return None
+        return (
+            f"solver '{self.settings.name}': {k - used} of {k} clusters have no sample; its balance bounds outputs, "
+            "not sizes. A balancer ('band'), a kernel ('rbf') or a larger C may help"
+        )
 
-        The plane of a single cut tells several clusters apart so badly that some of them would be lost at once.
+    def _fit_start_labels(self) -> None:
+        """Add cuts with the winners fixed at the labels of the start until these are fitted within ξ + tol.
+
+        The outputs of a single cut separate several clusters so badly that some of them would be lost at once.
         """
-        for _ in range(max(1, self.rule.max_iter // 2)):
-            state, _ = self._program(free=False)
-            short = np.maximum(0.0, 1.0 - self.cuts.leads(state.F))
-            if float(short.mean()) <= state.plane.slack + self.rule.eps or self.cuts.p >= self.rule.max_iter:
+        settings, cuts = self.settings, self.cuts
+        for _ in range(max(1, settings.max_iter // 2)):
+            iterate, _ = self._solve_program(update_winners=False)
+            short = np.maximum(0.0, 1.0 - cuts.leads(iterate.F))
+            if float(short.mean()) <= iterate.solution.slack + settings.tol or cuts.p >= settings.max_iter:
                 break
-            self.cuts.add(self.cuts.most_violated(state.F))
+            cuts.add(cuts.most_violated(iterate.F))
 
-    def _concave_convex(self) -> _State:
-        """Linearise and solve until the objective falls by less than `cccp_tol` of it."""
+    def _concave_convex(self) -> CuttingPlaneIterate:
+        """Linearise and solve until the objective falls by less than the share `cccp_tol`."""
         value: float | None = None
         for _ in range(CCCP_STEPS):
-            state, changed = self._program()
-            still = value is not None and value - state.plane.value <= self.rule.cccp_tol * abs(value)
-            value = state.plane.value
-            if still or not changed:
+            iterate, changed = self._solve_program()
+            small = value is not None and value - iterate.solution.value <= self.settings.cccp_tol * abs(value)
+            value = iterate.solution.value
+            if small or not changed:
                 break
-        return state
+        return iterate
 
-    def _program(self, free: bool = True) -> tuple[_State, int]:
-        """Solve for the present cuts; the winners follow if free. Also how many changed."""
-        plane = self._plane()
-        W, WP, offset, square = self._weights(plane)
-        F, changed = self.cuts.turn(W, WP, offset, free)
-        self.state = _State(W, offset, F, plane, square)
-        self.history.append(plane.value)
-        self.sizes.append(self.cuts.p)
-        return self.state, changed
+    def _solve_program(self, update_winners: bool = True) -> tuple[CuttingPlaneIterate, int]:
+        """Solve for the present cuts; with `update_winners` the winners follow. Also the number of winners changed."""
+        solution = self._restricted_solution()
+        W, WP, offset, square = self._weights(solution)
+        F, changed = self.cuts.update(W, WP, offset, update_winners)
+        self.iterate = CuttingPlaneIterate(W, offset, F, solution, square)
+        self.history.append(solution.value)
+        self.n_cuts.append(self.cuts.p)
+        return self.iterate, changed
 
     def _nearness(self) -> Array:
-        """Minus half the squared distances to the class means, up to a constant of the sample: for the first rivals."""
-        q = self.rule.outputs
+        """Minus half the squared distances to the class means, up to a constant: they give the first rivals."""
+        q = self.settings.n_outputs
         if q == 1:
             return np.zeros((len(self.cuts.z), 1))
         T = np.equal(self.cuts.z[:, None], np.arange(q)).astype(np.int8)
-        shares = T.mean(axis=0)
-        present = shares > 0.0
-        safe = np.where(present, shares, 1.0)
+        class_shares = T.mean(axis=0)
+        present = class_shares > 0.0
+        divisors = np.where(present, class_shares, 1.0)
         W, WP = (
-            form / safe - np.outer(mean, present)
+            form / divisors - np.outer(mean, present)
             for form, mean in zip(self.vectors.vector(T), self.vectors.mean, strict=True)
         )
         offset = -self._at_mean(W) - 0.5 * np.einsum("aq,aq->q", W, WP)
         nothing = np.empty(0, dtype=np.intp)
-        F = self.vectors.turn(W, WP, offset, lambda rows, F: (nothing, nothing))
+        F = self.vectors.update(W, WP, offset, lambda rows, F: (nothing, nothing))
         F[:, ~present] = -np.inf
         return F
 
     def _at_mean(self, W: Array) -> Array:
-        """Outputs of the mean sample, (q,)."""
+        """Outputs ``W'x`` of the mean sample, (q,)."""
         return self.vectors.mean[1] @ W
 
     def _centred(self) -> tuple[Array, Array]:
         """Vectors and partners of samples minus their mean: translations drop out, and so do their rounding errors."""
         V, P = self.vectors.V, self.vectors.partner
-        one, other = self.vectors.mean
-        first = V - one[:, None, None] * self.cuts.means
-        return first, (first if P is V else P - other[:, None, None] * self.cuts.means)
+        mean, mean_partner = self.vectors.mean
+        centred = V - mean[:, None, None] * self.cuts.means
+        return centred, (centred if P is V else P - mean_partner[:, None, None] * self.cuts.means)
 
-    def _plane(self) -> Plane:
+    def _restricted_solution(self) -> RestrictedSolution:
+        """The solution of the program over the present cuts, from the inner products of their centred vectors."""
         V, P = self._centred()
         gram = np.einsum("apq,abq->pb", V, P, optimize=True)
         gram = 0.5 * (gram + gram.T)
         centre = None
-        if not self.rule.intercept:
-            one, other = self.vectors.mean
-            centre = np.tensordot(other, V, axes=1), float(one @ other)
-        return solve_cuts(gram, self.cuts.heights, self.cuts.means, self.rule.C, self.half, centre)
+        if not self.settings.intercept:
+            mean, mean_partner = self.vectors.mean
+            centre = np.tensordot(mean_partner, V, axes=1), float(mean @ mean_partner)
+        return solve_cuts(
+            RestrictedProgram(gram, self.cuts.shares, self.cuts.means, self.settings.C, self.half_width, centre)
+        )
 
-    def _weights(self, plane: Plane) -> tuple[Array, Array, Array, float]:
-        """W, its partner, the offset of the outputs and |W|²."""
+    def _weights(self, solution: RestrictedSolution) -> tuple[Array, Array, Array, float]:
+        """W, its partner, the offset of the outputs and ``|W|²``."""
         V, P = self._centred()
-        W, WP = (np.einsum("apq,p->aq", form, plane.weights) for form in (V, P))
-        if self.rule.intercept:
-            offset = plane.bias - self._at_mean(W)
+        W, WP = (np.einsum("apq,p->aq", form, solution.weights) for form in (V, P))
+        if self.settings.intercept:
+            offset = solution.bias - self._at_mean(W)
         else:
-            one, other = self.vectors.mean
-            W, WP = W - np.outer(one, plane.pull), WP - np.outer(other, plane.pull)
-            offset = np.zeros(self.rule.outputs)
+            mean, mean_partner = self.vectors.mean
+            W, WP = W - np.outer(mean, solution.mean_weight), WP - np.outer(mean_partner, solution.mean_weight)
+            offset = np.zeros(self.settings.n_outputs)
         return W, WP, offset, max(0.0, float(np.einsum("aq,aq->", W, WP)))

@@ -13,7 +13,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.cutting_plane._loop import CuttingPlanes, Rule, slack_of
+from clusterkit.solvers.cutting_plane._loop import CuttingPlaneSettings, PreparedCuttingPlanes, balance_slack
 
 __all__ = ["Cpmmc"]
 
@@ -21,42 +21,45 @@ __all__ = ["Cpmmc"]
 @final
 @attrs.frozen
 class Cpmmc(Solver):
-    """Seeks the hyperplane with the widest margin of all two-class labellings, ``|f(x_i)| >= 1`` as far as it pays.
+    """The hyperplane with the widest soft margin over all labellings into two classes.
 
     Minimises ``|w|²/2 + (C/n) Σ_i max(0, 1 - |f(x_i)|)``, ``f(x) = w·x + b``, subject to ``|Σ_i f(x_i)| <= l``. The
-    balance is one of outputs, not of cluster sizes: these may differ by more than l.
+    constraint balances outputs, not cluster sizes: sizes may differ by more than l. The loop is in
+    cutting_plane/_loop.py (CuttingPlaneLoop.run), the program over the cuts in cutting_plane/_restricted_dual.py
+    (solve_cuts).
 
     Parameters
     ----------
     C : float, default 1
-        Trade-off. It has the units of an inverse squared length: below the inverse of the largest squared distance
-        from the mean sample no sample reaches its margin.
-    eps : float, default 0.01
-        Stop once no constraint is violated by more than ξ + eps.
+        Weight of margin violations. It has the units of an inverse squared length: below the inverse of the largest
+        squared distance from the mean sample no sample reaches its margin.
+    tol : float, default 0.01
+        Stop once no constraint is violated by more than ξ + tol: ε of the paper.
     cccp_tol : float, default 0.001
-        Relative decrease of the objective below which the next cut is sought.
+        Relative decrease of the objective below which the next cut is added.
     max_iter : int, default 100
         Most cuts.
 
     Warns
     -----
     ClusterkitWarning
-        If `max_iter` cuts do not suffice; it names the violation.
+        If `max_iter` cuts do not suffice, with the violation that remains.
 
     Notes
     -----
-    A constraint asks a set of samples, the cut, for ``Σ |f| >= size - n ξ``; the set violated most is that of all
+    A constraint requires ``Σ |f| >= size - n ξ`` of a set of samples, the cut; the most violated set is that of all
     samples with ``|f| < 1``. ``|f|`` is linearised at the present signs (a concave-convex procedure: the objective
     falls or stays until the next cut is added). The quadratic program over the cuts is solved by its dual, which has
     one variable a cut. Each program costs one pass over the features, O(n L), and a new cut another; on a kernel
-    O(n) and O(n²), with the n x n matrix in memory. Beside the features it keeps a byte a sample and cut.
+    O(n) and O(n²), with the n x n matrix in memory. Besides the features, memory is one byte a sample and cut.
 
-    The start are the signs of the labels given: the first plane is normal to the difference of the class means. So
-    random labels give a random direction. Labels that are all the same are replaced by a random split. The result
-    is a local optimum; `n_init` compares starts by the objective.
+    The solver starts from the signs of the labels it receives: the first hyperplane is normal to the difference of the
+    class means. Random labels therefore give a random direction. Labels that are all the same are replaced by a random
+    split. The outcome is a local optimum; `n_init` compares starts by the objective.
 
-    `l` is the widest size minus the narrowest in ``Task.bounds``. Features are centred inside, so that translations
-    of the data change nothing; the balance is then ``|b| <= l/n`` on the bias at the mean sample.
+    `l`, reported as ``balance_slack``, is the largest size minus the smallest in ``Task.bounds``. Features are centred
+    inside, so that translations of the data change nothing; the balance is then ``|b| <= l/n`` on the bias at the mean
+    sample.
 
     References
     ----------
@@ -71,7 +74,7 @@ class Cpmmc(Solver):
     has_objective: ClassVar[bool] = True
 
     C: float = params.real(1.0, above=0)
-    eps: float = params.real(0.01, above=0)
+    tol: float = params.real(0.01, above=0)
     cccp_tol: float = params.real(0.001, above=0)
     max_iter: int = params.integer(100, at_least=1)
 
@@ -82,5 +85,5 @@ class Cpmmc(Solver):
 
 
 def _prepare(spec: Cpmmc, space: FeatureSpace | KernelSpace, task: Task, rng: Rng) -> Prepared:
-    rule = Rule(spec.name, spec.C, spec.eps, spec.cccp_tol, spec.max_iter, outputs=1)
-    return CuttingPlanes(rule, space, 2, slack_of(task))
+    settings = CuttingPlaneSettings(spec.name, spec.C, spec.tol, spec.cccp_tol, spec.max_iter, n_outputs=1)
+    return PreparedCuttingPlanes(settings, space, 2, balance_slack(task))

@@ -1,4 +1,4 @@
-"""Passes over a nonnegative matrix that is being factorised, and the rows of new samples with the basis fixed."""
+"""Passes over a nonnegative matrix during its factorisation, and the embedding of new samples with the basis fixed."""
 
 from __future__ import annotations
 
@@ -19,68 +19,72 @@ from clusterkit.numerics.threads import available
 __all__ = [
     "Blocks",
     "FoldIn",
-    "Rule",
+    "RowUpdate",
     "blocks_of",
     "factor_gram",
-    "fold",
+    "fold_in",
     "inner",
     "nonnegative_kernel",
-    "sweep",
     "thin_product",
+    "update_rows",
     "workers",
 ]
 
-COLUMNS = 32
-"""Columns up to which the compiled products are no slower than those of BLAS on one core (500 attributes)."""
-ROWS = 512
-"""Rows of one job: sums have the same order whatever the number of threads."""
-SMALLEST = 2_000_000
-"""Multiplications of a pass below which a second thread costs more than it gives."""
-FOLD_UPDATES = 200
-"""Of a new row with the basis fixed: so many whatever the other rows, on which its result must not depend."""
+COMPILED_COLUMNS = 32
+"""Number of columns up to which the compiled products are at least as fast as BLAS on one core (500 attributes)."""
+ROWS_PER_JOB = 512
+"""Rows of one job; constant, so that sums have the same order for every number of threads."""
+THREADED_PRODUCTS = 2_000_000
+"""Multiplications of a pass below which a second thread costs more time than it saves."""
+FOLD_IN_UPDATES = 200
+"""Updates of a new row with the basis fixed; constant, because a row must not depend on the other new rows."""
+FOLD_IN_CHANGE = 1e-6
+"""Coordinate descent ends for a new row after a pass that moved it by less than this times the first pass."""
 
 Blocks = Callable[[], Iterator[tuple[slice, Any]]]
+"""Function that starts a pass: row slices with their rows of H, dense or sparse."""
 
 
 @final
 @attrs.frozen
-class Rule:
-    """How rows of a factor move towards their minimum while the other factor is fixed.
+class RowUpdate:
+    """The update of the rows of one factor while the other factor is fixed.
 
     Parameters
     ----------
     kind : {"multiplicative", "hals"}
     delta : float
-        Of multiplicative updates, absolute.
-    most : int
-        Updates of a row at most.
-    enough : float
-        Coordinate descent ends for a row after a pass that moved it by less than this times the first one.
+        Added to numerator and denominator of multiplicative updates, absolute.
+    max_passes : int
+        Maximum number of updates of a row.
+    stop_ratio : float
+        Coordinate descent ends for a row after a pass that moved it by less than this times the first pass.
     """
 
     kind: Literal["multiplicative", "hals"]
     delta: float = 0.0
-    most: int = 1
-    enough: float = 0.0
+    max_passes: int = 1
+    stop_ratio: float = 0.0
 
     def advance(self, A: Array, N: Array, G: Array) -> float:
-        """Update the rows of A in place, given N (b, q) and G (q, q); the sum of squared changes."""
+        """Update the rows of A (b, q) in place from N (b, q) and G (q, q); returns the sum of squared changes."""
         from clusterkit.solvers.factorisation._updates_jit import advance
 
-        return float(advance(self.code, A, np.ascontiguousarray(N), G, self.delta, self.most, self.enough))
+        N = np.ascontiguousarray(N)
+        return float(advance(self.code, A, N, G, self.delta, self.max_passes, self.stop_ratio))
 
     @property
     def code(self) -> int:
-        """For the compiled loops."""
+        """Number of this kind in the compiled loops."""
         from clusterkit.solvers.factorisation._updates_jit import MULTIPLICATIVE
 
         return MULTIPLICATIVE if self.kind == "multiplicative" else MULTIPLICATIVE + 1
 
 
 def workers(n: int, width: int, columns: int) -> ThreadPoolExecutor | None:
-    """Threads for passes over an (n, width) matrix, where they are worth it."""
+    """Pool of threads for passes over an (n, width) matrix; None where one thread is as fast."""
     threads = available()
-    if threads == 1 or columns > COLUMNS or n * width * columns < SMALLEST:
+    if threads == 1 or columns > COMPILED_COLUMNS or n * width * columns < THREADED_PRODUCTS:
         return None
     return ThreadPoolExecutor(threads)
 
@@ -98,7 +102,7 @@ def nonnegative_kernel(solver: str, space: KernelSpace) -> Array:
 
 
 def blocks_of(K: Array) -> Blocks:
-    """Blocks of rows of an array."""
+    """Passes over the blocks of rows of an array."""
 
     def blocks() -> Iterator[tuple[slice, Array]]:
         for rows in block_plan(len(K), K.shape[1], K.dtype):
@@ -107,10 +111,10 @@ def blocks_of(K: Array) -> Blocks:
     return blocks
 
 
-def sweep(
-    blocks: Blocks, W: Array, A: Array, rule: Rule, pool: ThreadPoolExecutor | None
+def update_rows(
+    blocks: Blocks, W: Array, A: Array, update: RowUpdate, pool: ThreadPoolExecutor | None
 ) -> tuple[Array, Array, float]:
-    """One pass over H: update A by ``H W``, and sum up the products with the new A.
+    """One pass over H: update A from ``H W``, and sum the products with the new A.
 
     Parameters
     ----------
@@ -119,7 +123,7 @@ def sweep(
     W : ndarray of shape (L, q)
     A : ndarray of shape (n, q)
         Updated in place.
-    rule : Rule
+    update : RowUpdate
     pool : ThreadPoolExecutor or None
 
     Returns
@@ -136,30 +140,30 @@ def sweep(
     moved = 0.0
 
     def job(H: Any, part: Array) -> tuple[Array, Array, float]:
-        own = np.empty_like(G)
-        if isinstance(H, np.ndarray) and len(G) <= COLUMNS:
-            from clusterkit.solvers.factorisation._updates_jit import turn
+        if isinstance(H, np.ndarray) and len(G) <= COMPILED_COLUMNS:
+            from clusterkit.solvers.factorisation._updates_jit import update_block
 
-            Pt = np.zeros(Wt.shape, dtype=H.dtype)
-            change = turn(np.ascontiguousarray(H), Wt, G, part, Pt, own, rule.code, rule.delta, rule.most, rule.enough)
-            return Pt, own, change
-        change = rule.advance(part, H @ W, G)
+            Pt, gram = np.zeros(Wt.shape, dtype=H.dtype), np.empty_like(G)
+            limits = (update.delta, update.max_passes, update.stop_ratio)
+            change = update_block(np.ascontiguousarray(H), Wt, G, part, Pt, gram, update.code, *limits)
+            return Pt, gram, change
+        change = update.advance(part, H @ W, G)
         return np.asarray(H.T @ part).T, factor_gram(part), change
 
-    for Pt, own, change in _in_order(blocks, job, A, pool):
+    for Pt, gram, change in _in_order(blocks, job, A, pool):
         P += Pt
-        AA += own
+        AA += gram
         moved += change
     return P.T, AA, moved
 
 
 def thin_product(blocks: Blocks, W: Array, out: Array, pool: ThreadPoolExecutor | None) -> Array:
-    """``H W`` into `out`, (n, q)."""
+    """Write ``H W`` to `out`, (n, q), and return it."""
     W = W.astype(out.dtype, copy=False)
     Wt = np.ascontiguousarray(W.T)
 
     def job(H: Any, part: Array) -> None:
-        if isinstance(H, np.ndarray) and len(Wt) <= COLUMNS:
+        if isinstance(H, np.ndarray) and len(Wt) <= COMPILED_COLUMNS:
             from clusterkit.solvers.factorisation._updates_jit import products
 
             products(np.ascontiguousarray(H), Wt, part)
@@ -174,22 +178,22 @@ def thin_product(blocks: Blocks, W: Array, out: Array, pool: ThreadPoolExecutor 
 def _in_order(
     blocks: Blocks, job: Callable[[Any, Array], Any], A: Array, pool: ThreadPoolExecutor | None
 ) -> Iterator[Any]:
-    """Results of ``job(rows of H, the same rows of A)``, in the order of the rows; at most two blocks are alive."""
+    """Results of ``job(rows of H, same rows of A)`` in the order of the rows; at most two blocks are in memory."""
     waiting: list[Future[Any]] = []
     try:
         for rows, H in blocks():
             if isinstance(H, np.ndarray):
-                parts = [slice(s, min(s + ROWS, len(H))) for s in range(0, len(H), ROWS)]
+                parts = [slice(s, min(s + ROWS_PER_JOB, len(H))) for s in range(0, len(H), ROWS_PER_JOB)]
             else:
                 parts = [slice(0, rows.stop - rows.start)]  # cutting a sparse block copies it
-            own = A[rows]
+            block = A[rows]
             if pool is None:
                 for part in parts:
-                    yield job(H if len(parts) == 1 else H[part], own[part])
+                    yield job(H if len(parts) == 1 else H[part], block[part])
                 continue
-            begun = [pool.submit(job, H if len(parts) == 1 else H[part], own[part]) for part in parts]
-            waiting, before = begun, waiting
-            for future in before:
+            submitted = [pool.submit(job, H if len(parts) == 1 else H[part], block[part]) for part in parts]
+            waiting, previous = submitted, waiting
+            for future in previous:
                 yield future.result()
         while waiting:
             yield waiting.pop(0).result()
@@ -199,10 +203,10 @@ def _in_order(
 
 
 def factor_gram(A: Array) -> Array:
-    """``A'A`` in float64, without the threads of BLAS for thin factors, which cost more than they give."""
+    """``A'A`` in float64; for thin factors by a compiled loop, because the threads of BLAS cost more than they save."""
     from clusterkit.solvers.factorisation._updates_jit import gram
 
-    if A.shape[1] > COLUMNS:
+    if A.shape[1] > COMPILED_COLUMNS:
         wide = A.astype(np.float64, copy=False)
         return np.asarray(wide.T @ wide)
     G = np.empty((A.shape[1], A.shape[1]))
@@ -215,23 +219,23 @@ def inner(A: Array, B: Array) -> float:
     return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
 
 
-def fold(N: Array, G: Array, rule: Rule) -> Array:
+def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
     """Nonnegative rows a that (nearly) minimise ``a G a' / 2 - a N'``, (m, q), float64.
 
-    From the best of the rows whose entries are all equal, so that a row depends on its own products alone.
+    The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
     start = N.sum(axis=1, keepdims=True) / total if total > 0 else np.zeros((len(N), 1))
     A = np.repeat(start, len(G), axis=1)
-    attrs.evolve(rule, most=FOLD_UPDATES, enough=1e-6).advance(A, N, G)
+    attrs.evolve(update, max_passes=FOLD_IN_UPDATES, stop_ratio=FOLD_IN_CHANGE).advance(A, N, G)
     return A
 
 
 @final
 @attrs.frozen(eq=False)
 class FoldIn:
-    """Rows of A for new samples with the basis fixed.
+    """Rows of the factor A for new samples, with the basis fixed.
 
     Parameters
     ----------
@@ -239,16 +243,16 @@ class FoldIn:
         Raw rows to N, (m, q): features times W, or kernel values times weights of the samples.
     gram : ndarray of shape (q, q)
         Inner products of the columns of the basis.
-    rule : Rule
+    update : RowUpdate
     dtype : numpy dtype
-        Of the result.
+        Type of the rows returned.
     shown : ndarray of int
         Columns of A to return.
     """
 
     products: LinearRows | KernelRows
     gram: Array
-    rule: Rule
+    update: RowUpdate
     dtype: np.dtype
     shown: Array
 
@@ -258,9 +262,9 @@ class FoldIn:
         return self.products.coefficients
 
     def __call__(self, Y: Array) -> Array:
-        """Rows for Y, (m, d) to (m, q); O(q²) an update beside the products."""
-        return fold(self.products(Y), self.gram, self.rule)[:, self.shown].astype(self.dtype, copy=False)
+        """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
+        return fold_in(self.products(Y), self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
 
     def columns(self, index: slice) -> Extension:
-        """The same factors, some columns returned."""
+        """The extension that returns some of the columns."""
         return attrs.evolve(self, shown=self.shown[index])

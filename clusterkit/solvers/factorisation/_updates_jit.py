@@ -1,7 +1,7 @@
 """Compiled inner loops of nonnegative factorisations: thin products and the updates of the rows of a factor.
 
-BLAS packs the long matrix anew for each thin product, which costs as much as the product; here a tile of its rows is
-read once for both products of an iteration.
+BLAS repacks the long matrix for each thin product, which costs as much as the product. Here a tile of its rows is read
+once for both products of an iteration.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ import numpy as np
 
 from clusterkit._jit import njit
 
-__all__ = ["MULTIPLICATIVE", "advance", "gram", "products", "turn"]
+__all__ = ["MULTIPLICATIVE", "advance", "gram", "products", "update_block"]
 
 MULTIPLICATIVE = 0
-"""The rule of Lee and Seung; any other value means coordinate descent (HALS)."""
+"""Code of the multiplicative updates of Lee and Seung; any other value means coordinate descent (HALS)."""
 
 TILE = 32
-LANES = 8  # rows updated in step: constant, so that they become vectors
-SUMS = {"reassoc", "contract", "nsz"}  # sums may be reordered, infinities stay what they are
-DEAD = 1e-32  # squared length of a column, relative to all, below which coordinate descent leaves it alone
+"""Rows of H that both products of an iteration read together, so that they are still in the cache."""
+LANES = 8
+"""Rows updated simultaneously; constant, so that the compiler turns the inner loops into vector instructions."""
+SUMS = {"reassoc", "contract", "nsz"}
+"""Freedoms of the compiler: sums may be reordered and fused, but infinities and nans keep their meaning."""
+NEGLIGIBLE_COLUMN = 1e-32
+"""Squared length of a column, relative to the sum over all columns, below which coordinate descent skips it."""
 
 
 @njit(fastmath=SUMS)
 def products(H: Any, Wt: Any, N: Any) -> None:
-    """``N = H W`` for Wt = W', (b, L) and (q, L) to (b, q): four rows and two columns at a time stay in registers."""
+    """``N = H W`` for Wt = W', (b, L) and (q, L) to (b, q); four rows and two columns at a time, kept in registers."""
     n, L = H.shape
     q = Wt.shape[0]
     zero = H.dtype.type(0)
@@ -72,7 +76,7 @@ def products(H: Any, Wt: Any, N: Any) -> None:
 
 @njit(fastmath=SUMS)
 def _add_adjoint(H: Any, A: Any, Pt: Any) -> None:
-    """``Pt += A' H``, (q, L)."""
+    """``Pt += A' H``, (q, L), for H (b, L) and A (b, q)."""
     n, L = H.shape
     q = A.shape[1]
     i = 0
@@ -105,7 +109,7 @@ def _add_adjoint(H: Any, A: Any, Pt: Any) -> None:
 
 @njit(fastmath=SUMS)
 def gram(A: Any, G: Any) -> None:
-    """``G = A'A``, (q, q), in the type of G."""
+    """``G = A'A``, (q, q), in the precision of G."""
     n, q = A.shape
     row = G[0].copy()
     G[:] = 0.0
@@ -119,11 +123,11 @@ def gram(A: Any, G: Any) -> None:
 
 
 @njit(fastmath=SUMS, error_model="numpy")
-def _multiply(row: Any, N: Any, G: Any, delta: Any, most: Any, D: Any) -> None:
-    """Multiplicative updates of LANES rows, (q, LANES) each, in step."""
+def _multiply(row: Any, N: Any, G: Any, delta: Any, max_passes: Any, D: Any) -> None:
+    """Multiplicative updates ``a (N + δ) / (a G + δ)`` of LANES rows at once; row and N are (q, LANES)."""
     q = len(G)
     old = row.copy()
-    for _ in range(most):
+    for _ in range(max_passes):
         old[:] = row
         for c in range(q):
             for r in range(LANES):
@@ -138,18 +142,27 @@ def _multiply(row: Any, N: Any, G: Any, delta: Any, most: Any, D: Any) -> None:
 
 @njit(fastmath=SUMS, error_model="numpy")
 def _descend(
-    row: Any, work: Any, G: Any, most: Any, enough2: Any, least: Any, step: Any, change: Any, allowed: Any, going: Any
+    row: Any,
+    slope: Any,
+    G: Any,
+    max_passes: Any,
+    squared_ratio: Any,
+    least: Any,
+    step: Any,
+    change: Any,
+    allowed: Any,
+    active: Any,
 ) -> None:
-    """Passes of coordinate descent over LANES rows in step; `work` holds their N and becomes their slopes."""
+    """Passes of coordinate descent over LANES rows at once; `slope` holds N on entry and becomes ``N - a G``."""
     q = len(G)
     for b in range(q):
         for c in range(q):
             g = G[b, c]
             for r in range(LANES):
-                work[c, r] -= g * row[b, r]
+                slope[c, r] -= g * row[b, r]
     for r in range(LANES):
-        going[r] = 1.0
-    for sweep in range(most):
+        active[r] = 1.0
+    for sweep in range(max_passes):
         for r in range(LANES):
             change[r] = 0.0
         for b in range(q):
@@ -157,41 +170,42 @@ def _descend(
                 continue
             inverse = 1.0 / G[b, b]
             for r in range(LANES):
-                # a row that has ended stays, so that it does not depend on those beside it
-                step[r] = max(work[b, r] * inverse, -row[b, r]) * going[r]
+                # a row that has converged no longer moves, so that it does not depend on the rows beside it
+                step[r] = max(slope[b, r] * inverse, -row[b, r]) * active[r]
                 row[b, r] += step[r]
                 change[r] += step[r] * step[r]
             for c in range(q):
                 g = G[b, c]
                 for r in range(LANES):
-                    work[c, r] -= g * step[r]
-        any_left = False
+                    slope[c, r] -= g * step[r]
+        any_active = False
         for r in range(LANES):
             if sweep == 0:
-                allowed[r] = enough2 * change[r]
+                allowed[r] = squared_ratio * change[r]
             if change[r] <= allowed[r]:
-                going[r] = 0.0
+                active[r] = 0.0
             else:
-                any_left = True
-        if not any_left:
+                any_active = True
+        if not any_active:
             return
 
 
 @njit(fastmath=SUMS)
-def advance(rule: Any, A: Any, N: Any, G: Any, delta: Any, most: Any, enough: Any) -> Any:
+def advance(code: Any, A: Any, N: Any, G: Any, delta: Any, max_passes: Any, stop_ratio: Any) -> Any:
     """Move the rows a of A towards the minimum of ``a G a' / 2 - a N'`` over a >= 0, in place.
 
     Parameters
     ----------
-    rule : int
-        MULTIPLICATIVE: one update ``a (N + δ) / (a G + δ)``, most times. Otherwise passes over the coordinates, each
-        put to its minimum, until one pass moves the row by less than `enough` times the first, or `most` passes.
+    code : int
+        MULTIPLICATIVE: `max_passes` updates ``a (N + δ) / (a G + δ)``. Otherwise passes over the coordinates, each of
+        which is set to its minimum, until a pass moves the row by less than `stop_ratio` times the first pass, or
+        until `max_passes`.
     A : ndarray of shape (b, q)
     N : ndarray of shape (b, q)
     G : ndarray of shape (q, q), float64
         Symmetric, positive semidefinite.
-    delta, enough : float
-    most : int
+    delta, stop_ratio : float
+    max_passes : int
 
     Returns
     -------
@@ -200,29 +214,29 @@ def advance(rule: Any, A: Any, N: Any, G: Any, delta: Any, most: Any, enough: An
 
     Notes
     -----
-    O(b q²) an update; float64 inside, whatever the type of A.
+    O(b q²) per update; computed in float64 for every type of A.
     """
     n, q = A.shape
-    row, work, before = np.empty((q, LANES)), np.empty((q, LANES)), np.empty((q, LANES))
+    row, slope, before = np.empty((q, LANES)), np.empty((q, LANES)), np.empty((q, LANES))
     step, change, allowed = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    going = np.empty(LANES)
+    active = np.empty(LANES)
     least = 0.0
     for c in range(q):
-        least += DEAD * G[c, c]
+        least += NEGLIGIBLE_COLUMN * G[c, c]
     moved = 0.0
     for i in range(0, n, LANES):
         m = min(LANES, n - i)
         row[:] = 0.0
-        work[:] = 0.0
+        slope[:] = 0.0
         for r in range(m):
             for c in range(q):
                 row[c, r] = A[i + r, c]
-                work[c, r] = N[i + r, c]
+                slope[c, r] = N[i + r, c]
         before[:] = row
-        if rule == 0:
-            _multiply(row, work, G, delta, most, step)
+        if code == MULTIPLICATIVE:
+            _multiply(row, slope, G, delta, max_passes, step)
         else:
-            _descend(row, work, G, most, enough * enough, least, step, change, allowed, going)
+            _descend(row, slope, G, max_passes, stop_ratio * stop_ratio, least, step, change, allowed, active)
         for r in range(m):
             for c in range(q):
                 A[i + r, c] = row[c, r]
@@ -231,8 +245,10 @@ def advance(rule: Any, A: Any, N: Any, G: Any, delta: Any, most: Any, enough: An
 
 
 @njit
-def turn(H: Any, Wt: Any, G: Any, A: Any, Pt: Any, AA: Any, rule: Any, delta: Any, most: Any, enough: Any) -> Any:
-    """One iteration for some rows: update A by ``H W`` and G = W'W, then ``Pt = A'H`` and ``AA = A'A``.
+def update_block(
+    H: Any, Wt: Any, G: Any, A: Any, Pt: Any, AA: Any, code: Any, delta: Any, max_passes: Any, stop_ratio: Any
+) -> Any:
+    """One iteration for some rows: update A from ``H W`` and G = W'W, then ``Pt = A'H`` and ``AA = A'A``.
 
     Parameters
     ----------
@@ -241,7 +257,9 @@ def turn(H: Any, Wt: Any, G: Any, A: Any, Pt: Any, AA: Any, rule: Any, delta: An
     G, AA : ndarray of shape (q, q), float64
     A : ndarray of shape (b, q)
     Pt : ndarray of shape (q, L)
-        Zeros, in the type of H.
+        Zeros on entry, in the type of H.
+    code, delta, max_passes, stop_ratio
+        As in `advance`.
 
     Returns
     -------
@@ -254,7 +272,7 @@ def turn(H: Any, Wt: Any, G: Any, A: Any, Pt: Any, AA: Any, rule: Any, delta: An
     for start in range(0, n, TILE):
         stop = min(n, start + TILE)
         products(H[start:stop], Wt, N[: stop - start])
-        moved += advance(rule, A[start:stop], N[: stop - start], G, delta, most, enough)
+        moved += advance(code, A[start:stop], N[: stop - start], G, delta, max_passes, stop_ratio)
         _add_adjoint(H[start:stop], A[start:stop], Pt)
     gram(A, AA)
     return moved

@@ -1,4 +1,4 @@
-"""Convex nonnegative matrix factorisation: the basis is made of weighted sums of samples, known through a kernel."""
+"""Convex nonnegative matrix factorisation: the basis vectors are weighted sums of samples known through a kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.factorisation._passes import (
     FoldIn,
-    Rule,
+    RowUpdate,
     blocks_of,
     inner,
     nonnegative_kernel,
@@ -34,20 +34,20 @@ __all__ = ["ConvexNmf"]
 class ConvexNmf(Solver):
     """Minimises ``F = |Φ - R (A'Φ)|² / 2`` over nonnegative R and A (n, k), for samples Φ in a kernel's space.
 
-    The k basis vectors ``A'Φ`` are nonnegative sums of samples, so they lie where the samples are, whatever the space;
-    the rows of R embed the samples. Unlike `nmf` of the kernel matrix F is the error in feature space:
-    ``2 F = tr (I - R A') K (I - A R')``. On a kernel `_kernel` keeps K, O(n² d) once and two products with it, O(n² k),
-    an iteration.
+    The k basis vectors ``A'Φ`` are nonnegative sums of samples, so they lie among the samples in every space; the rows
+    of R embed the samples. Unlike in `nmf` of the kernel matrix, F is the error in feature space:
+    ``2 F = tr (I - R A') K (I - A R')``. The matrix K is kept, O(n² d) once, and an iteration takes two products with
+    it, O(n² k). The iteration is in `_PreparedConvexNmf._iterate`.
 
     Parameters
     ----------
     max_iter : int, default 500
-        Most iterations, each an update of R and then of A.
+        Maximum number of iterations, each an update of R and then of A.
     tol : float, default 1e-3
-        Stop once R, and A, changed in one iteration by less than this, relative to their Frobenius norm.
+        Stop when R and A both changed by less than this in one iteration, relative to their Frobenius norms.
     delta : float, default 1e-12
-        Times mean(K): added to numerator and denominator of the updates, which keeps 0/0 out, F monotone and the
-        stationary points where they are.
+        This times mean(K) is added to numerator and denominator of the updates. It prevents 0/0, keeps F monotone and
+        does not move the stationary points.
 
     Raises
     ------
@@ -57,10 +57,10 @@ class ConvexNmf(Solver):
     Notes
     -----
     ``R <- R ∘ (K A + δ) / (R A'K A + δ)``, then ``A <- A ∘ (K R + δ) / (K A R'R + δ)``. Neither update can raise F,
-    which is known to about ``1e-15 tr K``. It starts from random factors, scaled to the best product of their shape.
-    New samples are folded in: A fixed, a fixed number of updates of their own rows from a deterministic start.
-    Training rows stopped elsewhere, so predicting them need not give `labels_` (`exact_on_training` is False). After
-    Ctrl-C the factors of the last complete iteration are kept.
+    which is computed to about ``1e-15 tr K``. The start is a pair of random factors, scaled to the best multiple of
+    their product. New samples are folded in: with A fixed, their rows get a fixed number of updates from a
+    deterministic start. The rows of the training samples ended elsewhere, so predicting the training samples need not
+    give `labels_` (`exact_on_training` is False). After Ctrl-C the factors of the last complete iteration are kept.
 
     References
     ----------
@@ -81,19 +81,19 @@ class ConvexNmf(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels."""
+        """The implementations, by the type of the space."""
         return {KernelSpace: Path(_kernel, Scores, sparse=True, square=True)}
 
 
 def _kernel(spec: ConvexNmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it and no value is negative."""
-    return _Convex(spec, space, task.k, nonnegative_kernel("convex_nmf", space))
+    return _PreparedConvexNmf(spec, space, task.k, nonnegative_kernel("convex_nmf", space))
 
 
 @final
 @attrs.define(eq=False)
-class _Factors:
-    """R and A with what the updates need of A."""
+class _ConvexFactors:
+    """The factors R and A, and the products ``K A`` and ``A'K A`` that the next update of R needs."""
 
     R: Array
     A: Array
@@ -103,8 +103,8 @@ class _Factors:
 
 @final
 @attrs.frozen(eq=False)
-class _Convex(Prepared):
-    """The kernel matrix."""
+class _PreparedConvexNmf(Prepared):
+    """Convex NMF of a kernel matrix."""
 
     spec: ConvexNmf
     space: KernelSpace
@@ -122,26 +122,26 @@ class _Convex(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, k, dtype = self.space.n, self.k, self.space.dtype
         mean = float(self.K.mean(dtype=np.float64))
-        rule = Rule("multiplicative", delta=self.spec.delta * mean)
+        update = RowUpdate("multiplicative", delta=self.spec.delta * mean)
         # 1 - U is never 0, which would be a fixed point of the updates
         R, A = 1.0 - rng.random((n, k)), 1.0 - rng.random((n, k))
         if mean == 0.0:
-            factors = _Factors(np.zeros((n, k)), A, np.zeros((n, k)), np.zeros((k, k)))
+            factors = _ConvexFactors(np.zeros((n, k)), A, np.zeros((n, k)), np.zeros((k, k)))
             status = Status(1, True, "all kernel values are zero, and so are the rows", (0.0,))
         else:
-            factors, status = self._iterate(R, A, rule)
+            factors, status = self._iterate(R, A, update)
         status = attrs.evolve(status, predicts_labels=False)
         space = self.space
         products = KernelRows(space.coordinates, space.points, space.kernel, factors.A)
-        extend = FoldIn(products, factors.AKA, rule, dtype, np.arange(k))
+        extend = FoldIn(products, factors.AKA, update, dtype, np.arange(k))
         lengths = np.sqrt(np.maximum(np.diag(factors.AKA), 0.0))
         return Scores(factors.R.astype(dtype), extend, scale=lengths, status=status)
 
-    def _iterate(self, R: Array, A: Array, rule: Rule) -> tuple[_Factors, Status]:
-        """Alternate until the factors stand still."""
+    def _iterate(self, R: Array, A: Array, update: RowUpdate) -> tuple[_ConvexFactors, Status]:
+        """Alternate until the factors no longer change."""
         spec, trace = self.spec, float(self.K.trace(dtype=np.float64))
         blocks, pool = blocks_of(self.K), workers(len(R), len(R), self.k)
-        # contracted K A in the type of K: its rounding is that of K itself
+        # K A in the type of K: its rounding errors are no larger than those of K itself
         thin = np.empty((len(R), self.k), dtype=self.K.dtype)
 
         def times(M: Array) -> Array:
@@ -151,19 +151,20 @@ class _Convex(Prepared):
         converged, reason, interrupted = False, "", False
         with nullcontext() if pool is None else pool:
             KA = times(A)
-            # the best multiple of the random product
-            A *= (factor := inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny))
-            now = _Factors(R, A, KA * factor, A.T @ KA * factor)
+            # scale A so that the random product has the smallest error
+            factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
+            A *= factor
+            current = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
             try:
                 for turn in range(1, spec.max_iter + 1):
-                    R = now.R.copy()
-                    changes = [rule.advance(R, now.KA, now.AKA) / inner(R, R)]
+                    R = current.R.copy()
+                    changes = [update.advance(R, current.KA, current.AKA) / inner(R, R)]
                     RR, KR = R.T @ R, times(R)
-                    A = now.A * _ratio(KR, now.KA @ RR, rule.delta)
-                    changes.append(inner(A - now.A, A - now.A) / inner(A, A))
+                    A = current.A * _ratio(KR, current.KA @ RR, update.delta)
+                    changes.append(inner(A - current.A, A - current.A) / inner(A, A))
                     KA = times(A)
-                    now = _Factors(R, A, KA, A.T @ KA)
-                    history.append(max(0.0, 0.5 * (trace - 2.0 * inner(R, KA) + inner(now.AKA, RR))))
+                    current = _ConvexFactors(R, A, KA, A.T @ KA)
+                    history.append(max(0.0, 0.5 * (trace - 2.0 * inner(R, KA) + inner(current.AKA, RR))))
                     change = float(np.sqrt(max(changes)))
                     tell(Report("convex_nmf", turn, spec.max_iter, history[-1]))
                     if change < spec.tol:
@@ -176,10 +177,10 @@ class _Convex(Prepared):
                     raise
                 interrupted = True
                 reason = f"interrupted after {len(history)} iterations: the factors so far are kept"
-        return now, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+        return current, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
 
 
 def _ratio(numerator: Array, denominator: Array, delta: float) -> Array:
-    """``(N + δ) / (D + δ)``; 0 where δ = 0 and D = 0, where the entry it multiplies is 0 or may as well be."""
+    """``(N + δ) / (D + δ)``, and 0 where δ = D = 0: the entry it multiplies is 0 there, or may be set to 0."""
     D = denominator + delta
     return np.divide(numerator + delta, D, out=np.zeros_like(D), where=D > 0)

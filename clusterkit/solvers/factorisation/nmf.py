@@ -20,22 +20,26 @@ from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
-    Rule,
+    RowUpdate,
     blocks_of,
     factor_gram,
     inner,
     nonnegative_kernel,
-    sweep,
+    update_rows,
     workers,
 )
 
 __all__ = ["Nmf"]
 
-# Coordinate descent goes on while the products are dearer: alpha and epsilon of Gillis & Glineur, section 4.1. Their
-# alpha is 0.5; compiled products cost less beside the passes, and a fifth of it is as good for less time.
-EFFORT = 0.1
-ENOUGH = 0.1
-MOST = 100
+HALS_EFFORT = 0.1
+"""Cost of the passes of coordinate descent per cost of the products with H: α of Gillis & Glineur, section 4.1.
+
+Their α is 0.5; compiled products are cheaper relative to the passes, and a fifth of it is as good in less time.
+"""
+HALS_STOP = 0.1
+"""Passes end for a row after a pass that moved it by less than this times the first pass: ε of Gillis & Glineur."""
+HALS_MAX_PASSES = 100
+"""Bound on the passes over a row; on long products the two rules above end them earlier."""
 
 
 @final
@@ -43,28 +47,29 @@ MOST = 100
 class Nmf(Solver):
     """Minimises ``F = |H - A W'|² / 2`` over nonnegative A (n, k) and W (L, k); the rows of A embed the samples.
 
-    For nonnegative features whose clusters are additive parts. On features `_features` makes one pass over H an
-    iteration, O(n L k + (n + L) k²), O(nnz k) where H is sparse, and holds A and W beside it; streamed features cost
-    one mapping of the data an iteration. On a kernel `_kernel` factorises K in the place of H, O(n² k) an iteration.
-    F never rises in exact arithmetic; it is known to about ``1e-15 |H|²`` and clipped at 0.
+    For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
+    or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
+    a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
+    is computed to about ``1e-15 |H|²`` and clipped at 0. The iteration is in `_PreparedNmf._iterate`; the updates are
+    `_multiply` and `_descend` in factorisation/_updates_jit.py.
 
     Parameters
     ----------
     update : {"multiplicative", "hals"}, default "multiplicative"
-        "multiplicative": Lee and Seung's. "hals": coordinate descent on each row of A, and then of W, several passes
-        while they are cheap beside the products with H. It needs far fewer iterations for the same F, gives exact
-        zeros, and ends in another local optimum.
+        "multiplicative": the updates of Lee and Seung. "hals": coordinate descent on each row of A, and then of W, with
+        several passes while these are cheap relative to the products with H. It needs far fewer iterations for the
+        same F, gives exact zeros, and ends in another local optimum.
     max_iter : int, default 500
-        Most iterations, each an update of A and then of W.
+        Maximum number of iterations, each an update of A and then of W.
     tol : float, default 1e-4
-        Stop once the root mean square change of the entries of A, and of W, in one iteration is below it. In the
-        units of the factors, the square root of those of the features: it depends on scale.
+        Stop when the root mean square change of the entries of A and of W in one iteration are both below this. The
+        tolerance depends on scale: its unit is the square root of the unit of the features, as for the factors.
     delta : float, default 1e-12
-        Times mean(H): added to numerator and denominator of multiplicative updates, which keeps 0/0 out, F monotone
-        and the stationary points where they are.
+        This times mean(H) is added to numerator and denominator of multiplicative updates. It prevents 0/0, keeps F
+        monotone and does not move the stationary points.
     normalize : bool, default False
-        Give the columns of W unit length at the end and A the inverse factors. Changes what k-means on the rows of
-        A sees; without it the scale of each column of A is left to chance.
+        Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
+        k-means on the rows of A; otherwise the scale of each column of A is left to chance.
 
     Raises
     ------
@@ -73,10 +78,11 @@ class Nmf(Solver):
 
     Notes
     -----
-    New samples are folded in: W fixed, a fixed number of updates of their own rows from a deterministic start.
-    Training rows stopped elsewhere, so predicting them need not give `labels_` (`exact_on_training` is False).
-    Negative features of new samples outside the training range act as zero correlations. After Ctrl-C the factors so
-    far are kept, once an iteration is complete. Sums have the same order whatever the number of threads.
+    New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
+    rows of the training samples ended elsewhere, so predicting the training samples need not give `labels_`
+    (`exact_on_training` is False). New samples outside the training range may have negative features; negative
+    products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is complete. Sums
+    have the same order for every number of threads.
 
     References
     ----------
@@ -102,7 +108,7 @@ class Nmf(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {
             FeatureSpace: Path(_features, Scores, sparse=True),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
@@ -110,7 +116,7 @@ class Nmf(Solver):
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Check the sign, and sum up H once."""
+    """Check the sign of H, and compute its mean and norm: O(n L), three passes."""
     smallest = space.minimum()
     if smallest < 0:
         raise InvalidData(
@@ -118,9 +124,9 @@ def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
             "nonnegative ones: 'minmax' (with limits=(0, 1)) and 'elm'; 'rbf' gives a nonnegative kernel."
         )
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
-    # cutting sparse rows copies them: once, not in every pass
+    # slicing sparse rows copies them: once, not in every pass
     blocks = list(space.blocks()).__iter__ if space.sparse else space.blocks
-    return _Factorisation(spec, space, task.k, blocks, space.width, mean, float(space.squared_norms().sum()))
+    return _PreparedNmf(spec, space, task.k, blocks, space.width, mean, float(space.squared_norms().sum()))
 
 
 def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -128,13 +134,13 @@ def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     K = nonnegative_kernel("nmf", space)
     blocks = blocks_of(K)
     mean, norm = float(K.mean(dtype=np.float64)), sum(inner(part, part) for _, part in blocks())
-    return _Factorisation(spec, space, task.k, blocks, space.n, mean, norm)
+    return _PreparedNmf(spec, space, task.k, blocks, space.n, mean, norm)
 
 
 @final
 @attrs.frozen(eq=False)
-class _Factorisation(Prepared):
-    """The nonnegative matrix H (n, L) with its mean and squared Frobenius norm."""
+class _PreparedNmf(Prepared):
+    """NMF of a matrix H (n, L) with its mean and squared Frobenius norm."""
 
     spec: Nmf
     space: FeatureSpace | KernelSpace
@@ -168,7 +174,7 @@ class _Factorisation(Prepared):
             A = (A * norms).astype(dtype, copy=False)
             W = np.divide(W, norms, out=np.zeros_like(W), where=norms > 0)
             norms = (norms > 0).astype(np.float64)
-        extend = FoldIn(self._products(W), factor_gram(W), self._rule(1), dtype, np.arange(self.k))
+        extend = FoldIn(self._products(W), factor_gram(W), self._row_update(1), dtype, np.arange(self.k))
         return Scores(A, extend, scale=norms, status=status)
 
     def _products(self, W: Array) -> LinearRows | KernelRows:
@@ -177,16 +183,17 @@ class _Factorisation(Prepared):
             return LinearRows(space.transform, W)
         return KernelRows(space.coordinates, space.points, space.kernel, W)
 
-    def _rule(self, length: int) -> Rule:
-        """The updates of a factor whose products with H cost `length` multiplications an entry."""
+    def _row_update(self, length: int) -> RowUpdate:
+        """The update of a factor whose products with H cost `length` multiplications per entry."""
         if self.spec.update == "multiplicative":
-            return Rule("multiplicative", delta=self.spec.delta * self.mean)
-        return Rule("hals", most=min(MOST, 1 + int(EFFORT * (1.0 + length / self.k))), enough=ENOUGH)
+            return RowUpdate("multiplicative", delta=self.spec.delta * self.mean)
+        max_passes = min(HALS_MAX_PASSES, 1 + int(HALS_EFFORT * (1.0 + length / self.k)))
+        return RowUpdate("hals", max_passes=max_passes, stop_ratio=HALS_STOP)
 
     def _iterate(self, A: Array, W: Array) -> Status:
-        """Update A and W in place until they stand still; only the products of one pass over H are used."""
+        """Update A and W in place until they no longer change; an iteration is one pass over H."""
         spec, shape = self.spec, (self.space.n, self.width, self.k)
-        rows, columns = self._rule(self.width), self._rule(self.space.n)
+        rows, columns = self._row_update(self.width), self._row_update(self.space.n)
         # sparse products hold the interpreter lock
         pool = None if self.space.sparse and isinstance(self.space, FeatureSpace) else workers(*shape)
         history: list[float] = []
@@ -194,7 +201,7 @@ class _Factorisation(Prepared):
         try:
             with nullcontext() if pool is None else pool:
                 for turn in range(1, spec.max_iter + 1):
-                    P, gram, moved = sweep(self.blocks, W, A, rows, pool)  # P = H'A and A'A with the new A
+                    P, gram, moved = update_rows(self.blocks, W, A, rows, pool)  # P = H'A and A'A with the new A
                     change = columns.advance(W, P, gram)
                     # F from the traces: A W' is never formed
                     fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
@@ -207,7 +214,7 @@ class _Factorisation(Prepared):
                 else:
                     reason = f"max_iter = {spec.max_iter} reached, the factors still changed by {change:.1e}"
         except KeyboardInterrupt:
-            # Some rows of A may be one update ahead of the others: still nonnegative, and F no higher than reported.
+            # Some rows of A may be one update ahead of the others: A stays nonnegative, F is at most the last value.
             if not history:
                 raise
             interrupted = True

@@ -1,4 +1,4 @@
-"""Weights of a graph, dense or sparse, as normalised cuts use them: products, components, cuts."""
+"""The weights of a graph, dense or sparse, with the operations of normalised cuts: components, cuts, splits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs, symmetric
 __all__ = ["Affinity", "affinity"]
 
 TINY = float(np.finfo(np.float64).tiny)
+"""Smallest normal number: products with weights below it are slow and lose digits, so such weights become 0."""
 EPS = float(np.finfo(np.float64).eps)
+"""Relative rounding error of float64: the unit of all thresholds on differences of cuts and of weights."""
 
 
 def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Affinity:
@@ -27,10 +29,10 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
     ----------
     space : KernelSpace
     neighbors : int or None
-        None: the kernel between all pairs, a dense matrix of its own, refused above the memory cap. Else the kernel
-        between a sample and its nearest ones, symmetric, sparse.
+        None: the kernel between all pairs, a new dense matrix, refused above the memory cap. Otherwise the kernel
+        between a sample and its nearest neighbours, a symmetric sparse matrix.
     self_loops : bool
-        Whether the diagonal is the kernel's or 0.
+        True keeps the diagonal of the kernel matrix, False sets it to 0.
 
     Raises
     ------
@@ -38,16 +40,15 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
         If a weight is negative.
     """
     points = np.ascontiguousarray(space.points, dtype=np.float64)
-    # a space of its own: its matrix is changed below, and that of the caller is not kept beside it
-    own = KernelSpace(points, space.kernel)
+    # a new space: its matrix is changed below, and the matrix of the caller's space need not exist beside it
+    copy = KernelSpace(points, space.kernel)
     W: Any
     if neighbors is None:
-        W = own.gram()
+        W = copy.gram()
         if not self_loops:
             np.fill_diagonal(W, 0.0)
         smallest = float(W.min())
         for rows in block_plan(len(W), len(W), W.dtype):
-            # below the normal numbers products are slow and lose digits
             W[rows][W[rows] < TINY] = 0.0
     else:
         from scipy.sparse import diags_array
@@ -55,10 +56,10 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
         i, j, squared = neighbour_pairs(points, neighbors)
         weights = _values(space.kernel, points, i, j, squared)
         smallest = float(weights.min())
-        kept = weights >= TINY
-        W = symmetric(i[kept], j[kept], weights[kept], len(points))
+        normal = weights >= TINY
+        W = symmetric(i[normal], j[normal], weights[normal], len(points))
         if self_loops:
-            W = (W + diags_array(own.diag())).tocsr()
+            W = (W + diags_array(copy.diag())).tocsr()
     if smallest < 0.0:
         raise InvalidData(
             f"solver 'ncut' needs weights that are not negative, the smallest kernel value is {smallest:.6g}. "
@@ -68,21 +69,21 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
 
 
 def _values(kernel: Kernel, points: Array, i: Array, j: Array, squared: Array) -> Array:
-    """Kernel of pairs; for a kernel that is not a function of distance row by row, O(n e)."""
+    """Kernel values of pairs, (e,); O(e) for the Gaussian kernel, all rows of the kernel matrix for any other."""
     if isinstance(kernel, Gaussian):
         return np.asarray(np.exp(-kernel.gamma * squared))
     values = np.empty(len(i))
     for rows in block_plan(len(points), len(points), np.float64):
-        # i is sorted, so the pairs of a block of rows lie together
-        taken = slice(*np.searchsorted(i, [rows.start, rows.stop]))
-        values[taken] = kernel(points[rows], points)[i[taken] - rows.start, j[taken]]
+        # i is sorted, so the pairs of a block of rows are contiguous
+        pairs = slice(*np.searchsorted(i, [rows.start, rows.stop]))
+        values[pairs] = kernel(points[rows], points)[i[pairs] - rows.start, j[pairs]]
     return values
 
 
 @final
 @attrs.frozen(eq=False)
 class Affinity:
-    """A symmetric matrix of weights that are not negative.
+    """A symmetric matrix of nonnegative weights.
 
     Parameters
     ----------
@@ -101,11 +102,11 @@ class Affinity:
 
     @property
     def is_dense(self) -> bool:
-        """Whether W is an ndarray."""
+        """True if W is an ndarray."""
         return isinstance(self.W, np.ndarray)
 
     def take(self, index: Array) -> Affinity:
-        """The weights between some samples without others that they are joined to."""
+        """The weights between some samples; none of them may have a weight to a sample left out."""
         if len(index) == self.n:
             return self
         W = self.W[np.ix_(index, index)] if self.is_dense else self.W[index][:, index]
@@ -114,8 +115,8 @@ class Affinity:
     def components(self) -> Labels:
         """Connected component of each sample, (n,), numbered by first appearance.
 
-        Weights whose share ``W_ij / sqrt(d_i d_j)`` is below eps / n do not join: all of them together change no
-        eigenvalue by more than eps. All degrees must be positive. O(n²) or O(edges).
+        Weights with ``W_ij / sqrt(d_i d_j)`` below eps / n do not join two samples: all of them together change no
+        eigenvalue by more than eps. All degrees must be positive. O(n²) for a dense W, O(edges) for a sparse one.
         """
         least = EPS / self.n
         roots = np.sqrt(self.degrees)
@@ -123,48 +124,48 @@ class Affinity:
             from scipy.sparse.csgraph import connected_components
 
             edges = self.W.tocoo()
-            kept = edges.data >= least * roots[edges.row] * roots[edges.col]
-            graph = symmetric(edges.row[kept], edges.col[kept], np.ones(int(kept.sum())), self.n)
+            joining = edges.data >= least * roots[edges.row] * roots[edges.col]
+            graph = symmetric(edges.row[joining], edges.col[joining], np.ones(int(joining.sum())), self.n)
             return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
-        found = np.full(self.n, -1, dtype=np.intp)
+        component = np.full(self.n, -1, dtype=np.intp)
         for first in range(self.n):
-            if found[first] >= 0:
+            if component[first] >= 0:
                 continue
-            number = found.max() + 1
-            found[first] = number
+            number = component.max() + 1
+            component[first] = number
             waiting = [first]
-            while waiting and (free := np.flatnonzero(found < 0)).size:
+            while waiting and (free := np.flatnonzero(component < 0)).size:
                 i = waiting.pop()
                 reached = free[self.W[i, free] >= least * roots[i] * roots[free]]
-                found[reached] = number
+                component[reached] = number
                 waiting += reached.tolist()
-        return found
+        return component
 
     def best_split(self, z: Array) -> int:
-        """How many of the smallest coordinates to cut off for the smallest Ncut.
+        """Number of smallest coordinates to separate from the others for the smallest Ncut; 0 if all are equal.
 
-        All n - 1 gaps are tried; between equal coordinates there is none, and 0 says that there is none at all. Of
-        cuts that differ by rounding only the one in the widest gap is taken. The cut grows from gap to gap by
-        ``d_v - W_vv - 2 Σ_(u before v) W_uv``, O(n²) or O(edges) for all, and a sort.
+        All n - 1 thresholds between consecutive coordinates are tried, except between equal ones. Of cuts that differ
+        by rounding only, the cut in the widest gap wins. When sample v changes sides, the cut grows by
+        ``d_v - W_vv - 2 Σ_(u before v) W_uv``: O(n²) or O(edges) for all thresholds, and a sort.
         """
         order = np.argsort(z, kind="stable")
         degrees = self.degrees[order]
-        grows = degrees - self.diagonal()[order] - 2.0 * self._before(order)
+        growth = degrees - self.diagonal()[order] - 2.0 * self._before(order)
         volume, rest = np.cumsum(degrees)[:-1], np.cumsum(degrees[::-1])[::-1][1:]
-        # summed up from the side that weighs less, so that the errors are small beside its volume
-        cut = np.where(volume <= rest, np.cumsum(grows)[:-1], -np.cumsum(grows[::-1])[::-1][1:])
+        # summed from the side of smaller volume, so that the rounding errors are small relative to that volume
+        cut = np.where(volume <= rest, np.cumsum(growth)[:-1], -np.cumsum(growth[::-1])[::-1][1:])
         gaps = np.diff(z[order])
         if not (gaps > 0.0).any():
             return 0
         values = np.where(gaps > 0.0, np.maximum(cut, 0.0) * (1.0 / volume + 1.0 / rest), np.inf)
-        alike = values <= values.min() + EPS * self.n
-        return int(np.argmax(np.where(alike, gaps, -1.0))) + 1
+        smallest = values <= values.min() + EPS * self.n
+        return int(np.argmax(np.where(smallest, gaps, -1.0))) + 1
 
     def ncut(self, labels: Labels) -> float:
-        """``Σ_j cut(S_j, rest) / vol(S_j)`` of a labelling; classes without weight count 0."""
+        """``Σ_j cut(S_j, rest) / vol(S_j)`` of a labelling; a class of volume 0 contributes 0."""
         member = (labels[:, None] == np.unique(labels)).astype(np.float64)
         volume = member.T @ self.degrees
-        # weights to other classes, summed as such: the difference vol - inside would lose digits
+        # the weights to other classes are summed directly: the difference vol(S) - W(S, S) would lose digits
         cut = np.einsum("ij,ij->j", member, self.W @ (1.0 - member))
         return float(np.divide(cut, volume, out=np.zeros_like(cut), where=volume > 0.0).sum())
 
@@ -173,7 +174,7 @@ class Affinity:
         return np.asarray(self.W.diagonal())
 
     def _before(self, order: Array) -> Array:
-        """Weight of each sample to those before it, in the order, (n,)."""
+        """Sum of the weights of each sample to the samples before it in the order, (n,)."""
         n = self.n
         if not self.is_dense:
             rank = np.empty(n, dtype=np.intp)

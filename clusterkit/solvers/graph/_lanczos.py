@@ -1,4 +1,4 @@
-"""The largest eigenvalues of a normalised affinity below those that its components account for."""
+"""The leading eigenvectors of a normalised affinity, orthogonal to those that its components determine."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from clusterkit.core.progress import Report, tell
 __all__ = ["leading"]
 
 DIRECT = 200
-"""Samples up to which all eigenvectors are computed."""
+"""Number of samples up to which all eigenvectors are computed, which is then faster than the Lanczos iteration."""
 SHIFT = 3.0
-"""Takes the known eigenvalue 1 to -2, below all others, which are in [-1, 1]."""
+"""Subtracted from the known eigenvalues 1: they become -2, below all others, which lie in [-1, 1]."""
 RESTARTS = 300
+"""Maximum number of restarts of the Lanczos iteration; where they do not suffice, another method is used."""
+BASIS = 30
+"""Smallest number of Lanczos vectors: a longer basis needs fewer restarts."""
+ABOVE_ONE = 1.0 + 1e-6
+"""Shift of the inverted iteration, just above the largest eigenvalue 1, so that the system is positive definite."""
 
 
 def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng) -> tuple[Array, Array, int, str]:
@@ -30,24 +35,26 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
     known : ndarray of shape (n, c)
         Orthonormal eigenvectors of eigenvalue 1, left out of the result.
     count : int
-        At most n - c.
+        Number of eigenvectors, at most n - c.
     tol : float
-        Relative accuracy of the eigenvalues; 0 is machine precision.
+        Relative accuracy of the eigenvalues; 0 means machine precision.
     rng : Generator
-        Of the starting vector.
+        Draws the starting vector.
 
     Returns
     -------
     values : ndarray of shape (count,)
     vectors : ndarray of shape (n, count)
     products : int
-        Products with W.
-    how : str
+        Number of products with W.
+    method : str
+        Description of the method used, for the report.
 
     Notes
     -----
-    Lanczos with implicit restarts. Where it does not converge: for a sparse W the same on ``(1 + s - A)^-1``, for a
-    dense one all eigenvectors. O(nnz) a product and O(n b²) a restart for a basis of b vectors.
+    Lanczos iteration with implicit restarts. If it does not converge: for a sparse W the same iteration on
+    ``(1 + s - A)^-1``, for a dense W all eigenvectors. O(nnz) per product and O(n b²) per restart for a basis of b
+    vectors.
     """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -66,22 +73,23 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
         return (W @ (x / roots)) / roots - SHIFT * (known @ (known.T @ x))
 
     start = rng.standard_normal(n)
-    basis = min(n - 1, max(2 * count + 1, 30))
+    basis = min(n - 1, max(2 * count + 1, BASIS))
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     try:
         values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
-        how = "Lanczos"
+        method = "Lanczos"
     except ArpackError:
         if isinstance(W, np.ndarray):
             memory.require(3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use neighbors=10 on the solver.")
             return *_direct(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
         values, vectors = _inverted(W, roots, known, count, tol, start)
-        how = "shifted and inverted Lanczos"
+        method = "shifted and inverted Lanczos"
     order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order], products, how
+    return values[order], vectors[:, order], products, method
 
 
 def _direct(W: Any, roots: Array, known: Array, count: int) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors by a dense solver, O(n³)."""
     from scipy.linalg import eigh
 
     n = len(roots)
@@ -94,17 +102,16 @@ def _direct(W: Any, roots: Array, known: Array, count: int) -> tuple[Array, Arra
 
 
 def _inverted(W: Any, roots: Array, known: Array, count: int, tol: float, start: Array) -> tuple[Array, Array]:
-    """Eigenvectors next to 1, the known ones among them, then those in their orthogonal complement."""
+    """Eigenvalues and eigenvectors by a Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known ones."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
     n = len(roots)
-    above = 1.0 + 1e-6
     scaled = diags_array(1.0 / roots)
     A = (scaled @ W @ scaled).tocsc()
-    # positive definite, so no pivots are needed and the ordering for symmetric patterns keeps it sparse
+    # positive definite: no pivoting is needed, and the ordering for symmetric patterns keeps the factor sparse
     factor = splu(
-        (above * diags_array(np.ones(n)) - A).tocsc(),
+        (ABOVE_ONE * diags_array(np.ones(n)) - A).tocsc(),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
@@ -118,4 +125,4 @@ def _inverted(W: Any, roots: Array, known: Array, count: int, tol: float, start:
 
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     inverse, vectors = eigsh(operator, count, which="LA", v0=start, tol=tol)
-    return above - 1.0 / inverse, vectors
+    return ABOVE_ONE - 1.0 / inverse, vectors

@@ -1,4 +1,4 @@
-"""Gaussian mixtures on plain arrays: the two steps of EM, in blocks of samples, and posteriors of new samples."""
+"""Gaussian mixtures on plain arrays: the two steps of EM in blocks of samples, and posteriors of new samples."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from clusterkit.core.transform import Transform, block_plan
 __all__ = ["Mixture", "Posteriors", "maximise"]
 
 EPS = float(np.finfo(np.float64).eps)
-NO_SHARE = 1e-24
-"""Posteriors below this fraction of a component's mean share change no digit of its moments and are passed over."""
+"""Relative rounding error of float64; 10 of it are added to each share, so that no component has weight 0."""
+NEGLIGIBLE = 1e-24
+"""Posteriors below this fraction of a component's mean share change no digit of its moments and are skipped."""
 
 
 @final
 @attrs.frozen(eq=False)
 class Mixture:
-    """Components in coordinates whose origin is the mean of the samples.
+    """A Gaussian mixture in coordinates whose origin is the mean of the samples.
 
     Parameters
     ----------
     origin : ndarray of shape (d,)
     means : ndarray of shape (k, d)
     factors : ndarray of shape (k, d, d) or (k, d)
-        ``U`` with ``covariance^-1 = U U'``, upper triangular; for diagonal covariances the diagonal.
+        Upper triangular ``U`` with ``covariance^-1 = U U'``; for diagonal covariances the diagonal of U.
     constants : ndarray of shape (k,)
         ``ln π_j + ln det U_j - (d/2) ln 2π``.
     """
@@ -42,11 +43,11 @@ class Mixture:
     def logarithms(self, H: Array) -> Array:
         """``ln π_j N(h; μ_j, Σ_j)``, (m, k), float64, for rows H (m, d)."""
         H = H.astype(np.float64, copy=False) - self.origin
-        found = np.empty((len(H), len(self.means)))
+        logs = np.empty((len(H), len(self.means)))
         for j, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
             gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
-            found[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
-        return found
+            logs[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
+        return logs
 
     def posteriors(self, H: Array) -> tuple[Array, Array]:
         """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
@@ -68,9 +69,9 @@ class Mixture:
 
 
 def maximise(
-    H: Array, origin: Array, F: Array, ridge: float, covariance: Literal["full", "diag"], stage: str
+    H: Array, origin: Array, F: Array, floor: float, covariance: Literal["full", "diag"], stage: str
 ) -> Mixture:
-    """The mixture of weighted means and covariances, O(n d² k) for full ones.
+    """M step: the mixture of weighted means and covariances, O(n d² k) for full covariances.
 
     Parameters
     ----------
@@ -79,16 +80,16 @@ def maximise(
         Mean of the samples.
     F : ndarray of shape (n, k)
         Share of each component in each sample.
-    ridge : float
-        Added to the variances.
+    floor : float
+        Added to all variances.
     covariance : {"full", "diag"}
     stage : str
-        Who asks, for the error.
+        Name of the calling stage, for the error.
 
     Raises
     ------
     InvalidParameter
-        If a covariance is singular in spite of the ridge.
+        If a covariance is singular in spite of the floor.
     """
     from scipy.linalg import solve_triangular
 
@@ -98,7 +99,7 @@ def maximise(
     factors = np.empty((k, d, d) if covariance == "full" else (k, d))
     constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
     for j in range(k):
-        members = np.flatnonzero(F[:, j] > NO_SHARE * shares[j] / n)
+        members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
         weights = F[members, j] / shares[j]
         plan = [members[rows] for rows in block_plan(len(members), d, np.float64)]
         parts = [weights[rows] for rows in block_plan(len(members), d, np.float64)]
@@ -112,16 +113,16 @@ def maximise(
             gaps *= np.sqrt(part)[:, None]
             scatter += gaps.T @ gaps if covariance == "full" else np.einsum("ij,ij->j", gaps, gaps)
         if covariance == "diag":
-            factors[j] = 1.0 / np.sqrt(scatter + ridge)
+            factors[j] = 1.0 / np.sqrt(scatter + floor)
             constants[j] += float(np.log(factors[j]).sum())
             continue
-        scatter[np.diag_indices(d)] += ridge
+        scatter[np.diag_indices(d)] += floor
         try:
             lower = np.linalg.cholesky(scatter)
         except np.linalg.LinAlgError:
             raise InvalidParameter(
-                f"{stage}: the covariance of a component is singular for reg = {ridge:.3g} in the units of the "
-                "features; raise reg, use covariance='diag', or map to fewer features first"
+                f"{stage}: the covariance of a component is singular for covariance_floor = {floor:.3g} in the "
+                "units of the features; raise covariance_floor, use covariance='diag', or map to fewer features first"
             ) from None
         factors[j] = solve_triangular(lower, np.eye(d), lower=True).T
         constants[j] -= float(np.log(np.diag(lower)).sum())
@@ -139,7 +140,7 @@ class Posteriors:
         Raw rows to features.
     mixture : Mixture
     shown : ndarray of int
-        Components to return; all of them share the 1 of a row.
+        Components to return; the posteriors of all components sum to 1.
     """
 
     transform: Transform
@@ -152,5 +153,5 @@ class Posteriors:
         return self.mixture.expectation(H)[0][:, self.shown]
 
     def columns(self, index: slice) -> Posteriors:
-        """The same mixture, some columns returned."""
+        """The extension that returns some of the columns."""
         return attrs.evolve(self, shown=self.shown[index])

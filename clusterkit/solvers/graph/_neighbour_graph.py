@@ -1,4 +1,4 @@
-"""The graph that joins every sample to its nearest neighbours, as pairs with their squared distances."""
+"""The graph that joins each sample to its nearest neighbours, as pairs of samples with their squared distances."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
+from clusterkit.numerics.neighbours import unique_pairs
 
 __all__ = ["neighbour_pairs", "symmetric"]
 
 
 def neighbour_pairs(points: Array, p: int) -> tuple[Array, Array, Array]:
-    """Pairs of samples one of which is among the p nearest of the other, each pair once.
+    """Pairs of samples of which one is among the p nearest neighbours of the other, each pair once.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
         n >= 2.
     p : int
-        Neighbours of a sample, itself not counted; at most n - 1 are there.
+        Neighbours of a sample, not counting the sample itself; values above n - 1 act as n - 1.
 
     Returns
     -------
     i, j : ndarray of int, shape (e,)
         i < j, sorted.
     squared : ndarray of shape (e,), float64
-        Squared distances, from differences: of equal samples exactly 0.
+        Squared distances, computed from differences: exactly 0 for equal samples.
 
     Notes
     -----
-    O(n p log n) in few dimensions, O(n² d) in many. Which of several equally near samples is a neighbour is left to
-    the search.
+    O(n p log n) in few dimensions, O(n² d) in many. Which of several equally near samples counts as a neighbour depends
+    on the search of scikit-learn.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -40,20 +41,18 @@ def neighbour_pairs(points: Array, p: int) -> tuple[Array, Array, Array]:
     points -= points.mean(axis=0)  # large offsets would cost digits of the distances
     n = len(points)
     p = min(p, n - 1)
-    found = NearestNeighbors(n_neighbors=p).fit(points).kneighbors(return_distance=False)
-    pairs = np.stack([np.repeat(np.arange(n), p), found.reshape(-1)], axis=1)
-    pairs.sort(axis=1)
-    keys = np.unique(pairs[:, 0] * np.int64(n) + pairs[:, 1])
-    i, j = keys // n, keys % n
-    squared = np.empty(len(keys))
-    for rows in block_plan(len(keys), points.shape[1], np.float64):
+    neighbours = NearestNeighbors(n_neighbors=p).fit(points).kneighbors(return_distance=False)
+    pairs, _ = unique_pairs(np.stack([np.repeat(np.arange(n), p), neighbours.reshape(-1)], axis=1), n)
+    i, j = pairs.T
+    squared = np.empty(len(pairs))
+    for rows in block_plan(len(pairs), points.shape[1], np.float64):
         gaps = points[i[rows]] - points[j[rows]]
         squared[rows] = np.einsum("ij,ij->i", gaps, gaps)
     return i, j, squared
 
 
 def symmetric(i: Array, j: Array, weights: Array, n: int) -> Any:
-    """The sparse symmetric matrix (n, n) with a weight for each pair and an empty diagonal."""
+    """Sparse symmetric matrix (n, n) with one weight per pair and an empty diagonal."""
     from scipy.sparse import csr_array
 
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])

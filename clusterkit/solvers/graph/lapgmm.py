@@ -1,4 +1,4 @@
-"""Gaussian mixtures whose posteriors are smooth over a neighbour graph."""
+"""Gaussian mixtures whose posteriors are smooth over a graph of nearest neighbours."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from clusterkit.solvers.graph._smoothing import Smoother
 
 __all__ = ["LapGmm"]
 
-SHRINK, LEAST = 0.9, 1e-4
-"""What γ is multiplied by where a turn did not lower the objective, and where that ends."""
+SHRINK = 0.9
+"""Factor by which γ is multiplied after an iteration that did not lower the objective, as published."""
+SMALLEST_GAMMA = 1e-4
+"""Value of γ below which the fit ends, because smoothing no longer changes the posteriors noticeably."""
 
 
 @final
@@ -30,47 +32,52 @@ SHRINK, LEAST = 0.9, 1e-4
 class LapGmm(Solver):
     """Minimises ``-Σ_i ln Σ_j π_j N(x_i; μ_j, Σ_j) + λ/2 Σ_il W_il |f_i - f_l|²``; the scores are the posteriors f.
 
-    For elliptic clusters whose borders should run where few neighbours are joined. W joins nearest neighbours. A turn
-    of EM: posteriors of the mixture, smoothed over the graph by γ, and the mixture they weight. A turn that does not
-    lower the objective is taken back and repeated with 0.9 γ, so accepted objectives fall. O(n d² k) a turn for full
-    covariances, the graph O(n² d) once; needs all features in memory.
+    For elliptic clusters whose borders should run through regions with few neighbours. W joins nearest neighbours. An
+    iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
+    the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
+    accepted objectives fall. O(n d² k) per iteration for full covariances, O(n² d) once for the graph; all features are
+    kept in memory. The iteration is in `_PreparedLapGmm._iterate`, its steps in graph/_mixture.py and
+    graph/_smoothing.py.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        Neighbours of a sample in the graph; two are joined if either is a neighbour of the other.
+        Number of neighbours in the graph; two samples are joined if either is a neighbour of the other.
     weights : {"binary", "heat"}, default "binary"
-        W is 1 for joined samples, or ``exp(-|x_i - x_l|² / m)`` with m the mean over all joined pairs.
-    lam : float, default 0.1
-        λ. With 0 this is EM of the plain mixture.
+        W_il is 1 for joined samples, or ``exp(-|x_i - x_l|² / m)`` with m the mean squared distance of all joined
+        pairs.
+    smoothness : float, default 0.1
+        λ, the weight of the differences between neighbours. With 0 the method is EM of the plain mixture.
     gamma : float, default 0.9
-        γ < 1, the first share of the neighbours in a smoothed posterior. With 0 this is EM of the plain mixture.
+        γ < 1, the initial share of the neighbours in a smoothed posterior. With 0 the method is EM of the
+        plain mixture.
     smoothing : {"step", "fixed_point"}, default "step"
-        One step ``F = (1-γ) P + γ D^-1 W P`` from the posteriors P, or the solution of ``F = (1-γ) P + γ D^-1 W F``.
+        A single step ``F = (1-γ) P + γ D^-1 W P`` from the posteriors P, or the solution of
+        ``F = (1-γ) P + γ D^-1 W F``.
     covariance : {"full", "diag"}, default "full"
-        Of the components.
-    reg : float, default 1e-6
-        Times the mean variance of the features: added to every variance.
+        Form of the covariance matrices of the components.
+    covariance_floor : float, default 1e-6
+        This times the mean variance of the features is added to every variance.
     tol : float, default 1e-7
-        Stop once the objective falls by less than this times (its absolute value + n).
+        Stop when the objective falls by less than this times (its absolute value + n).
     max_iter : int, default 100
-        Most turns that are accepted.
+        Maximum number of accepted iterations.
 
     Raises
     ------
     InvalidParameter
-        If a covariance is singular in spite of `reg`.
+        If a covariance is singular in spite of `covariance_floor`.
 
     Notes
     -----
-    It starts from one run of k-means, each sample wholly in its own cluster. Smoothed posteriors sum to 1 and are not
-    negative. Samples without weight to any other keep their posterior. Where all samples are equal every posterior
-    is 1/k, and all labels are 0. Everything is computed in float64.
+    The fit starts from the labels of one run of k-means. Smoothed posteriors are nonnegative and sum to 1. Samples
+    without a weight to any other sample keep their posteriors. If all samples are equal, every posterior is 1/k, and
+    all labels are 0. All computations are in float64.
 
-    New samples have no place in the graph: they get the posterior of the mixture. Smoothing may have moved those of
-    the training samples, so predicting them need not give `labels_` (``exact_on_training`` is False), except for the
-    plain mixture. ``status.facts`` has ``gamma``, its last value, and ``log_likelihood``. After Ctrl-C the last
-    accepted turn is kept.
+    New samples are not in the graph; their scores are the posteriors of the mixture. Because smoothing may have changed
+    the posteriors of the training samples, predicting the training samples need not give `labels_`
+    (``exact_on_training`` is False), except for the plain mixture. ``status.facts`` contains ``gamma``, the last value
+    of γ, and ``log_likelihood``. After Ctrl-C the last accepted iteration is kept.
 
     References
     ----------
@@ -84,43 +91,57 @@ class LapGmm(Solver):
 
     n_neighbors: int = params.integer(5, at_least=1)
     weights: Literal["binary", "heat"] = params.choice("binary", ("binary", "heat"))
-    lam: float = params.real(0.1, at_least=0.0)
+    smoothness: float = params.real(0.1, at_least=0.0)
     gamma: float = params.real(0.9, at_least=0.0, below=1.0)
     smoothing: Literal["step", "fixed_point"] = params.choice("step", ("step", "fixed_point"))
     covariance: Literal["full", "diag"] = params.choice("full", ("full", "diag"))
-    reg: float = params.real(1e-6, above=0.0)
+    covariance_floor: float = params.real(1e-6, above=0.0)
     tol: float = params.real(1e-7, at_least=0.0)
     max_iter: int = params.integer(100, at_least=1)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores)}
 
 
 def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """The features, their mean and variance, and the graph where it is needed."""
+    """The features, their mean and variance, and the graph if it has an effect."""
     H = space.rows().astype(np.float64, copy=False)
     origin = H.mean(axis=0)
     variance = float(np.mean([np.square(column - centre).mean() for column, centre in zip(H.T, origin, strict=True)]))
     rounding = np.finfo(space.dtype).eps * np.abs(H).max(initial=0.0)
-    flat = variance <= rounding**2
+    all_equal = variance <= rounding**2
     smoother = None
-    if not flat and spec.lam > 0.0 and spec.gamma > 0.0:
+    if not all_equal and spec.smoothness > 0.0 and spec.gamma > 0.0:
         i, j, squared = neighbour_pairs(H, spec.n_neighbors)
         smoother = Smoother.of(i, j, _weights(squared, spec.weights), space.n)
     resolved = {"n_neighbors": space.n - 1} if smoother and spec.n_neighbors > space.n - 1 else {}
-    return _Mixtures(spec, space, task.k, H, origin, variance, flat, smoother, resolved)
+    return _PreparedLapGmm(spec, space, task.k, H, origin, variance, all_equal, smoother, resolved)
 
 
 def _weights(squared: Array, kind: str) -> Array:
+    """Weights of pairs from their squared distances, (e,)."""
     mean = squared.mean()
     return np.exp(-squared / mean) if kind == "heat" and mean > 0.0 else np.ones(len(squared))
 
 
 @attrs.frozen(eq=False)
-class _Turn:
-    """Shares, the mixture they weight, its posteriors, and the objective."""
+class _Iterate:
+    """One iterate of EM.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, k)
+        Smoothed posteriors, which weight the samples.
+    mixture : Mixture
+        The mixture fitted with these weights.
+    posteriors : ndarray of shape (n, k)
+        Posteriors of this mixture.
+    likelihood : float
+        Logarithm of its likelihood.
+    objective : float
+    """
 
     F: Array
     mixture: Mixture
@@ -131,8 +152,8 @@ class _Turn:
 
 @final
 @attrs.frozen(eq=False)
-class _Mixtures(Prepared):
-    """The samples and their graph."""
+class _PreparedLapGmm(Prepared):
+    """The samples, their graph, and EM on them."""
 
     spec: LapGmm
     space: FeatureSpace
@@ -140,7 +161,7 @@ class _Mixtures(Prepared):
     H: Array
     origin: Array
     variance: float
-    flat: bool
+    all_equal: bool
     smoother: Smoother | None
     resolved_facts: Mapping[str, Any]
 
@@ -156,9 +177,9 @@ class _Mixtures(Prepared):
         from clusterkit.numerics.lloyd import kmeans
 
         n, k = self.space.n, self.k
-        if self.flat:
-            one = Mixture(self.origin, np.zeros((k, len(self.origin))), np.zeros((k, len(self.origin))), np.zeros(k))
-            extend = Posteriors(self.space.transform, one, np.arange(k))
+        if self.all_equal:
+            zeros = np.zeros((k, len(self.origin)))
+            extend = Posteriors(self.space.transform, Mixture(self.origin, zeros, zeros, np.zeros(k)), np.arange(k))
             status = Status(1, True, "all samples are equal, and so are their posteriors", (0.0,))
             return Scores(np.full((n, k), 1.0 / k), extend, status=status)
         seed = int(rng.integers(2**31 - 1))
@@ -167,56 +188,57 @@ class _Mixtures(Prepared):
 
     def fit(self, labels: Labels) -> Scores:
         """EM from a labelling, (n,)."""
-        turn, status = self._iterate(self._turn(np.eye(self.k)[labels]))
-        extend = Posteriors(self.space.transform, turn.mixture, np.arange(self.k))
+        last, status = self._iterate(self._step(np.eye(self.k)[labels]))
+        extend = Posteriors(self.space.transform, last.mixture, np.arange(self.k))
         plain = self.smoother is None
-        facts = {**status.facts, "log_likelihood": turn.likelihood}
-        rows = turn.posteriors if plain else turn.F
+        facts = {**status.facts, "log_likelihood": last.likelihood}
+        rows = last.posteriors if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
         if used < self.k:
             empty = (
                 f"solver 'lapgmm': {self.k - used} of {self.k} components are nowhere the most likely; fewer clusters, "
-                "a smaller lam or another random_state may help"
+                "a smaller smoothness or another random_state may help"
             )
         status = attrs.evolve(status, facts=facts, empty_clusters=empty, predicts_labels=plain)
         return Scores(rows, extend, status=status)
 
-    def _turn(self, F: Array) -> _Turn:
-        """An M step, and the E step that judges it."""
+    def _step(self, F: Array) -> _Iterate:
+        """The M step with the weights F, and the E step that gives its objective."""
         spec = self.spec
-        mixture = maximise(self.H, self.origin, F, spec.reg * self.variance, spec.covariance, "solver 'lapgmm'")
+        floor = spec.covariance_floor * self.variance
+        mixture = maximise(self.H, self.origin, F, floor, spec.covariance, "solver 'lapgmm'")
         posteriors, likelihood = mixture.expectation(self.H)
-        rough = 0.0 if self.smoother is None else spec.lam * self.smoother.roughness(F)
-        return _Turn(F, mixture, posteriors, likelihood, rough - likelihood)
+        roughness = 0.0 if self.smoother is None else spec.smoothness * self.smoother.roughness(F)
+        return _Iterate(F, mixture, posteriors, likelihood, roughness - likelihood)
 
-    def _iterate(self, turn: _Turn) -> tuple[_Turn, Status]:
-        """Turns that lower the objective, until they hardly do."""
+    def _iterate(self, current: _Iterate) -> tuple[_Iterate, Status]:
+        """Iterations that lower the objective, until they lower it by less than the tolerance."""
         spec, smoother = self.spec, self.smoother
         gamma = spec.gamma if smoother else 0.0
-        history = [turn.objective]
+        history = [current.objective]
         converged, interrupted = False, False
         reason = f"max_iter = {spec.max_iter} reached"
         try:
             while len(history) <= spec.max_iter:
-                P = turn.posteriors
-                trial = self._turn(P if smoother is None else smoother(P, gamma, spec.smoothing))
-                fall = turn.objective - trial.objective
-                if fall < 0.0:
+                P = current.posteriors
+                candidate = self._step(P if smoother is None else smoother(P, gamma, spec.smoothing))
+                decrease = current.objective - candidate.objective
+                if decrease < 0.0:
                     gamma *= SHRINK
-                    if gamma < LEAST:
-                        converged, reason = True, f"no turn lowers the objective {turn.objective:.6g}"
+                    if gamma < SMALLEST_GAMMA:
+                        converged, reason = True, f"no iteration lowers the objective {current.objective:.6g}"
                         break
                     continue
-                turn = trial
-                history.append(turn.objective)
-                tell(Report("lapgmm", len(history) - 1, spec.max_iter, turn.objective))
-                if fall <= spec.tol * (abs(turn.objective) + len(P)):
-                    converged, reason = True, f"tolerance reached: the objective fell by {fall:.1e}"
+                current = candidate
+                history.append(current.objective)
+                tell(Report("lapgmm", len(history) - 1, spec.max_iter, current.objective))
+                if decrease <= spec.tol * (abs(current.objective) + len(P)):
+                    converged, reason = True, f"tolerance reached: the objective fell by {decrease:.1e}"
                     break
         except KeyboardInterrupt:
             interrupted = True
-            reason = f"interrupted after {len(history) - 1} turns: the last one is kept"
+            reason = f"interrupted after {len(history) - 1} iterations: the last one is kept"
         facts = {"gamma": gamma}
-        turns = max(1, len(history) - 1)
-        return turn, Status(turns, converged, reason, tuple(history), facts, interrupted=interrupted)
+        n_iter = max(1, len(history) - 1)
+        return current, Status(n_iter, converged, reason, tuple(history), facts, interrupted=interrupted)

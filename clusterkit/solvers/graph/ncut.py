@@ -1,4 +1,4 @@
-"""Normalised cut: the eigenvectors of a graph's weights, and the best split along the first of them."""
+"""Normalised cut: the leading eigenvectors of a weighted graph, and for two clusters the best split along one."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ __all__ = ["Ncut"]
 class Ncut(Solver):
     """Relaxes ``Ncut = Σ_j cut(S_j, rest) / vol(S_j)``: eigenvectors of ``A = D^(-1/2) W D^(-1/2)``, D = diag(W e).
 
-    For clusters of any shape that few and weak weights join. W is the kernel between the samples. For two clusters
-    the score is ``z - t``, z = D^(-1/2) u for the second eigenvector u and t the threshold of smallest Ncut among
-    all n - 1 gaps, so `threshold` gives that split. For k > 2 the rows of ``D^(-1/2) U``, U the first k
-    eigenvectors, go to `rows_kmeans`. On a kernel `_kernel` keeps a dense W, O(n² d) once and O(n²) for each of some
-    tens of products; with `neighbors` = p a sparse one, O(n p) a product.
+    For clusters of any shape between which weights are few and small. W is the kernel between the samples. For two
+    clusters the score is ``z - t``, where z = D^(-1/2) u for the second eigenvector u and t is the threshold of
+    smallest Ncut among all n - 1 gaps, so the labeler `threshold` gives that split. For k > 2 the embedding is
+    ``D^(-1/2) U``, where U are the first k eigenvectors; the labeler `rows_kmeans` clusters its rows. W is dense,
+    O(n² d) once and O(n²) for each of some tens of products; with `neighbors` = p it is sparse, O(n p) per product. The
+    embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of graph/_affinity.py.
 
     Parameters
     ----------
     neighbors : int, optional
-        Joins each sample to its nearest ones only (in the coordinates the kernel sees), a pair being joined if
-        either is among the nearest of the other. None joins all pairs, an n x n matrix.
+        Number of nearest neighbours (in the coordinates of the kernel) to which each sample is joined; a pair is joined
+        if either is a neighbour of the other. None joins all pairs, an n x n matrix.
     self_loops : bool, default False
-        Keep the kernel of a sample with itself on the diagonal of W; otherwise it is 0.
+        Keep the kernel of each sample with itself on the diagonal of W; otherwise the diagonal is 0.
     normalize : bool, default False
         Scale the rows of the embedding to length 1; for k > 2 only.
     tol : float, default 0
-        Relative accuracy of the eigenvalues; 0 is machine precision.
+        Relative accuracy of the eigenvalues; 0 means machine precision.
 
     Raises
     ------
@@ -51,14 +52,16 @@ class Ncut(Solver):
 
     Notes
     -----
-    Graphs in pieces: the c connected components have the eigenvalue 1 each, known without iteration. Where c >= k
-    the components are put into k groups of even volume, largest first (of Ncut 0, as any other grouping); where
-    c < k the other k - c columns are found by Lanczos in the complement. Samples without weight to any other go to
-    the largest cluster. If all samples are equal, or no two are joined, all scores are 0.
+    Disconnected graphs: each of the c connected components contributes the eigenvalue 1, whose eigenvectors are known
+    without iteration. If c >= k, the components are merged into k groups of about equal volume, largest first (any
+    grouping has Ncut 0); if c < k, the other k - c columns are computed by a Lanczos iteration in the orthogonal
+    complement. Samples without a weight to any other sample join the largest cluster. If all samples are equal, or no
+    two are joined, all scores are 0.
 
-    The rows are scaled so that ``Σ d_i z_i² = Σ d_i``. Sample 0 gets label 0 of two, unless it is without weight.
-    ``status.facts`` has ``ncut`` (of the split, for two clusters), ``eigenvalues`` (the first k),
-    ``bound`` (k minus their sum, which no labelling into k clusters falls below), ``components``, ``isolated``.
+    The rows are scaled so that ``Σ d_i z_i² = Σ d_i``. Of two clusters sample 0 is in the cluster of label 0, unless it
+    has no weights. ``status.facts`` contains ``ncut`` (of the split, for two clusters), ``eigenvalues`` (the first k),
+    ``bound`` (k minus their sum, a lower bound on the Ncut of every labelling into k clusters), ``components`` and
+    ``isolated``.
 
     References
     ----------
@@ -76,31 +79,44 @@ class Ncut(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Kernels."""
+        """The implementations, by the type of the space."""
         return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.neighbors is None)}
 
 
 def _kernel(spec: Ncut, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """The weights and the components they leave."""
+    """The weights, and the samples that have a weight to another sample."""
     resolved: dict[str, Any] = {}
     if spec.neighbors is not None and spec.neighbors > space.n - 1:
         resolved["neighbors"] = space.n - 1
     weights = affinity(space, spec.neighbors, spec.self_loops)
-    # with a loop and nothing else a sample is as alone as without it
+    # a sample whose only weight is a self-loop counts as isolated
     joined = np.flatnonzero(weights.degrees > weights.diagonal())
-    return _Graph(spec, task.k, weights, joined, bool((space.points == space.points[0]).all()), resolved)
+    return _PreparedNcut(spec, task.k, weights, joined, bool((space.points == space.points[0]).all()), resolved)
 
 
 @final
 @attrs.frozen(eq=False)
-class _Graph(Prepared):
-    """The weights of all samples, and which samples have any."""
+class _PreparedNcut(Prepared):
+    """The normalised cut of a graph.
+
+    Parameters
+    ----------
+    spec : Ncut
+    k : int
+    weights : Affinity
+        Weights of all samples.
+    joined : ndarray of int
+        Samples with a weight to another sample.
+    all_equal : bool
+        True if all samples are equal.
+    resolved_facts : mapping
+    """
 
     spec: Ncut
     k: int
     weights: Affinity
     joined: Array
-    flat: bool
+    all_equal: bool
     resolved_facts: Mapping[str, Any]
 
     @property
@@ -113,9 +129,9 @@ class _Graph(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, columns = self.weights.n, 1 if self.k <= 2 else self.k
         facts: dict[str, Any] = {"isolated": n - len(self.joined)}
-        if self.flat or len(self.joined) == 0:
-            reason = "all samples are equal" if self.flat else "no two samples are joined"
-            if not self.flat:
+        if self.all_equal or len(self.joined) == 0:
+            reason = "all samples are equal" if self.all_equal else "no two samples are joined"
+            if not self.all_equal:
                 warnings.warn(
                     f"solver 'ncut': no weight between two of the {n} samples differs from 0, so there is nothing to "
                     "cut; use a wider kernel",
@@ -130,31 +146,31 @@ class _Graph(Prepared):
         facts.update(status.facts)
         if self.k <= 2:
             scores, facts["ncut"] = _split(graph, Z[:, 1])
-            found = scores[:, None]
+            embedding = scores[:, None]
         else:
-            found = _unit(Z) if self.spec.normalize else Z
+            embedding = _unit_rows(Z) if self.spec.normalize else Z
         rows = np.empty((n, columns))
-        rows[self.joined] = found
+        rows[self.joined] = embedding
         if len(self.joined) < n:
-            alone = np.setdiff1d(np.arange(n), self.joined)
-            rows[alone] = _largest(found, self.k, rng)
+            isolated = np.setdiff1d(np.arange(n), self.joined)
+            rows[isolated] = _row_in_largest_cluster(embedding, self.k, rng)
         return Scores(rows, None, status=attrs.evolve(status, facts=facts))
 
     def _embed(self, graph: Affinity, rng: Rng) -> tuple[Array, Status]:
-        """``D^(-1/2) U``, (n, k), and how U was found; columns that a small graph lacks are 0."""
+        """``D^(-1/2) U``, (n, k), and a status with the method; columns that a small graph lacks are 0."""
         from clusterkit.solvers.graph._lanczos import leading
 
         k, total = self.k, graph.degrees.sum()
         roots = np.sqrt(graph.degrees)
-        pieces = graph.components()
-        components = int(pieces.max()) + 1
-        groups = _even(pieces, graph.degrees, k) if components > k else pieces
+        component = graph.components()
+        n_components = int(component.max()) + 1
+        groups = _merge_components(component, graph.degrees, k) if n_components > k else component
         member = (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
         known = member * roots[:, None] / np.sqrt(member.T @ graph.degrees)
-        wanted = min(k, graph.n) - known.shape[1]
-        values, vectors, products, how = leading(graph.W, roots, known, max(wanted, 0), self.spec.tol, rng)
+        missing = max(min(k, graph.n) - known.shape[1], 0)
+        values, vectors, products, method = leading(graph.W, roots, known, missing, self.spec.tol, rng)
         if k <= 2 and known.shape[1] == 2:
-            # the second eigenvector is the one orthogonal to that of the whole graph
+            # the first eigenvector is that of the whole graph; the second is orthogonal to it
             whole = roots / np.sqrt(total)
             second = known[:, 0] * (known[:, 1] @ whole) - known[:, 1] * (known[:, 0] @ whole)
             known = np.stack([whole, second], axis=1)
@@ -164,24 +180,24 @@ class _Graph(Prepared):
         facts = {
             "eigenvalues": tuple(float(value) for value in values),
             "bound": max(0.0, float(len(values) - values.sum())),
-            "components": components,
+            "components": n_components,
         }
-        reason = f"{how}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
+        reason = f"{method}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
         return U * (np.sqrt(total) / roots)[:, None], Status(max(1, products), True, reason, (), facts)
 
 
-def _even(pieces: Labels, degrees: Array, k: int) -> Labels:
-    """Groups of components, (n,): the largest first, each into the group of least volume so far."""
-    volumes = np.bincount(pieces, weights=degrees)
+def _merge_components(component: Labels, degrees: Array, k: int) -> Labels:
+    """k groups of components, (n,): in order of falling volume, each component joins the group of smallest volume."""
+    volumes = np.bincount(component, weights=degrees)
     sums, group = np.zeros(k), np.empty(len(volumes), dtype=np.intp)
-    for piece in np.argsort(-volumes, kind="stable"):
-        group[piece] = np.argmin(sums)
-        sums[group[piece]] += volumes[piece]
-    return group[pieces]
+    for number in np.argsort(-volumes, kind="stable"):
+        group[number] = np.argmin(sums)
+        sums[group[number]] += volumes[number]
+    return group[component]
 
 
 def _split(graph: Affinity, z: Array) -> tuple[Array, float]:
-    """Scores whose sign is the best split, sample 0 not above 0, and their Ncut."""
+    """Scores whose sign gives the best split, with sample 0 on the side that is not positive, and its Ncut."""
     below = graph.best_split(z)
     if below == 0:
         return np.zeros(len(z)), 0.0
@@ -189,24 +205,25 @@ def _split(graph: Affinity, z: Array) -> tuple[Array, float]:
     if z[0] >= high:
         z, low, high = -z, -high, -low
     middle = 0.5 * (low + high)
-    if not low <= middle < high:  # neighbouring numbers
+    if not low <= middle < high:  # low and high are consecutive floating-point numbers
         middle = low
     scores = z - middle
     return scores, graph.ncut(scores > 0.0)
 
 
-def _unit(Z: Array) -> Array:
+def _unit_rows(Z: Array) -> Array:
+    """Rows scaled to length 1; zero rows stay zero."""
     lengths = np.linalg.norm(Z, axis=1, keepdims=True)
     return np.divide(Z, lengths, out=np.zeros_like(Z), where=lengths > 0.0)
 
 
-def _largest(found: Array, k: int, rng: Rng) -> Array:
-    """A row in the largest cluster of those found."""
+def _row_in_largest_cluster(embedding: Array, k: int, rng: Rng) -> Array:
+    """A row in the largest cluster of an embedding: its centre, or the median score of the larger side."""
     if k <= 2:
-        side = found[:, 0] > 0.0
-        return np.median(found[side if 2 * side.sum() > len(side) else ~side], axis=0)
+        side = embedding[:, 0] > 0.0
+        return np.median(embedding[side if 2 * side.sum() > len(side) else ~side], axis=0)
     from clusterkit.numerics.lloyd import kmeans
 
-    clusters = min(k, len(found))
-    labels, centres, _ = kmeans(found, clusters, n_init=10, max_iter=300, seed=int(rng.integers(2**31 - 1)))
+    clusters = min(k, len(embedding))
+    labels, centres, _ = kmeans(embedding, clusters, n_init=10, max_iter=300, seed=int(rng.integers(2**31 - 1)))
     return centres[np.argmax(np.bincount(labels, minlength=clusters))]

@@ -11,7 +11,7 @@ __all__ = ["sweep"]
 
 @njit(fastmath=True)
 def sweep(S: Any, V: Any, c: Any, price: Any, relaxation: Any) -> Any:
-    """Move every row of V once, in place; no move raises ``Σ_ij S_ij v_i'v_j + price Σ_i max(0, 1 - |v_i|²)``.
+    """Move every row of V once, in place; no move increases ``Σ_ij S_ij v_i'v_j + price Σ_i max(0, 1 - |v_i|²)``.
 
     Parameters
     ----------
@@ -19,19 +19,19 @@ def sweep(S: Any, V: Any, c: Any, price: Any, relaxation: Any) -> Any:
         Symmetric, positive diagonal.
     V : ndarray of shape (n, r)
     c : ndarray of shape (r,)
-        Scratch.
+        Work space.
     price : float
-        Of a missing unit of squared length; inf forbids rows shorter than 1.
+        Cost of a missing unit of squared length; inf forbids rows shorter than 1.
     relaxation : float
         From 1 (the exact minimum over a row) to below 2 (beyond it, as in successive over-relaxation).
 
     Notes
     -----
     With ``c = Σ_{j≠i} S_ij v_j`` row i minimises ``S_ii t² - 2 |c| t + price max(0, 1 - t²)`` at ``v_i = -t c/|c|``.
-    Going beyond the minimum and back to the unit sphere turns v_i towards -c by a larger angle, less than twice that
-    to the minimum, so the value falls all the same; outside the sphere it is a quadratic in v_i.
+    Going beyond the minimum and back to the unit sphere rotates v_i towards -c by a larger angle, less than twice the
+    angle of the minimum, so the value still falls; outside the sphere it is a quadratic in v_i.
 
-    O(n² r). Fast arithmetic changes the order of sums only: nothing here may be infinite or nan but `price`, which
+    O(n² r). Fast arithmetic only changes the order of sums: no number here may be infinite or NaN except `price`, which
     is compared and never summed.
     """
     n, r = V.shape
@@ -42,20 +42,20 @@ def sweep(S: Any, V: Any, c: Any, price: Any, relaxation: Any) -> Any:
             s = S[i, j]
             for m in range(r):
                 c[m] += s * V[j, m]
-        own = S[i, i]
+        diagonal = S[i, i]
         square = 0.0
         for m in range(r):
-            c[m] -= own * V[i, m]
+            c[m] -= diagonal * V[i, m]
             square += c[m] * c[m]
         length = square**0.5
         if length == 0.0:
             continue
-        t = length / own
+        t = length / diagonal
         if t < 1.0:
             t = 1.0
             # with a finite price it may be cheaper to fall short of the margin
-            if own > price and length < own - price:
-                t = length / (own - price)
+            if diagonal > price and length < diagonal - price:
+                t = length / (diagonal - price)
         square = 0.0
         for m in range(r):
             c[m] *= -t / length

@@ -18,49 +18,57 @@ from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 
 if TYPE_CHECKING:
-    from clusterkit.solvers.max_cut._low_rank import MaxCut, Solution
+    from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, MaxCutSolution
 
-__all__ = ["Gmmc", "Margin"]
+__all__ = ["Gmmc", "MarginFunction"]
 
 INTERIOR_ROWS = 1000
+"""Most samples for which ``method="auto"`` is the interior point method: there its matrices take about 100 MB, and an
+iteration some 10¹⁰ operations."""
+
 MATRICES = {"interior": 12, "descent": 5}
-"""n x n matrices of 8 bytes at a time."""
+"""Largest number of n x n float64 matrices in memory at the same time."""
+
 ITERATIONS = {"interior": 100, "descent": 3000}
+"""`max_iter` if it is None: the interior point method needs some 20 iterations, the descent up to some 1000 sweeps."""
+
 NEAR_TIE = 1e-3
+"""Relative difference up to which the moduli of two scores count as equal where the sign of all scores is chosen."""
 
 
 @final
 @attrs.frozen
 class Gmmc(Solver):
-    """The function of largest margin over all labellings into two, its labels relaxed to a semidefinite matrix.
+    """The function of largest margin over all labellings into two, relaxed to a semidefinite program.
 
-    For two clusters of some similarity in size, with a separation that a kernel sees, up to one or two thousand
-    samples. Nothing depends on a start: the problem is convex, and how far from its optimum the fit ended is known.
+    Choose it for two clusters of similar size that a kernel separates, up to one or two thousand samples. The problem
+    is convex: nothing depends on a start, and the distance of the fit from the optimum is known.
 
-    The margins ``f_i`` of a function with free offset minimise ``f'S f`` over ``f_i² >= 1``; ``S - C_e ee'`` is the
-    pseudo-inverse of the centred kernel matrix plus ``delta``. With ``W`` for ``ff'`` this is
-    ``min <S, W>`` over ``W ⪰ 0``, ``W_ii >= 1``, the program of maximum cuts. The score is the leading vector of W.
+    The margins ``f_i`` of a function with free offset minimise ``f'S f`` over ``f_i² >= 1``;
+    ``S - bias_penalty ee'`` is the pseudo-inverse of the centred kernel matrix plus ``delta``. With ``W`` for ``ff'``
+    this is ``min <S, W>`` over ``W ⪰ 0``, ``W_ii >= 1``, the program of maximum cuts. The score is the leading vector
+    of W. The steps are in max_cut/_interior_point.py (_next_point) and max_cut/_low_rank_jit.py (sweep).
 
     Parameters
     ----------
     delta : float, default 0.1
-        Added to the diagonal of the kernel matrix; the price of slack is its inverse. For kernels whose diagonal
-        is 1.
-    C_e : float, default 1
-        Weight of ``(Σ f_i)²``: pulls towards clusters of equal size.
-    C_delta : float or None, default None
-        Price of a margin that falls short, ``Σ max(0, 1 - W_ii)``; None forbids it. Without effect from
-        ``max S_ii`` on, which is below ``1/delta + C_e``.
+        Added to the diagonal of the kernel matrix; the price of squared slack is its inverse. For kernels whose
+        diagonal is 1.
+    bias_penalty : float, default 1
+        C_e of the paper, the weight of ``(Σ f_i)²``: it favours clusters of equal size.
+    slack_penalty : float or None, default None
+        C_δ of the paper, the price of margins that fall short, ``Σ max(0, 1 - W_ii)``; None forbids these. It has no
+        effect from ``max S_ii`` on, which is below ``1/delta + bias_penalty``.
     method : {"auto", "interior", "descent"}, default "auto"
         "interior": an interior point method, some 20 iterations of O(n³), about a dozen n x n matrices. "descent":
-        low-rank coordinate descent, O(n² r) a sweep, five matrices; quick to a rough solution, and slow to a good one
-        on hard problems. "auto": the first up to 1000 samples.
+        low-rank coordinate descent, O(n² r) a sweep, five matrices; it reaches a rough solution quickly, and an
+        accurate one slowly on hard problems. "auto": "interior" up to 1000 samples, "descent" above.
     rank : int or None, default None
-        Columns r of the factor in the descent; None means ``ceil(sqrt(2 n)) + 1``, enough for some optimum.
+        Columns r of the factor in the descent; None means ``ceil(sqrt(2 n)) + 1``, sufficient for some optimum.
     tol : float, default 1e-4
         Relative gap between the primal and the dual value.
     max_iter : int or None, default None
-        Most iterations (None: 100) or sweeps (None: 3000). A warning tells the gap if it ends there.
+        Most iterations (None: 100) or sweeps (None: 3000). A warning with the gap is issued if the fit ends there.
 
     Raises
     ------
@@ -69,20 +77,22 @@ class Gmmc(Solver):
 
     Notes
     -----
-    `_prepare`, on kernels only: the matrix S, O(n³). ``S⁻¹ = JKJ + delta J + ee'/(C_e n²)`` with
-    ``J = I - ee'/n`` is exact, so a kernel matrix that is singular does no harm.
+    It works on kernels only; the matrix S costs O(n³). ``S⁻¹ = JKJ + delta J + ee'/(bias_penalty n²)`` with
+    ``J = I - ee'/n`` is exact, so a singular kernel matrix does no harm.
 
     ``status.facts``: ``value`` and ``bound``, between which the optimum lies; ``gap``; ``rounded``, the value of the
     labels, which is above both; ``tightness``, the largest eigenvalue of W over its trace: 1 means that the labels are
-    the optimum over all labellings; ``runner_up``, the second one: close to the first, the leading vector, and with
-    it the labels, are chosen by little; ``shortest``, the least W_ii; ``method``.
+    the optimum over all labellings; ``runner_up``, the second eigenvalue over the trace: if it is close to
+    ``tightness``, a small change of the data may exchange the leading vectors and with them the labels; ``shortest``,
+    the least W_ii; ``method``.
 
     The bound of the descent takes ``g_i = v_i'(SV)_i / |v_i|²`` and scales it until ``S - diag(g)`` is positive
-    semidefinite. The sign of the scores: of the entries of largest modulus (within 0.1 %) the first is positive.
+    semidefinite. The sign of the scores is chosen so that of the entries of largest modulus (within 0.1 %) the first
+    is positive.
 
-    New samples are scored by the function itself: that of least norm which passes the scores of the samples up to the
-    slack, ``Σ α_i k(x_i, x) + b`` with ``α = (S - C_e ee') f``. It gives the samples ``f - delta α``, which
-    differs from f in size and seldom in sign.
+    New samples are scored by the function of least norm that takes the scores at the samples up to the slack,
+    ``Σ α_i k(x_i, x) + b`` with ``α = (S - bias_penalty ee') f``. Its values at the samples are ``f - delta α``, which
+    differ from f in size and seldom in sign.
 
     Where all samples are equal all scores are 0.
 
@@ -102,8 +112,8 @@ class Gmmc(Solver):
     has_objective: ClassVar[bool] = True
 
     delta: float = params.real(0.1, above=0.0)
-    C_e: float = params.real(1.0, above=0.0)
-    C_delta: float | None = params.real(None, above=0.0, optional=True)
+    bias_penalty: float = params.real(1.0, above=0.0)
+    slack_penalty: float | None = params.real(None, above=0.0, optional=True)
     method: str = params.choice("auto", ("auto", "interior", "descent"))
     rank: int | None = params.integer(None, at_least=2, optional=True)
     tol: float = params.real(1e-4, above=0.0)
@@ -126,8 +136,9 @@ def _prepare(spec: Gmmc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
         "Use fewer rows" + (", or method='descent'." if method == "interior" else "."),
     )
     centred = _centred(space.gram())
-    flat = float(np.abs(centred).max()) <= 8.0 * space.n * float(np.finfo(space.dtype).eps) * float(space.diag().max())
-    return _Prepared(spec, space, method, None if flat else _problem(spec, centred))
+    rounding = 8.0 * space.n * float(np.finfo(space.dtype).eps) * float(space.diag().max())
+    constant = float(np.abs(centred).max()) <= rounding
+    return PreparedGmmc(spec, space, method, None if constant else _max_cut_problem(spec, centred))
 
 
 def _centred(K: Array) -> Array:
@@ -139,11 +150,11 @@ def _centred(K: Array) -> Array:
     return A
 
 
-def _problem(spec: Gmmc, centred: Array) -> MaxCut:
-    """S and its inverse; the direction of e apart, where both are known."""
+def _max_cut_problem(spec: Gmmc, centred: Array) -> MaxCutProblem:
+    """S and its inverse; the direction of e is treated separately, because both are known there."""
     from scipy.linalg import lapack
 
-    from clusterkit.solvers.max_cut._low_rank import MaxCut
+    from clusterkit.solvers.max_cut._low_rank import MaxCutProblem
 
     n, delta = len(centred), float(spec.delta)
     inverse = centred
@@ -158,80 +169,93 @@ def _problem(spec: Gmmc, centred: Array) -> MaxCut:
         half = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
         S = np.tril(half) + np.tril(half, -1).T
     S = np.ascontiguousarray(0.5 * (S + S.T))
-    S += float(spec.C_e) - 1.0 / (n * delta)
-    inverse += 1.0 / (float(spec.C_e) * n * n) - delta / n
-    return MaxCut(S, inverse, np.inf if spec.C_delta is None else float(spec.C_delta))
+    S += float(spec.bias_penalty) - 1.0 / (n * delta)
+    inverse += 1.0 / (float(spec.bias_penalty) * n * n) - delta / n
+    return MaxCutProblem(S, inverse, np.inf if spec.slack_penalty is None else float(spec.slack_penalty))
 
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
-    """The program of a space; None if all samples are equal."""
+class PreparedGmmc(Prepared):
+    """The program of a space.
+
+    Parameters
+    ----------
+    spec : Gmmc
+    space : KernelSpace
+    method : {"interior", "descent"}
+    problem : MaxCutProblem or None
+        None if all samples are equal.
+    """
 
     spec: Gmmc
     space: KernelSpace
     method: str
-    problem: MaxCut | None
+    problem: MaxCutProblem | None
 
     @property
     def resolved(self) -> Mapping[str, Any]:
+        """The method, where "auto" was to choose it."""
         return {"method": self.method} if self.spec.method == "auto" else {}
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """``<S, W>`` and the price of margins that fall short."""
         assert outcome.status is not None
         return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        """The leading vector of W; `rng` draws the start of the descent."""
         if self.problem is None:
             zeros = np.zeros(self.space.n)
             status = Status(0, True, "all samples are equal, and so are their scores", (0.0,))
             return Scores(zeros[:, None], self._extension(zeros, 0.0), status=status)
-        found = self._minimise(rng)
-        if not found.converged and not found.interrupted:
-            warnings.warn(f"solver 'gmmc': {found.reason}", ClusterkitWarning, stacklevel=2)
-        f = _oriented(found.leading)
+        solution = self._minimise(rng)
+        if not solution.converged and not solution.interrupted:
+            warnings.warn(f"solver 'gmmc': {solution.reason}", ClusterkitWarning, stacklevel=2)
+        f = _oriented(solution.leading)
         S = self.problem.S
-        alpha = S @ f - self.spec.C_e * f.sum()
+        alpha = S @ f - self.spec.bias_penalty * f.sum()
         alpha -= alpha.mean()
-        # the function passes f up to the slack: K alpha + b = f - delta alpha, and alpha sums to 0
+        # the function takes the values f up to the slack: K alpha + b = f - delta alpha, and alpha sums to 0
         offset = float(f.mean() - (self.space.gram().astype(np.float64, copy=False) @ alpha).mean())
         signs = np.where(f > 0.0, 1.0, -1.0)
         facts = {
-            "value": found.value,
-            "bound": found.bound,
-            "gap": found.gap,
+            "value": solution.value,
+            "bound": solution.bound,
+            "gap": solution.gap,
             "rounded": float(signs @ S @ signs),
-            "tightness": float(found.shares[0]),
-            "runner_up": float(found.shares[1]),
-            "shortest": float(found.lengths.min()),
+            "tightness": float(solution.shares[0]),
+            "runner_up": float(solution.shares[1]),
+            "shortest": float(solution.lengths.min()),
             "method": self.method,
         }
         status = Status(
-            found.n_iter, found.converged, found.reason, found.history, facts, found.interrupted, predicts_labels=False
-        )
+            solution.n_iter, solution.converged, solution.reason, solution.history, facts, solution.interrupted,
+            predicts_labels=False,
+        )  # fmt: skip
         return Scores(f[:, None], self._extension(alpha, offset), status=status)
 
-    def _minimise(self, rng: Rng) -> Solution:
-        from clusterkit.solvers.max_cut._interior_point import interior
-        from clusterkit.solvers.max_cut._low_rank import default_rank, descend
+    def _minimise(self, rng: Rng) -> MaxCutSolution:
+        from clusterkit.solvers.max_cut._interior_point import interior_point
+        from clusterkit.solvers.max_cut._low_rank import default_rank, low_rank_descent
 
         assert self.problem is not None
         spec = self.spec
-        most = ITERATIONS[self.method] if spec.max_iter is None else int(spec.max_iter)
+        max_iter = ITERATIONS[self.method] if spec.max_iter is None else int(spec.max_iter)
         if self.method == "interior":
-            return interior(self.problem, float(spec.tol), most)
+            return interior_point(self.problem, float(spec.tol), max_iter)
         rank = default_rank(self.space.n) if spec.rank is None else int(spec.rank)
-        return descend(self.problem, rank, float(spec.tol), most, rng)
+        return low_rank_descent(self.problem, rank, float(spec.tol), max_iter, rng)
 
-    def _extension(self, alpha: Array, offset: float) -> Margin:
+    def _extension(self, alpha: Array, offset: float) -> MarginFunction:
         space = self.space
-        return Margin(KernelRows(space.coordinates, space.points, space.kernel, alpha[:, None]), offset)
+        return MarginFunction(KernelRows(space.coordinates, space.points, space.kernel, alpha[:, None]), offset)
 
 
 @final
 @attrs.frozen(eq=False)
-class Margin:
-    """Scores of new samples by a kernel sum and an offset.
+class MarginFunction:
+    """Scores of new samples: a kernel sum plus an offset.
 
     Parameters
     ----------
@@ -246,13 +270,13 @@ class Margin:
         """Scores of raw rows, (m, 1)."""
         return np.asarray(self.sums(Y) + self.offset)
 
-    def columns(self, index: slice) -> Margin:
-        """There is one column; the whole of it or none."""
+    def columns(self, index: slice) -> MarginFunction:
+        """The extension of the single column, or of none."""
         return attrs.evolve(self, sums=self.sums.columns(index))
 
 
 def _oriented(f: Array) -> Array:
-    """f or -f. Rounding must not decide between entries of nearly the same modulus: the first of them does."""
+    """f or -f: of the entries of largest modulus, up to `NEAR_TIE`, the first is positive, whatever the rounding."""
     size = np.abs(f)
     first = int(np.argmax(size >= (1.0 - NEAR_TIE) * size.max()))
     return -f if f[first] < 0.0 else f

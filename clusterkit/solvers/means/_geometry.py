@@ -1,8 +1,8 @@
-"""Centres that are combinations of samples, and minus the squared distances to them.
+"""Centres that are combinations of samples, and minus the squared distances to them as scores.
 
-Two geometries with the same methods, private to `centroids`. Centres are columns: coordinates about the mean of all
-samples (features), or weights of the samples (kernel). Both compute the scores of the training rows by the same block
-products as those of new rows, so that predicting the training rows repeats their labels.
+Two geometries with the same methods, used by `centroids` and `fuzzy_cmeans`. Centres are columns: coordinates about the
+mean of all samples (features), or weights of the samples (kernel). The scores of the training rows are computed by the
+same block products as the scores of new rows, so that predicting the training rows repeats their labels.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan
 
-__all__ = ["FeatureMeans", "KernelMeans"]
+__all__ = ["FeatureMeans", "KernelMeans", "minus_distances"]
 
-# Rounding errors of a squared distance, in units of eps times the magnitudes it is computed from.
 MARGIN = 16.0
+"""Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
+
+A safety factor: a distance is the sum of three terms with a few roundings each.
+"""
 
 
 @final
@@ -33,9 +36,9 @@ class FeatureMeans:
     ----------
     space : FeatureSpace
     origin : ndarray of shape (L,)
-        Mean of all samples; distances do not depend on it, but cancellation does.
+        Mean of all samples. Distances do not depend on the origin, but cancellation does.
     radii : ndarray of shape (n,)
-        Squared distances to it.
+        Squared distances of the samples from the origin.
     """
 
     space: FeatureSpace
@@ -44,34 +47,24 @@ class FeatureMeans:
 
     @classmethod
     def of(cls, space: FeatureSpace) -> FeatureMeans:
-        """Two passes over the features."""
-        first: Array | None = None
-        total = np.zeros(space.width)
-        for _, H in space.blocks():
-            first = H[0].astype(np.float64) if first is None else first
-            # Differences from a sample: equal samples then have a mean that equals them exactly.
-            total += (H - first).sum(axis=0)
-        assert first is not None
-        origin = first + total / space.n
-        radii = np.empty(space.n)
-        for rows, H in space.blocks():
-            radii[rows] = _squared_lengths(H, origin)
-        return cls(space, origin, radii)
+        """The mean of all samples and the distances from it: two passes over the features."""
+        origin = space.mean()
+        return cls(space, origin, space.squared_distances_to(origin))
 
     @property
-    def flat(self) -> bool:
-        """Whether all samples are equal up to rounding errors of their coordinates."""
+    def all_equal(self) -> bool:
+        """True if all samples are equal up to rounding errors of their coordinates."""
         eps = float(np.finfo(self.space.dtype).eps)
         return bool(self.radii.max() <= (0.5 * MARGIN * eps) ** 2 * (self.origin @ self.origin))
 
     @property
-    def noise(self) -> float:
-        """Squared distances below it are rounding errors."""
+    def rounding_error(self) -> float:
+        """Squared distance below which a distance is indistinguishable from 0."""
         eps, radius = float(np.finfo(self.space.dtype).eps), float(np.sqrt(self.radii.max()))
         return MARGIN * eps * radius * (radius + float(np.linalg.norm(self.origin)))
 
     def overall(self, k: int) -> Array:
-        """The mean of all samples, k times, (L, k)."""
+        """k centres at the mean of all samples, (L, k)."""
         return np.zeros((self.space.width, k), dtype=self.space.dtype)
 
     def means(self, coded: Coded, sizes: Array) -> Array:
@@ -79,26 +72,26 @@ class FeatureMeans:
         return self.centres(self.space.adjoint(coded), sizes)
 
     def centres(self, sums: Array, sizes: Array) -> Array:
-        """Class means from the class sums (L, k), of the same shape."""
+        """Class means from the class sums (L, k), same shape."""
         return (sums / sizes - self.origin[:, None]).astype(self.space.dtype, copy=False)
 
     def samples(self, index: Array) -> Array:
-        """Centres that are single samples, (L, b)."""
+        """Centres at single samples, (L, b)."""
         return (self.space.rows(index) - self.origin).T.astype(self.space.dtype, copy=False)
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
         constants = self.constants(centres)
-        return _minus_distances(self.space.apply(centres), constants, self.radii, self.noise), constants
+        return minus_distances(self.space.apply(centres), constants, self.radii, self.rounding_error), constants
 
     def constants(self, centres: Array) -> Array:
-        """``|c|² + 2 origin·c``, (b,): the products are of h, not of h - origin, with the centres as rounded."""
+        """``|c|² + 2 origin·c``, (b,), of the rounded centres; the products are of h, not of h - origin."""
         C = centres.astype(np.float64, copy=False)
         return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C))
 
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
-        """The same for new samples."""
-        return NearestMeans(self.space.transform, self.origin, centres, constants, self.noise)
+        """Scores of new samples."""
+        return NearestMeans(self.space.transform, self.origin, centres, constants, self.rounding_error)
 
 
 @final
@@ -112,7 +105,7 @@ class KernelMeans:
     K : ndarray of shape (n, n)
     diagonal : ndarray of shape (n,)
     spread : float
-        Largest squared distance from the mean of all.
+        Largest squared distance of a sample from the mean of all samples.
     """
 
     space: KernelSpace
@@ -122,33 +115,33 @@ class KernelMeans:
 
     @classmethod
     def of(cls, space: KernelSpace) -> KernelMeans:
-        """O(n²) beyond the kernel matrix."""
+        """The kernel matrix and the spread of the samples, O(n²) beside the kernel matrix."""
         bare = cls(space, space.gram(), space.diag().astype(np.float64, copy=False))
         return attrs.evolve(bare, spread=-float(bare.scores(bare.overall(1))[0].min()))
 
     @property
-    def flat(self) -> bool:
-        """Whether all samples are equal up to rounding errors of kernel values."""
-        return self.spread <= self.noise
+    def all_equal(self) -> bool:
+        """True if all samples are equal up to rounding errors of kernel values."""
+        return self.spread <= self.rounding_error
 
     @property
-    def noise(self) -> float:
-        """Squared distances below it are rounding errors."""
+    def rounding_error(self) -> float:
+        """Squared distance below which a distance is indistinguishable from 0."""
         return MARGIN * float(np.finfo(self.space.dtype).eps * np.abs(self.diagonal).max())
 
     def overall(self, k: int) -> Array:
-        """Equal weights of all samples, k times, (n, k)."""
+        """k centres at the mean of all samples: equal weights, (n, k)."""
         return np.full((self.space.n, k), 1.0 / self.space.n, dtype=self.space.dtype)
 
     def means(self, coded: Coded, sizes: Array) -> Array:
-        """Equal weights of the samples of a class, (n, k)."""
+        """Class means: equal weights of the samples of a class, (n, k)."""
         return (coded.targets() / sizes).astype(self.space.dtype, copy=False)
 
     def samples(self, index: Array) -> Array:
-        """Weight one on single samples, (n, b)."""
-        alone = np.zeros((self.space.n, len(index)), dtype=self.space.dtype)
-        alone[index, np.arange(len(index))] = 1.0
-        return alone
+        """Centres at single samples: one weight of 1 each, (n, b)."""
+        weights = np.zeros((self.space.n, len(index)), dtype=self.space.dtype)
+        weights[index, np.arange(len(index))] = 1.0
+        return weights
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the squared norms of the centres, (b,)."""
@@ -156,18 +149,18 @@ class KernelMeans:
         for rows in block_plan(self.space.n, self.space.n, self.space.dtype):
             np.matmul(self.K[rows], centres, out=products[rows])
         norms = np.einsum("ij,ij->j", centres, products, dtype=np.float64)
-        return _minus_distances(products, norms, self.diagonal, self.noise), norms
+        return minus_distances(products, norms, self.diagonal, self.rounding_error), norms
 
     def extension(self, centres: Array, norms: Array) -> NearestKernelMeans:
-        """The same for new samples."""
+        """Scores of new samples."""
         space = self.space
-        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms, self.noise)
+        return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms, self.rounding_error)
 
 
 @final
 @attrs.frozen(eq=False)
 class NearestMeans:
-    """Minus squared distances of new samples to centres given by coordinates about an origin.
+    """Minus squared distances of new samples to centres with coordinates about an origin.
 
     Parameters
     ----------
@@ -177,33 +170,33 @@ class NearestMeans:
     centres : ndarray of shape (L, k)
     constants : ndarray of shape (k,)
         ``|c|² + 2 origin·c``.
-    noise : float
-        Squared distances below it count as 0.
+    rounding_error : float
+        Squared distances below this value count as 0.
     """
 
     transform: Transform
     origin: Array
     centres: Array
     constants: Array
-    noise: float
+    rounding_error: float
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, H in self.transform.blocks(Y):
-            lengths = _squared_lengths(H, self.origin)
-            scores[rows] = _minus_distances(H @ self.centres, self.constants, lengths, self.noise)
+            lengths = squared_distances_to(H, self.origin)
+            scores[rows] = minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
         return scores
 
     def columns(self, index: slice) -> NearestMeans:
-        """Some of the centres."""
+        """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])
 
 
 @final
 @attrs.frozen(eq=False)
 class NearestKernelMeans:
-    """Minus squared distances of new samples to centres given by weights of the training samples.
+    """Minus squared distances of new samples to centres that are weighted sums of the training samples.
 
     Parameters
     ----------
@@ -214,8 +207,8 @@ class NearestKernelMeans:
     centres : ndarray of shape (n, k)
     norms : ndarray of shape (k,)
         Squared norms of the centres.
-    noise : float
-        Squared distances below it count as 0.
+    rounding_error : float
+        Squared distances below this value count as 0.
     """
 
     coordinates: Transform
@@ -223,7 +216,7 @@ class NearestKernelMeans:
     kernel: Kernel
     centres: Array
     norms: Array
-    noise: float
+    rounding_error: float
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
@@ -232,26 +225,22 @@ class NearestKernelMeans:
         for rows in block_plan(len(points), len(self.points), self.points.dtype):
             products = self.kernel(points[rows], self.points) @ self.centres
             diagonal = self.kernel.diag(points[rows])
-            scores[rows] = _minus_distances(products, self.norms, diagonal, self.noise)
+            scores[rows] = minus_distances(products, self.norms, diagonal, self.rounding_error)
         return scores
 
     def columns(self, index: slice) -> NearestKernelMeans:
-        """Some of the centres."""
+        """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
 
 
-def _minus_distances(products: Array, constants: Array, lengths: Array, noise: float) -> Array:
-    """``2 h·c - constant - |h|²``, the large terms first because they cancel; 0 where it is not below the noise.
+def minus_distances(products: Array, constants: Array, lengths: Array, rounding_error: float) -> Array:
+    """Minus squared distances ``2 h·c - constant - |h|²``, (n, b); distances below the rounding error become 0.
 
-    Without the cut the rounding errors of distances that are 0 would tear duplicates apart.
+    The large terms are added first because they cancel. Without the threshold the rounding errors of distances that
+    are 0 would separate duplicates.
     """
     scores = 2.0 * products.astype(np.float64, copy=False)
     scores -= constants
     scores -= lengths[:, None]
-    np.copyto(scores, 0.0, where=scores > -noise)
+    np.copyto(scores, 0.0, where=scores > -rounding_error)
     return scores.astype(products.dtype, copy=False)
-
-
-def _squared_lengths(H: Array, origin: Array) -> Array:
-    difference = H - origin
-    return np.einsum("ij,ij->i", difference, difference)

@@ -24,23 +24,24 @@ __all__ = ["Centroids"]
 class Centroids(Solver):
     """Scores a sample for each class by minus its squared distance to the mean of the class.
 
-    With `argmax` it is k-means (Lloyd's iteration), kernel k-means on a kernel. On features `_features` makes an
-    adjoint and an apply a turn, O(n L k); on a kernel `_kernel` keeps K, O(n² d) once and O(n² k) a turn. Without a
-    balancer most turns are quicker, and the same up to rounding: O(n) plus O(L k) for each sample whose label bounds
-    leave in doubt, and O(n k) for each sample that moves on a kernel. The objective is the within-cluster sum of
-    squares of the labels and never rises.
+    With the labeler `argmax` this is k-means (Lloyd's iteration), and kernel k-means on a kernel. On features an
+    iteration costs one adjoint and one apply, O(n L k); on a kernel the matrix K is kept, O(n² d) once and O(n² k) per
+    iteration. Without a balancer most iterations are faster and the same up to rounding: O(n) plus O(L k) for each
+    sample whose label the bounds leave in doubt, and O(n k) for each sample that changes its class on a kernel. The
+    objective is the within-cluster sum of squares of the labels and never rises. The mathematics is in
+    `_PreparedCentroids.solve`; the faster iterations are in means/_hamerly.py.
 
     Warns
     -----
     ClusterkitWarning
-        If there are fewer distinct samples than clusters, so that some stay empty.
+        If there are fewer distinct samples than clusters, so that some clusters stay empty.
 
     Notes
     -----
-    The centre of a class without samples becomes the sample farthest from its own centre, the lowest index on ties,
-    each sample used once; where that sample lies on its own centre the empty class gets the same centre. Squared
+    The centre of an empty class becomes the sample farthest from the centre of its class, the lowest index on ties, and
+    each sample is used once; if that sample lies on its centre, the empty class gets the same centre. Squared
     distances within their rounding errors count as 0 (and as ties), so that duplicates stay together and the
-    iteration ends; where all samples are equal up to rounding every class has the mean of all as its centre, and
+    iteration ends. If all samples are equal up to rounding, every class has the mean of all samples as its centre, and
     all labels are 0.
 
     References
@@ -59,24 +60,24 @@ class Centroids(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """The mean of all samples and the distances to it: two passes."""
-    return _Distances(FeatureMeans.of(space))
+    """The mean of all samples and the distances from it: two passes."""
+    return _PreparedCentroids(FeatureMeans.of(space))
 
 
 def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it."""
-    return _Distances(KernelMeans.of(space))
+    return _PreparedCentroids(KernelMeans.of(space))
 
 
 @final
 @attrs.frozen(eq=False)
-class _Distances(Prepared):
-    """Distances to class means, wherever these live."""
+class _PreparedCentroids(Prepared):
+    """Distances to class means in a feature space or in the space of a kernel."""
 
     geometry: FeatureMeans | KernelMeans
 
@@ -88,7 +89,7 @@ class _Distances(Prepared):
         assert targets is not None
         geometry = self.geometry
         labels, sizes = targets.labels[0], targets.sizes()[0]
-        if geometry.flat:
+        if geometry.all_equal:
             centres = geometry.overall(targets.k)
             rows, constants = geometry.scores(centres)
             return Scores(rows, geometry.extension(centres, constants))
@@ -97,43 +98,43 @@ class _Distances(Prepared):
         empty = np.flatnonzero(sizes == 0)
         status = None
         if len(empty):
-            own = -rows[np.arange(len(labels)), labels]
-            farthest = _farthest(own, len(empty), geometry.noise)
-            away = own[farthest] > geometry.noise
+            distances = -rows[np.arange(len(labels)), labels]
+            farthest = _farthest(distances, len(empty), geometry.rounding_error)
+            off_centre = distances[farthest] > geometry.rounding_error
             centres[:, empty] = centres[:, labels[farthest]]
-            centres[:, empty[away]] = geometry.samples(farthest[away])
-            status = None if away.any() else _too_few(targets.k, targets.k - len(empty))
-            # all columns again, by the product that predicts, so that a tie is the same tie
+            centres[:, empty[off_centre]] = geometry.samples(farthest[off_centre])
+            status = None if off_centre.any() else _too_few(targets.k, targets.k - len(empty))
+            # all columns again, by the same product as in prediction, so that ties are broken alike
             rows, constants = geometry.scores(centres)
         return Scores(rows, geometry.extension(centres, constants), status=status)
 
     def turns(self, targets: Coded) -> Iterator[tuple[float, Labels]]:
-        """Turns without a table of scores; none where all samples are equal."""
-        if self.geometry.flat:
+        """Iterations without a table of scores; none if all samples are equal."""
+        if self.geometry.all_equal:
             return iter(())
         if isinstance(self.geometry, FeatureMeans):
             return feature_turns(self.geometry, targets)
         return kernel_turns(self.geometry, targets)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Within-cluster sum of squares: summed over samples, because norms of means would cancel."""
+        """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""
         assert targets is not None
         assert isinstance(outcome, Scores)
-        own = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
-        return np.array([max(0.0, -float(own.sum(dtype=np.float64)))])
+        scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
+        return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])
 
 
 def _too_few(k: int, distinct: int) -> Status:
-    """Every sample lies on a centre and there are centres left."""
+    """The status if every sample lies on a centre and there are more classes than distinct samples."""
     warning = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
     return Status(1, True, "every sample lies on its centre", warning=warning)
 
 
-def _farthest(own: Array, count: int, noise: float) -> Array:
-    """Indices of the largest of `own`, each once, the lowest index of those equal up to `noise`."""
-    own = own.astype(np.float64)
-    found = np.empty(count, dtype=np.intp)
+def _farthest(distances: Array, count: int, rounding_error: float) -> Array:
+    """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
+    distances = distances.astype(np.float64)
+    farthest = np.empty(count, dtype=np.intp)
     for position in range(count):
-        found[position] = np.argmax(own >= own.max() - noise)
-        own[found[position]] = -np.inf
-    return found
+        farthest[position] = np.argmax(distances >= distances.max() - rounding_error)
+        distances[farthest[position]] = -np.inf
+    return farthest

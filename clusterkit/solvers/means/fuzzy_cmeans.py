@@ -16,7 +16,7 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.transform import block_plan
-from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, _minus_distances
+from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, minus_distances
 
 __all__ = ["FuzzyCMeans", "Memberships", "memberships"]
 
@@ -26,33 +26,35 @@ __all__ = ["FuzzyCMeans", "Memberships", "memberships"]
 class FuzzyCMeans(Solver):
     """Minimises ``J = Σ_ij u_ij^φ d_ij`` over memberships u and centres; the scores are the memberships.
 
-    For clusters that overlap, where it matters how surely a sample belongs. d_ij is the squared distance of sample i
-    to centre j, ``Σ_j u_ij = 1``. By turns ``u_ij = d_ij^(-1/(φ-1)) / Σ_l d_il^(-1/(φ-1))`` and centres that are
-    means weighted by ``u_ij^φ``. Neither step can raise J.
+    For overlapping clusters, where the degree of membership of a sample matters. d_ij is the squared distance of sample
+    i to centre j, and ``Σ_j u_ij = 1``. Two steps alternate: ``u_ij = d_ij^(-1/(φ-1)) / Σ_l d_il^(-1/(φ-1))``, and the
+    centres become the means weighted by ``u_ij^φ``. Neither step can raise J. The mathematics is in `memberships`,
+    `_FeatureCentres.centres` and `_KernelCentres.centres`.
 
     Parameters
     ----------
     fuzzifier : float, default 2
-        φ > 1. Towards 1 it becomes k-means; as it grows all memberships tend to 1/k.
+        φ > 1. For φ towards 1 the method becomes k-means; for large φ all memberships tend to 1/k.
     tol : float, default 1e-5
-        Stop once no membership changed by more than this in one iteration.
+        Stop when no membership changed by more than this in one iteration.
     max_iter : int, default 300
-        Most iterations; each updates the memberships and then the centres.
+        Maximum number of iterations; each updates the memberships and then the centres.
 
     Notes
     -----
-    On features `_features` makes one pass an iteration, O(n L k), and keeps two (n, k) arrays; streamed features
-    cost one mapping of the data an iteration. On a kernel `_kernel` keeps K and takes centres as weights of the
-    samples, O(n² d) once and O(n² k) an iteration.
+    On features an iteration is one pass, O(n L k), with two (n, k) arrays in memory; streamed features cost one mapping
+    of the data per iteration. On a kernel the matrix K is kept and the centres are weighted sums of the samples,
+    O(n² d) once and O(n² k) per iteration.
 
-    It starts from the means of the samples nearest to k of them drawn at random, distinct as far as the samples
-    are. (Not from these k themselves: a sample on a centre has weight 1 there, which for a large φ outweighs all
-    others.) Squared distances within their rounding errors count as 0: a sample on centres belongs to these alone,
-    to each of them alike. A centre whose weights all vanish stays. Where all samples are equal up to rounding every
+    The iteration starts from k samples drawn at random, distinct as far as possible: each sample is assigned to the
+    nearest of the k, and the means of these groups are the first centres. (The k samples themselves are not used as
+    centres: a sample on a centre has weight 1 there, which for a large φ outweighs all other samples.) Squared
+    distances within their rounding errors count as 0: a sample that lies on centres belongs to these alone, in equal
+    shares. A centre whose weights all vanish keeps its place. If all samples are equal up to rounding, every
     membership is 1/k, and all labels are 0.
 
-    The memberships returned are those of the centres returned, so new samples get theirs by the same rule, and the
-    training samples what they have.
+    The memberships returned belong to the centres returned. So the memberships of new samples follow the same rule,
+    and predicting the training samples repeats their memberships.
 
     References
     ----------
@@ -71,18 +73,18 @@ class FuzzyCMeans(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores)}
 
 
 def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """The mean of all samples and the distances to it: two passes."""
-    return _Fuzzy(spec, task.k, _FeatureSide(FeatureMeans.of(space)))
+    """The mean of all samples and the distances from it: two passes."""
+    return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(FeatureMeans.of(space)))
 
 
 def _kernel(spec: FuzzyCMeans, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it."""
-    return _Fuzzy(spec, task.k, _KernelSide(KernelMeans.of(space)))
+    return _PreparedFuzzyCMeans(spec, task.k, _KernelCentres(KernelMeans.of(space)))
 
 
 def memberships(distances: Array, fuzzifier: float) -> Array:
@@ -91,7 +93,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     Parameters
     ----------
     distances : ndarray of shape (n, k)
-        Not negative; exactly 0 on a centre.
+        Nonnegative; exactly 0 on a centre.
     fuzzifier : float
         φ > 1.
 
@@ -102,7 +104,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
 
     Notes
     -----
-    As a softmax of ``-ln d / (φ - 1)``, since the powers themselves overflow for φ near 1.
+    Computed as a softmax of ``-ln d / (φ - 1)``, because the powers themselves overflow for φ near 1.
 
     Examples
     --------
@@ -124,12 +126,12 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _Fuzzy(Prepared):
-    """The objective in one geometry."""
+class _PreparedFuzzyCMeans(Prepared):
+    """Fuzzy c-means in a feature space or in the space of a kernel."""
 
     spec: FuzzyCMeans
     k: int
-    side: _FeatureSide | _KernelSide
+    representation: _FeatureCentres | _KernelCentres
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -140,19 +142,19 @@ class _Fuzzy(Prepared):
         return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        geometry, phi = self.side.geometry, self.spec.fuzzifier
-        if geometry.flat:
+        geometry, phi = self.representation.geometry, self.spec.fuzzifier
+        if geometry.all_equal:
             centres = geometry.overall(self.k)
             U = np.full((geometry.space.n, self.k), 1.0 / self.k, dtype=geometry.space.dtype)
             status = Status(1, True, "all samples are equal, and so are their memberships", (0.0,))
         else:
             U, centres, status = self._iterate(self._start(rng))
-        extend = Memberships(self.side.extension(centres), phi, np.arange(self.k))
+        extend = Memberships(self.representation.extension(centres), phi, np.arange(self.k))
         return Scores(U, extend, status=status)
 
     def _start(self, rng: Rng) -> Array:
-        """Means of the samples nearest to each of k random ones."""
-        geometry = self.side.geometry
+        """First centres: k random samples, each replaced by the mean of the samples nearest to it."""
+        geometry = self.representation.geometry
         seeds = _distinct(geometry.space, self.k, rng)
         rows, _ = geometry.scores(geometry.samples(seeds))
         labels = np.argmax(rows, axis=1)
@@ -161,27 +163,27 @@ class _Fuzzy(Prepared):
         return geometry.means(coded, coded.sizes()[0])
 
     def _iterate(self, centres: Array) -> tuple[Array, Array, Status]:
-        """Alternate until the memberships stand still; returns memberships and the centres they belong to."""
-        spec, n, dtype = self.spec, self.side.geometry.space.n, self.side.geometry.space.dtype
+        """Alternate until the memberships no longer change; returns the memberships and the centres they belong to."""
+        spec, n, dtype = self.spec, self.representation.geometry.space.n, self.representation.geometry.space.dtype
         U, spare = np.zeros((n, self.k), dtype=dtype), np.empty((n, self.k), dtype=dtype)
-        found = centres
+        current = centres
         history: list[float] = []
         change = np.inf
         converged, interrupted = False, False
         try:
             for turn in range(1, spec.max_iter + 1):
-                update = _Update(spare, U, spec.fuzzifier)
-                moved = self.side.turn(centres, update)
+                update = _MembershipUpdate(spare, U, spec.fuzzifier)
+                moved = self.representation.centres(centres, update)
                 if turn > 1:
                     change = update.change
-                U, spare, found, centres = spare, U, centres, moved
+                U, spare, current, centres = spare, U, centres, moved
                 history.append(update.objective)
                 tell(Report("fuzzy_cmeans", turn, spec.max_iter, update.objective))
                 if change <= spec.tol:
                     converged = True
                     break
         except KeyboardInterrupt:
-            # an unfinished turn has touched the spare array only
+            # an unfinished iteration has written to the spare array only
             if not history:
                 raise
             interrupted = True
@@ -191,18 +193,22 @@ class _Fuzzy(Prepared):
             reason = f"tolerance reached: no membership changed by more than {change:.1e}"
         else:
             reason = f"max_iter = {spec.max_iter} reached, memberships still changed by up to {change:.1e}"
-        return U, found, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
+        return U, current, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
 
 
 @attrs.define(eq=False)
-class _Update:
-    """Memberships of one turn, written as the distances pass by; the weights go back for the centres.
+class _MembershipUpdate:
+    """Computes the memberships of one iteration block by block and returns the weights for the centres.
 
     Parameters
     ----------
     new, old : ndarray of shape (n, k)
-        Memberships of this turn, to be written, and of the turn before.
+        Memberships of this iteration, to be written, and of the previous iteration.
     fuzzifier : float
+    change : float
+        Largest change of a membership so far.
+    objective : float
+        Objective of the samples so far.
     """
 
     new: Array
@@ -212,7 +218,7 @@ class _Update:
     objective: float = 0.0
 
     def __call__(self, rows: slice, scores: Array) -> Array:
-        """Weights ``u^φ`` of some samples, float64, given minus their squared distances."""
+        """Weights ``u^φ`` of some samples, float64, from minus their squared distances."""
         U = memberships(-scores, self.fuzzifier)
         self.new[rows] = U
         self.change = max(self.change, float(np.abs(self.new[rows] - self.old[rows]).max()))
@@ -224,20 +230,20 @@ class _Update:
 
 @final
 @attrs.frozen(eq=False)
-class _FeatureSide:
-    """Centres with coordinates about the mean of all samples."""
+class _FeatureCentres:
+    """Fuzzy centres as coordinates about the mean of all samples."""
 
     geometry: FeatureMeans
 
-    def turn(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
+    def centres(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
         """New centres, (L, k), in one pass."""
         geometry, dtype = self.geometry, self.geometry.space.dtype
-        constants, noise = self._constants(centres), geometry.noise
+        constants, rounding_error = geometry.constants(centres), geometry.rounding_error
         sums = np.zeros(centres.shape[1])
 
         def visit(rows: slice, products: Array) -> Array:
-            scores = _minus_distances(products, constants, geometry.radii[rows], noise)
-            # in the type they are multiplied in, so that the sums are of the same weights
+            scores = minus_distances(products, constants, geometry.radii[rows], rounding_error)
+            # in the type of the product below, so that the sums are of the same weights
             weights = update(rows, scores).astype(dtype, copy=False)
             sums[:] += weights.sum(axis=0, dtype=np.float64)
             return weights
@@ -248,21 +254,17 @@ class _FeatureSide:
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples."""
-        return self.geometry.extension(centres, self._constants(centres))
-
-    def _constants(self, centres: Array) -> Array:
-        C = centres.astype(np.float64, copy=False)
-        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.geometry.origin @ C))
+        return self.geometry.extension(centres, self.geometry.constants(centres))
 
 
 @final
 @attrs.frozen(eq=False)
-class _KernelSide:
-    """Centres as weights of the samples."""
+class _KernelCentres:
+    """Fuzzy centres as weighted sums of the samples."""
 
     geometry: KernelMeans
 
-    def turn(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
+    def centres(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
         """New centres, (n, k), by one product with K."""
         space = self.geometry.space
         scores, _ = self.geometry.scores(centres)
@@ -274,22 +276,22 @@ class _KernelSide:
         return means.astype(space.dtype, copy=False)
 
     def extension(self, centres: Array) -> Extension:
-        """Minus squared distances of new samples; their norms cost a product with K."""
+        """Minus squared distances of new samples; the norms of the centres cost a product with K."""
         return self.geometry.extension(centres, self.geometry.scores(centres)[1])
 
 
 @final
 @attrs.frozen(eq=False)
 class Memberships:
-    """Memberships of new samples in the clusters of centres found.
+    """Memberships of new samples in the clusters of a fit.
 
     Parameters
     ----------
     nearness : Extension
-        Raw rows to minus their squared distances, (m, d) to (m, k).
+        Raw rows to minus their squared distances from the centres, (m, d) to (m, k).
     fuzzifier : float
     shown : ndarray of int
-        Clusters to return; all of them share the 1 of a row.
+        Clusters to return; the memberships in all clusters sum to 1.
     """
 
     nearness: Extension
@@ -305,18 +307,18 @@ class Memberships:
         return U
 
     def columns(self, index: slice) -> Memberships:
-        """The same centres, some columns returned."""
+        """The extension that returns some of the columns."""
         return attrs.evolve(self, shown=self.shown[index])
 
 
 def _distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> Array:
-    """k samples in random order, no two of the same value as long as there are others."""
+    """k random samples, (k,), no two with equal values unless fewer than k samples are distinct."""
     order = rng.permutation(space.n)
-    taken, looked, more = order[:0], 0, k
-    while looked < space.n and len(taken) < k:
-        pool = np.concatenate([taken, order[looked : looked + more]])
+    chosen, examined, more = order[:0], 0, k
+    while examined < space.n and len(chosen) < k:
+        pool = np.concatenate([chosen, order[examined : examined + more]])
         rows = space.rows(pool) if isinstance(space, FeatureSpace) else space.points[pool]
-        taken = pool[np.sort(np.unique(rows, axis=0, return_index=True)[1])[:k]]
-        # one look is enough unless there are many duplicates
-        looked, more = looked + more, 2 * more
-    return np.concatenate([taken, np.setdiff1d(order, taken)[: k - len(taken)]])
+        chosen = pool[np.sort(np.unique(rows, axis=0, return_index=True)[1])[:k]]
+        # one round is enough unless there are many duplicates
+        examined, more = examined + more, 2 * more
+    return np.concatenate([chosen, np.setdiff1d(order, chosen)[: k - len(chosen)]])

@@ -1,4 +1,8 @@
-"""Inner products of the samples, longest sample 1, as hyperplane solvers that touch few samples at a time see them."""
+"""Inner products of the samples in blocks on demand, scaled so that the longest sample has length 1.
+
+For solvers of a hyperplane that touch a few samples at a time. ``_gram_columns.py`` is the counterpart for solvers of
+the dual, which need whole columns.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ class KernelProducts:
     space : KernelSpace
         With float64 points.
     longest2 : float
-        Largest K_ii; 1 for the Gaussian kernel, and where all are 0.
+        Largest K_ii; 1 for the Gaussian kernel, and where all K_ii are 0.
     """
 
     space: KernelSpace
@@ -34,7 +38,7 @@ class KernelProducts:
 
     @classmethod
     def of(cls, space: KernelSpace) -> KernelProducts:
-        """Of the samples of a space."""
+        """Inner products of the samples of a space; only the diagonal is computed here."""
         points = np.ascontiguousarray(space.points, dtype=np.float64)
         space = KernelSpace(points, space.kernel)
         return cls(space, float(space.diag().max()) or 1.0)
@@ -45,7 +49,7 @@ class KernelProducts:
         return self.space.n
 
     def block(self, index: Array) -> Array:
-        """Between some samples, (u, u)."""
+        """Inner products between some samples, (u, u)."""
         points, kernel = self.space.points[index], self.space.kernel
         if isinstance(kernel, Gaussian):
             from clusterkit.numerics.gaussian_jit import gaussian_block
@@ -54,7 +58,7 @@ class KernelProducts:
         return np.ascontiguousarray(kernel(points, points) / self.longest2)
 
     def sums(self, weights: Array, index: Array | None = None) -> Array:
-        """``Σ_i weights_i K_ij`` for all samples j, or for some."""
+        """``Σ_i weights_i K_ij`` for all samples j, or for those of `index`."""
         support = np.flatnonzero(weights)
         if not len(support):
             return np.zeros(self.n if index is None else len(index))
@@ -75,7 +79,7 @@ class KernelProducts:
 
     @property
     def rounding(self) -> float:
-        """What two evaluations of ``w'φ(x)`` differ by at most, for w of length 1; 0: it is relative to their value."""
+        """Largest difference of two evaluations of ``w'φ(x)`` for w of length 1; 0 if it is relative to the value."""
         return 0.0 if isinstance(self.space.kernel, Gaussian) else 64.0 * float(np.finfo(np.float64).eps)
 
 
@@ -96,7 +100,7 @@ class FeatureProducts:
 
     @classmethod
     def of(cls, space: FeatureSpace) -> FeatureProducts:
-        """Of the samples of a space: one pass."""
+        """Inner products of the samples of a space: one pass."""
         return cls(space, float(np.sqrt(space.squared_norms().max())) or 1.0)
 
     @property
@@ -105,12 +109,12 @@ class FeatureProducts:
         return self.space.n
 
     def block(self, index: Array) -> Array:
-        """Between some samples, (u, u)."""
+        """Inner products between some samples, (u, u)."""
         H = self._rows(index)
         return np.asarray(H @ H.T)
 
     def sums(self, weights: Array, index: Array | None = None) -> Array:
-        """``Σ_i weights_i K_ij`` for all samples j, or for some."""
+        """``Σ_i weights_i K_ij`` for all samples j, or for those of `index`."""
         w = self._combined(weights)
         if index is not None:
             return self._rows(index) @ w
@@ -133,17 +137,18 @@ class FeatureProducts:
 
     @property
     def rounding(self) -> float:
-        """What two evaluations of ``w'h(x)`` differ by at most, for w of length 1."""
+        """Largest difference of two evaluations of ``w'h(x)`` for w of length 1."""
         return 64.0 * float(np.finfo(self.space.dtype).eps)
 
     def _rows(self, index: Array) -> Array:
+        """Scaled features of some samples."""
         return self.space.rows(index).astype(np.float64) / self.longest
 
     def _combined(self, weights: Array) -> Array:
-        """``Σ weights_i h_i``, (L,), mapping the support only."""
+        """``Σ weights_i h_i``, (L,); only samples with a weight are mapped to features."""
         total, support = np.zeros(self.space.width), np.flatnonzero(weights)
-        for piece in block_plan(len(support), self.space.width, self.space.dtype):
-            total += weights[support[piece]] @ self._rows(support[piece])
+        for rows in block_plan(len(support), self.space.width, self.space.dtype):
+            total += weights[support[rows]] @ self._rows(support[rows])
         return total
 
 
@@ -155,10 +160,10 @@ class InnerProduct:
     Parameters
     ----------
     mapping : RowMap
-        Coordinates to features.
+        From coordinates to features h.
     w : ndarray of shape (L,)
     dtype : numpy dtype
-        Of the training data, in which rows are mapped.
+        Type of the training data, in which rows are mapped.
     """
 
     mapping: RowMap

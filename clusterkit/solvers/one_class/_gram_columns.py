@@ -1,4 +1,7 @@
-"""The matrix of inner products as the dual solvers of one-class machines see it: columns on demand, in float64."""
+"""The matrix of inner products of the samples, as float64 columns on demand: what solvers of the dual need of it.
+
+``_gram_blocks.py`` is the counterpart for solvers that touch a few samples at a time.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,21 @@ __all__ = ["FeatureMatrix", "KernelMatrix"]
 @final
 @attrs.frozen(eq=False)
 class KernelMatrix:
-    """The kernel matrix of a space; float32 points are converted, as gradients add up thousands of columns."""
+    """The kernel matrix of a space; float32 points are converted, because gradients add up thousands of columns.
+
+    Parameters
+    ----------
+    space : KernelSpace
+        With float64 points.
+    diag : ndarray of shape (n,)
+    """
 
     space: KernelSpace
     diag: Array
 
     @classmethod
     def of(cls, space: KernelSpace) -> KernelMatrix:
-        """The matrix of a space."""
+        """The matrix of a space; only its diagonal is computed here."""
         points = np.ascontiguousarray(space.points, dtype=np.float64)
         if points.dtype != space.dtype:
             space = KernelSpace(points, space.kernel)
@@ -33,11 +43,11 @@ class KernelMatrix:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel."""
+        """Kernel function of the space."""
         return self.space.kernel
 
     def whole(self) -> Array:
-        """The matrix, which the space keeps for other solvers."""
+        """The matrix, which stays in memory with the space for other solvers."""
         return self.space.gram()
 
     def column(self, i: int) -> Array:
@@ -47,18 +57,26 @@ class KernelMatrix:
     def product(self, beta: Array) -> Array:
         """K β from the columns of the support, in blocks of rows."""
         support = np.flatnonzero(beta)
-        centres, result = self.space.points[support], np.empty(len(beta))
+        centres, product = self.space.points[support], np.empty(len(beta))
         for rows in block_plan(len(beta), len(support), np.float64):
-            result[rows] = self.kernel(self.space.points[rows], centres) @ beta[support]
-        return result
+            product[rows] = self.kernel(self.space.points[rows], centres) @ beta[support]
+        return product
 
 
 @final
 @attrs.frozen(eq=False)
 class FeatureMatrix:
-    """Inner products of features after subtracting their mean, which changes no sphere but keeps digits.
+    """Inner products of features after subtracting their mean, which changes no sphere but saves digits.
 
-    Everything goes through the blocks of the space, so dense and streamed spaces give the same bits.
+    Everything is computed from the blocks of the space, so dense and streamed spaces give the same bits.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    mean : ndarray of shape (L,)
+        Mean of the features, float64.
+    diag : ndarray of shape (n,)
+        Squared lengths of the centred features.
     """
 
     space: FeatureSpace
@@ -68,18 +86,11 @@ class FeatureMatrix:
     @classmethod
     def of(cls, space: FeatureSpace) -> FeatureMatrix:
         """The matrix of a space: two passes."""
-        mean = np.zeros(space.width)
-        for _, H in space.blocks():
-            mean += H.sum(axis=0, dtype=np.float64)
-        mean /= space.n
-        diag = np.empty(space.n)
-        for rows, H in space.blocks():
-            H = H - mean
-            diag[rows] = np.einsum("ij,ij->i", H, H)
-        return cls(space, mean, diag)
+        mean = space.mean()
+        return cls(space, mean, space.squared_distances_to(mean))
 
     def whole(self) -> Array:
-        """The matrix from all pairs of blocks."""
+        """The matrix, (n, n), from all pairs of blocks."""
         K = np.empty((self.space.n, self.space.n))
         for rows, H in self.space.blocks():
             H = H - self.mean
@@ -93,10 +104,10 @@ class FeatureMatrix:
 
     def column(self, i: int) -> Array:
         """One column: a pass over the features."""
-        h, result = self.space.rows(np.array([i]))[0] - self.mean, np.empty(self.space.n)
+        h, column = self.space.rows(np.array([i]))[0] - self.mean, np.empty(self.space.n)
         for rows, H in self.space.blocks():
-            result[rows] = (H - self.mean) @ h
-        return result
+            column[rows] = (H - self.mean) @ h
+        return column
 
     def combination(self, beta: Array) -> Array:
         """``Σ β_i (h_i - mean)``, (L,)."""
@@ -106,8 +117,8 @@ class FeatureMatrix:
         return total
 
     def product(self, beta: Array) -> Array:
-        """K β through the combination: two passes."""
-        centre, result = self.combination(beta), np.empty(len(beta))
+        """K β by way of `combination`: two passes."""
+        centre, product = self.combination(beta), np.empty(len(beta))
         for rows, H in self.space.blocks():
-            result[rows] = (H - self.mean) @ centre
-        return result
+            product[rows] = (H - self.mean) @ centre
+        return product

@@ -1,4 +1,7 @@
-"""The dual of data description bound to samples: what is minimised, and how its solution belongs to them."""
+"""The dual of data description on the samples of one space: its variables, its start, and its solution.
+
+The minimisation itself is in ``_working_sets.py`` for a Gaussian kernel and in ``_smo_any_kernel_jit.py`` otherwise.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["GaussianDual", "MatrixDual", "dual_of"]
 
-WORTH = 0.5
-"""Least part of the previous weights that must still be there for a start."""
+LEAST_SHARED_WEIGHT = 0.5
+"""A previous solution serves as the start only if at least this part of its weights belongs to present samples and
+fits below their bounds: with less, samples give a better start."""
 
 ROUNDING = 1e-9
-"""What a sum of weights may lack by rounding alone."""
+"""Largest difference from 1 of a sum of weights that counts as rounding."""
 
 
 def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual | MatrixDual:
-    """The dual of a space."""
+    """The dual of a space: in centred features, of a Gaussian kernel, or of any other kernel."""
     if isinstance(space, FeatureSpace):
         return MatrixDual(FeatureMatrix.of(space), space.points)
     if isinstance(space.kernel, Gaussian):
@@ -39,7 +43,14 @@ def dual_of(space: KernelSpace | FeatureSpace, precision: str) -> GaussianDual |
 @final
 @attrs.frozen(eq=False)
 class MatrixDual:
-    """The dual of any kernel or of features, from columns of the matrix."""
+    """The dual of any kernel or of features, solved from columns of the matrix; ``_smo_any_kernel_jit.minimise``.
+
+    Parameters
+    ----------
+    matrix : KernelMatrix or FeatureMatrix
+    points : ndarray of shape (n, d)
+        Samples in the coordinates of the input space, for the start.
+    """
 
     matrix: KernelMatrix | FeatureMatrix
     points: Array
@@ -52,41 +63,42 @@ class MatrixDual:
     def minimise(
         self, bounds: Array, tol: float, max_iter: int, cache_bytes: int, previous: Outcome | None = None
     ) -> Minimum:
-        """The solution; it always starts with the mass near the mean of the coordinates."""
+        """The solution. A previous outcome is not used: the start is always `start`."""
         from clusterkit.solvers.one_class._smo_any_kernel_jit import minimise
 
         return minimise(self.matrix, bounds, self.start(bounds), tol, max_iter, cache_bytes)
 
     def start(self, bounds: Array) -> Array:
-        """Mass on the samples nearest to the mean of the coordinates: no order of the samples matters."""
-        from clusterkit.solvers.one_class._smo_any_kernel_jit import nearest_start
+        """All weight on the samples nearest to the mean of the coordinates: the order of the samples has no effect."""
+        from clusterkit.solvers.one_class._smo_any_kernel_jit import filled_in_order
 
         points = self.points.astype(np.float64, copy=False)
         distances = np.square(points - points.mean(axis=0)).sum(axis=1)
-        return nearest_start(np.argsort(distances, kind="stable"), bounds)
+        return filled_in_order(np.argsort(distances, kind="stable"), bounds)
 
 
 @final
 @attrs.frozen(eq=False)
 class GaussianDual:
-    """The dual of a Gaussian kernel over the distinct samples.
+    """The dual of a Gaussian kernel over the distinct samples; ``_working_sets.minimise_gaussian``.
 
-    Equal samples are one variable, whose bound is the sum of theirs. Only that sum of β is determined; every one
-    of them gets a part in proportion to its bound.
+    Equal samples are one variable, whose bound is the sum of their bounds. Only the sum of their β is determined; each
+    of the equal samples gets a part of it in proportion to its bound.
 
     Parameters
     ----------
     centres : ndarray of shape (u, d), float64, or sparse rows
         The distinct samples, in order of first appearance.
     inverse : ndarray of shape (n,) or None
-        Which of them a sample is; None if no two are equal.
+        Index of each sample among the distinct ones; None if no two are equal.
     n : int
+        Number of samples.
     points : ndarray of shape (u, d)
-        Those that the kernel values are computed from: `centres`, or centred and scaled in float32.
+        Points from which kernel values are computed: `centres`, or in float32 the centred and scaled `centres`.
     kernel : Gaussian
-        Of `centres`.
+        The kernel on `centres`.
     scaled : Gaussian
-        Of `points`.
+        The same kernel on `points`.
     """
 
     centres: Array
@@ -109,8 +121,8 @@ class GaussianDual:
         if precision == "float64":
             return cls(centres, inverse, n, centres, kernel, kernel)
         if isinstance(centres, SparseRows):
-            small = centres.scaled(np.sqrt(kernel.gamma)).astype(np.float32)
-            return cls(cast(Any, centres), inverse, n, cast(Any, small), kernel, Gaussian(1.0))
+            single = centres.scaled(np.sqrt(kernel.gamma)).astype(np.float32)
+            return cls(cast(Any, centres), inverse, n, cast(Any, single), kernel, Gaussian(1.0))
         # Centred and scaled: float32 has too few digits for a common offset, and too small a range for some gamma.
         scaled = (np.sqrt(kernel.gamma) * (centres - centres.mean(axis=0))).astype(np.float32)
         return cls(centres, inverse, n, scaled, kernel, Gaussian(1.0))
@@ -123,24 +135,24 @@ class GaussianDual:
     def minimise(
         self, bounds: Array, tol: float, max_iter: int, cache_bytes: int, previous: Outcome | None = None
     ) -> Minimum:
-        """The solution for all samples, from samples of them or from a previous outcome."""
+        """The solution for all samples, started from a previous outcome or else from random samples."""
         from clusterkit.solvers.one_class._working_sets import minimise_gaussian
 
-        whole = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
-        start = None if previous is None else self._start(previous, whole)
-        found = minimise_gaussian(
-            self.points, self.scaled, whole, tol, max_iter, min(cache_bytes, memory.cap()), start=start
+        distinct_bounds = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
+        start = None if previous is None else self._start(previous, distinct_bounds)
+        minimum = minimise_gaussian(
+            self.points, self.scaled, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start
         )
         if self.points.dtype != np.float64:
-            # The radius and the level are read from the support: there all digits matter.
-            support = np.flatnonzero(found.beta)
-            at = self.centres[support]
-            found.gradient[support] = 2.0 * self.kernel.weighted_sum(at, at, found.beta[support]) - 1.0
+            # The radius and the level are read from the support vectors: there all digits matter.
+            support = np.flatnonzero(minimum.beta)
+            centres = self.centres[support]
+            minimum.gradient[support] = 2.0 * self.kernel.weighted_sum(centres, centres, minimum.beta[support]) - 1.0
         if self.inverse is None:
-            return found
-        part = found.beta / self._sums(bounds)
+            return minimum
+        part = minimum.beta / self._sums(bounds)
         beta = np.minimum(bounds * part[self.inverse], bounds)
-        return attrs.evolve(found, beta=beta, gradient=found.gradient[self.inverse])
+        return attrs.evolve(minimum, beta=beta, gradient=minimum.gradient[self.inverse])
 
     def domain_parts(self, beta: Array) -> tuple[Array, Array]:
         """Centres and weights of the kernel sum for the β of all samples: one centre for equal samples."""
@@ -149,12 +161,13 @@ class GaussianDual:
         return self.centres[support], weights[support]
 
     def _sums(self, values: Array) -> Array:
+        """Sums of the values (n,) of equal samples, (u,)."""
         return np.bincount(self.inverse, values, minlength=len(self.centres))  # type: ignore[arg-type]
 
     def _start(self, previous: Outcome, bounds: Array) -> Array | None:
-        """The β of a previous outcome made feasible; None if it has none for these samples."""
+        """The β of a previous outcome made feasible; None if too little of it belongs to these samples."""
         from clusterkit.numerics.distinct_rows_jit import find_rows
-        from clusterkit.solvers.one_class._smo_any_kernel_jit import nearest_start
+        from clusterkit.solvers.one_class._smo_any_kernel_jit import filled_in_order
 
         if not isinstance(previous, KernelDomain) or previous.centres.shape[1] != self.centres.shape[1]:
             return None
@@ -164,16 +177,16 @@ class GaussianDual:
         beta[rows[known]] = np.maximum(previous.weights[known], 0.0)
         beta = np.minimum(beta, bounds)
         total = float(beta.sum())
-        if total < WORTH:
+        if total < LEAST_SHARED_WEIGHT:
             return None
         if total > 1.0:
             return np.minimum(beta / total, bounds)
         if total < 1.0:
             room = bounds - beta
             if total < 1.0 - ROUNDING:
-                # What no longer fits below the bounds goes to the samples outermost before.
+                # The weight that no longer fits below the bounds goes to the outermost samples of that outcome.
                 order = np.argsort(previous.value(self.centres), kind="stable")
             else:
                 order = np.argsort(-np.where(beta > 0.0, room, 0.0), kind="stable")
-            beta = np.minimum(beta + nearest_start(order, room, 1.0 - total), bounds)
+            beta = np.minimum(beta + filled_in_order(order, room, 1.0 - total), bounds)
         return beta

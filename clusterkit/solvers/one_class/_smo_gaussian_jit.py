@@ -1,9 +1,10 @@
-"""The pair loop of sequential minimal optimisation on a set of points with a Gaussian kernel.
+"""Sequential minimal optimisation with a Gaussian kernel: the pair steps over one set of points.
 
     minimise  β'Kβ   subject to  Σ β_i fixed,  0 <= β_i <= bound_i,   gradient  G = 2 K β - 1
 
-Columns of K are computed when a pair first asks for them: a solution has few support vectors, so most columns are
-never needed. The numpy twin of the loop is ``smo`` in ``tests/oracles/svdd.py``.
+A column of K is computed when a pair first needs it: a solution has few support vectors, so most columns are never
+needed. The pair step is in `_move`; `_step` updates the gradient and chooses the variable to grow, `_partner` the
+variable to shrink. The numpy twin of the loop is ``smo`` in ``tests/oracles/svdd.py``.
 """
 
 from __future__ import annotations
@@ -21,39 +22,47 @@ from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["DONE", "MORE", "STALLED", "Pairs", "violation"]
+__all__ = ["DONE", "MORE", "STALLED", "GaussianSubproblem", "violation"]
 
 MORE, DONE, STALLED = 0, 1, 2
+"""How a call of the compiled loop ended: at its limit of pairs, within the tolerance, or where rounding leaves β as it
+is."""
+
 CHUNK_WORK = 100_000_000
-"""Steps in one go: some 50 ms, so that Ctrl-C is heard."""
+"""Pairs times points of one call of the compiled loop: some 50 ms, so that Ctrl-C takes effect soon."""
 
 SMALLEST_CURVATURE = 1e-12
+"""Least curvature along a pair, ``4 - 4 k(x_i, x_j)``; where rounding makes it 0, the step needs a positive one."""
+
 _BLOCK = 128
-# No gradient is as large: it stands for infinity, which must not meet the flags below.
+"""Variables of one block of `_step`: the gradients of a block stay in the first-level cache."""
+
 _HUGE = 1e300
-# Gradients are finite: minima become vector instructions only where the compiler may forget NaN.
+"""Above every gradient: it stands for infinity, which the compiler flags of `_NO_NAN` do not allow."""
+
 _NO_NAN = {*FAST, "nnan"}
+"""Compiler flags. Gradients are finite, and minima become vector instructions only if the compiler may ignore NaN."""
 
 
 @final
 @attrs.define(eq=False)
-class Pairs:
-    """The problem on some points.
+class GaussianSubproblem:
+    """The dual on one set of points, with the columns of its kernel matrix that were computed so far.
 
     Parameters
     ----------
     points : ndarray of shape (m, d), float64 or float32
-        Kernel values are computed in their type.
+        Kernel values are computed in the type of the points.
     kernel : Gaussian
     bounds : ndarray of shape (m,)
     columns : ndarray of shape (d, m)
-        The points once more, attribute by attribute.
+        The transposed points, contiguous.
     pool : ndarray of shape (slots, m)
-        Columns of K computed so far; if it is full, all are forgotten.
+        Columns of K computed so far; a full pool is emptied as a whole.
     slot : ndarray of shape (m,)
-        Which of them is that of a point, -1 none.
+        Row of the pool that holds the column of a point, -1 if none does.
     used : int
-        Slots in use.
+        Rows of the pool in use.
     """
 
     points: Array
@@ -65,8 +74,16 @@ class Pairs:
     used: int = 0
 
     @classmethod
-    def of(cls, points: Array, kernel: Gaussian, bounds: Array, pool_bytes: int) -> Pairs:
-        """The problem with room for all columns, or for as many as fit into `pool_bytes`, but two at least."""
+    def of(cls, points: Array, kernel: Gaussian, bounds: Array, pool_bytes: int) -> GaussianSubproblem:
+        """The problem with room for all columns, or for as many as fit into `pool_bytes`, but two at least.
+
+        Sparse rows, and dense rows with many attributes whose columns all fit, have the whole matrix computed at once.
+
+        Raises
+        ------
+        NeedsMemory
+            If sparse rows need a matrix larger than `pool_bytes` and than the memory cap.
+        """
         m = len(points)
         slots = min(m, max(2, pool_bytes // (points.itemsize * m)))
         sparse = isinstance(points, SparseRows)
@@ -78,14 +95,14 @@ class Pairs:
                     "Use fewer rows, or reduce the attributes first (featuremap 'pca').",
                 )
             pool, slot = kernel(points, points), np.arange(m)
-            # the compiled loop never looks at the points where all columns are there
+            # the compiled loop never reads the points where all columns are in the pool
             points = np.empty((m, 0), points.dtype) if sparse else points
             return cls(points, kernel, bounds, np.empty((0, m), points.dtype), pool, slot, m)
         pool = np.empty((slots, m), dtype=points.dtype)
         return cls(points, kernel, bounds, np.ascontiguousarray(points.T), pool, np.full(m, -1))
 
     def move(self, beta: Array, G: Array, tol: float, limit: int) -> tuple[int, int]:
-        """Move up to `limit` pairs, `beta` and `G` in place: how it ended, and how many pairs."""
+        """Move up to `limit` pairs, `beta` and `G` in place: one of `MORE`, `DONE`, `STALLED`, and the pairs moved."""
         limit = min(limit, max(1000, CHUNK_WORK // len(beta)))
         code, moved, self.used = _move(
             self.points, self.columns, self.points.dtype.type(self.kernel.gamma), self.pool, self.slot, self.used,
@@ -95,9 +112,9 @@ class Pairs:
 
 
 def violation(beta: Array, G: Array, bounds: Array) -> tuple[float, float]:
-    """Smallest G among the variables that may grow, largest among those that may shrink; ±1e300 if there is none.
+    """Smallest G among the variables that may grow, largest G among those that may shrink; ±1e300 if there is none.
 
-    The optimality gap is the second less the first.
+    The optimality gap is the second number less the first. O(n).
     """
     low, high = _extremes(G, beta, bounds)
     return float(low), float(high)
@@ -114,9 +131,10 @@ def _extremes(G: Any, beta: Any, bounds: Any) -> Any:
 
 @njit(fastmath=_NO_NAN)
 def _step(G: Any, column: Any, other: Any, change: Any, barrier: Any) -> Any:
-    """Update the gradient and find the variable to grow, the first of equals, -1 if none may: (index, its G).
+    """Update the gradient by ``change (column - other)`` and choose the variable to grow: (index, its G).
 
-    `barrier` is 0 for variables that may grow and huge for all others.
+    It is the one of smallest G, the first of equals; the index is -1 if no variable may grow. `barrier` is 0 for
+    variables that may grow and `_HUGE` for all others.
     """
     best, where = _HUGE, 0
     for first in range(0, len(G), _BLOCK):
@@ -137,7 +155,10 @@ def _step(G: Any, column: Any, other: Any, change: Any, barrier: Any) -> Any:
 
 @njit
 def _partner(G: Any, low: Any, column: Any, members: Any) -> Any:
-    """Second-order choice of the variable to shrink, the first of equals, and the largest G that may: (index, G)."""
+    """Second-order choice of the variable to shrink, the first of equals, and the largest G among `members`.
+
+    `low` and `column` are the G and the kernel column of the variable to grow (Fan, Chen & Lin 2005, WSS 2).
+    """
     top, where, best, under = -_HUGE, -1, -1.0, 1.0
     for t in members:
         top = max(top, G[t])
@@ -153,7 +174,7 @@ def _partner(G: Any, low: Any, column: Any, members: Any) -> Any:
 
 @njit(fastmath=FAST)
 def _fill(y: Any, columns: Any, gamma: Any, distances: Any, column: Any) -> Any:
-    """One column of K."""
+    """One column of K: the kernel values of y with all points, whose coordinates are `columns` (d, m)."""
     for first in range(0, columns.shape[1], CENTRES):
         size = min(CENTRES, columns.shape[1] - first)
         distances_to(y, columns, first, size, distances)
@@ -167,10 +188,10 @@ def _move(
     points: Any, columns: Any, gamma: Any, pool: Any, slot: Any, used: Any, G: Any, beta: Any, bounds: Any, tol: Any,
     limit: Any,
 ) -> Any:  # fmt: skip
-    """Move pairs in place: (how it ended, pairs moved, slots used)."""
+    """Move up to `limit` pairs in place: (`MORE`, `DONE` or `STALLED`, pairs moved, slots used)."""
     m = len(beta)
     distances, barrier = np.empty(CENTRES, dtype=points.dtype), np.empty(m)
-    # The variables that may shrink are few: a list, and where in it each is.
+    # The variables that may shrink are few: a list of them, and the place of every variable in it.
     members, place, count = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), 0
     i, low = -1, _HUGE
     for t in range(m):
@@ -180,9 +201,9 @@ def _move(
         if beta[t] > 0.0:
             members[count], place[t] = t, count
             count += 1
-    for done in range(limit):
+    for moved in range(limit):
         if i < 0:
-            return DONE, done, used
+            return DONE, moved, used
         if slot[i] < 0:
             if used == len(pool):
                 slot[:] = -1
@@ -193,10 +214,10 @@ def _move(
         column = pool[slot[i]]
         j, top = _partner(G, low, column, members[:count])
         if top - low <= tol:
-            return DONE, done, used
+            return DONE, moved, used
         if slot[j] < 0:
             if used == len(pool):
-                # the column of i stays, in the first slot
+                # the pool is full: only the column of i stays, in the first slot
                 pool[0] = column
                 slot[:] = -1
                 slot[i], used = 0, 1
@@ -206,7 +227,7 @@ def _move(
             used += 1
         other = pool[slot[j]]
         room, step = bounds[i] - beta[i], (G[j] - low) / max(4.0 - 4.0 * column[j], SMALLEST_CURVATURE)
-        # Bounds are met exactly: a residue of rounding would keep a variable in the wrong set for ever.
+        # Bounds are met exactly: a residue of rounding would keep a variable among those that may move for ever.
         if step >= beta[j] or step >= room:
             step = min(beta[j], room)
             grown = bounds[i] if step == room else beta[i] + step
@@ -214,7 +235,7 @@ def _move(
         else:
             grown, shrunk = min(beta[i] + step, bounds[i]), max(beta[j] - step, 0.0)
         if grown == beta[i] and shrunk == beta[j]:
-            return STALLED, done, used
+            return STALLED, moved, used
         if beta[i] == 0.0:
             members[count], place[i] = i, count
             count += 1

@@ -1,4 +1,4 @@
-"""The sphere of a data description: its radius, and the functions of the input space that tell who is inside."""
+"""The sphere of a data description: its radius, and the functions of the input space whose level sets it is."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from clusterkit.core.transform import RowMap, block_plan
 __all__ = ["KernelPower", "MinusSquaredDistance", "Sphere"]
 
 SUM_TOLERANCE = 1e-12
+"""Largest difference from 1 of a sum of bounds that counts as rounding; then only one β is feasible."""
+
 BOUND_TOLERANCE = 1e-9
+"""Distance from 0 or from the bound, relative to the bound, within which a β counts as being there: three digits above
+the distance at which solvers put it exactly there."""
 
 
 @final
 @attrs.frozen(eq=False)
 class Sphere:
-    """Radius of the solution.
+    """Radius and centre of the solution.
 
     Parameters
     ----------
@@ -41,11 +45,15 @@ class Sphere:
 
     @classmethod
     def of(cls, beta: Array, gradient: Array, diag: Array, bounds: Array) -> Sphere:
-        """Outermost free support vector; without one, midway between the inner and the bounded samples."""
+        """The sphere of a solution.
+
+        Its radius is the distance of the outermost free support vector; without a free one, the squared radius is
+        midway between the inner and the bounded samples.
+        """
         margin = BOUND_TOLERANCE * bounds
         length2 = float(beta @ (gradient + diag)) / 2.0
         distances = length2 - gradient  # (n,): R²(x_i), since the gradient is 2 K β - diag
-        # A bound of 1 never binds: Σ β = 1 alone puts β at 1.
+        # A bound of 1 is never active: Σ β = 1 alone limits β to 1.
         bounded = (beta > 0) & (beta >= bounds - margin) & (bounds < 1.0)
         degenerate = len(beta) > 1 and float(bounds.sum()) <= 1.0 + SUM_TOLERANCE
         free = (beta > margin) & ~bounded
@@ -63,14 +71,23 @@ class Sphere:
 @final
 @attrs.frozen(eq=False)
 class MinusSquaredDistance:
-    """``-|h(x) - centre|²`` for coordinates x; a frozen callable, so that a fit pickles."""
+    """``-|h(x) - centre|²`` for coordinates x; a frozen callable, so that a fit pickles.
+
+    Parameters
+    ----------
+    mapping : RowMap
+        From coordinates to features h.
+    centre : ndarray of shape (L,)
+    dtype : numpy dtype
+        Type of the training data, in which rows are mapped.
+    """
 
     mapping: RowMap
     centre: Array
     dtype: np.dtype
 
     def __call__(self, Y: Array) -> Array:
-        """Values of the rows of Y, (m,), in blocks; they are mapped in the type of the training data."""
+        """Values of the rows of Y, (m,), in blocks."""
         values = np.empty(len(Y))
         for rows in block_plan(len(Y), len(self.centre), np.float64):
             difference = self.mapping(np.ascontiguousarray(Y[rows], dtype=self.dtype)) - self.centre
@@ -81,7 +98,16 @@ class MinusSquaredDistance:
 @final
 @attrs.frozen(eq=False)
 class KernelPower:
-    """``2 Σ β_s k(x_s, x) - k(x, x)``: minus the squared distance to the centre, but for a constant."""
+    """``2 Σ β_s k(x_s, x) - k(x, x)``: minus the squared distance to the centre up to a constant.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (s, d)
+        Support vectors.
+    weights : ndarray of shape (s,)
+        Their β.
+    kernel : Kernel
+    """
 
     centres: Array
     weights: Array

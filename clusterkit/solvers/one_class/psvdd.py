@@ -1,4 +1,4 @@
-"""Position regularised support vector data description: samples far from the centre are cheap to leave outside."""
+"""Position regularised support vector data description: the farther from the mean, the cheaper an outlier."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.one_class._gram_columns import FeatureMatrix
-from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.solvers.one_class.svdd import PreparedSvdd, Svdd
 
 __all__ = ["Psvdd", "exponential", "inverse", "linear"]
 
-EQUAL = 1e-9
-"""Relative difference of distances below which all samples count as equally far."""
+EQUAL_DISTANCES = 1e-9
+"""Relative difference of distances up to which all samples count as equally far from the mean: rounding must not decide
+which samples are outliers."""
 
 
 def linear(distances: Array) -> Array:
@@ -46,9 +47,11 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
     "exponential": exponential,
     "inverse": inverse,
 }
+"""Values of the parameter `weights` and the functions from distances to bounds that they stand for."""
 
 
 def _as_weights(value: Any) -> Any:
+    """A sequence of numbers as a tuple of floats; names, functions and anything else unchanged."""
     if isinstance(value, str) or callable(value):
         return value
     try:
@@ -72,19 +75,20 @@ def _check_weights(instance: Psvdd, attribute: attrs.Attribute[Any], value: Any)
 @final
 @attrs.frozen
 class Psvdd(Solver):
-    """The smallest enclosing sphere whose slack depends on the position of a sample, instead of one bound for all.
+    """The smallest enclosing sphere with a bound for each sample that depends on its position.
 
-    Choose it for `svdd` with outliers but no C or nu to set. It solves the dual of `svdd` with ``0 <= β_i <= W_i``,
-    where W_i falls with the distance of a sample from the mean of all in feature space,
+    Choose it instead of `svdd` where there are outliers, but their number is unknown. It solves the dual of `svdd` with
+    ``0 <= β_i <= W_i``, where W_i falls with the distance of a sample from the mean of all samples in feature space,
     ``δ_i² = K_ii - (2/n) Σ_j K_ij + (1/n²) Σ_jl K_jl``. O(n² d) time and O(n) memory for the distances (one pass on
-    features), then as `svdd`.
+    features), then as `svdd`. The bounds are in `Psvdd.bounds`, the pair step in one_class/_smo_gaussian_jit.py
+    (_move).
 
     Parameters
     ----------
     weights : {"linear", "exponential", "inverse"}, sequence of n floats, or callable, default "linear"
         W: ``1 - (1 - 1/n) δ_i / max δ``, ``exp(-δ_i² / mean δ²)``, ``max(min δ / δ_i, 1/n)``, the bounds themselves
-        (kept as a tuple), or a function of the distances δ (n,) that gives them. A function must be importable by its
-        name for the stage to pickle. Where all samples are equally far every W is 1.
+        (stored as a tuple), or a function from the distances δ (n,) to the bounds. A function must be importable by its
+        name for the stage to pickle. Where all samples are equally far from the mean every W is 1.
     tol : float, default 1e-6
         Optimality gap, as for `svdd`.
     max_iter : int or None, default None
@@ -97,15 +101,15 @@ class Psvdd(Solver):
     Raises
     ------
     InvalidParameter
-        If there is not one bound > 0 for each sample, or they sum to less than 1: no β can sum to 1 then.
+        If there is not one bound > 0 for each sample, or the bounds sum to less than 1, so that no β can sum to 1.
 
     Notes
     -----
-    The exact form of W in the source is not reproduced: "linear" is its idea with no parameter, and always feasible.
-    Of a wide kernel, few samples are far enough for their bound to matter. The narrower the kernel, the more equal
-    the distances and the lower all bounds of "linear": near ``W = 1/n`` nearly every sample is an outlier.
+    The exact form of W in the source is not reproduced: "linear" is its idea without a parameter, and always feasible.
+    With a wide kernel, few samples are far enough from the mean for their bound to matter. The narrower the kernel, the
+    more equal the distances and the lower all bounds of "linear": near ``W = 1/n`` nearly every sample is an outlier.
 
-    Paths and outcomes are those of `svdd`, with W for C; a sample is an outlier if ``β_i = W_i < 1``.
+    Spaces and outcomes are the same as for `svdd`, with W for C; a sample is an outlier if ``β_i = W_i < 1``.
 
     References
     ----------
@@ -135,7 +139,7 @@ class Psvdd(Solver):
         }
 
     def bounds(self, squared_distances: Array, rounding: float = 0.0) -> tuple[float, ...]:
-        """W from δ², (n,), which are known up to `rounding`.
+        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`.
 
         Raises
         ------
@@ -148,8 +152,8 @@ class Psvdd(Solver):
         else:
             function = WEIGHTS[self.weights] if isinstance(self.weights, str) else self.weights
             distances = np.sqrt(np.maximum(squared_distances, 0.0))
-            # A rounding error must not decide who is an outlier.
-            equal = np.ptp(distances) <= EQUAL * distances.max() or np.ptp(squared_distances) <= rounding
+            # A rounding error must not decide which samples are outliers.
+            equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
             weights = np.ones(n) if equal else np.asarray(function(distances), dtype=np.float64)
         if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights > 0)):
             raise InvalidParameter(
@@ -161,7 +165,7 @@ class Psvdd(Solver):
         return tuple(np.minimum(weights, 1.0).tolist())
 
     def bounded(self, squared_distances: Array, rounding: float) -> Svdd:
-        """The solver that does the work, given δ²."""
+        """`svdd` with the bounds W of the squared distances."""
         weights = self.bounds(squared_distances, rounding)
         return Svdd(
             C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter,
@@ -170,7 +174,7 @@ class Psvdd(Solver):
 
 
 def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """Path of kernels: row sums of the kernel matrix, which is not kept."""
+    """Squared distances in the space of a kernel: row sums of the kernel matrix, which is never stored."""
     points = np.ascontiguousarray(space.points, dtype=np.float64)
     means = space.kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
     diag = space.kernel.diag(points)
@@ -179,44 +183,54 @@ def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> 
 
 
 def _prepare_features(solver: Psvdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Path of features: their distances from the mean."""
+    """Squared distances of features from their mean."""
     return _prepare(solver, space, task, rng, FeatureMatrix.of(space).diag, 0.0)
 
 
 def _prepare(solver: Psvdd, space: Space, task: Task, rng: Rng, squares: Array, rounding: float) -> Prepared:
-    return _Prepared(squares, rounding, solver.bounded(squares, rounding).prepare(space, task, rng))
+    sphere = solver.bounded(squares, rounding).prepare(space, task, rng)
+    assert isinstance(sphere, PreparedSvdd)
+    return PreparedPsvdd(squares, rounding, sphere)
 
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
-    """The dual problem with bounds by position; `Resumable`."""
+class PreparedPsvdd(Prepared):
+    """The dual problem with bounds by position; `Resumable`.
+
+    Parameters
+    ----------
+    squared_distances : ndarray of shape (n,)
+        Squared distances from the mean in feature space.
+    rounding : float
+        Largest rounding error of these.
+    sphere : PreparedSvdd
+    """
 
     squared_distances: Array
     rounding: float
-    sphere: Any
-    """the prepared `Svdd`"""
+    sphere: PreparedSvdd
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """Nothing but the bounds, which are n numbers."""
+        """Empty: the bounds are n numbers, too many to report."""
         return {}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
         """The contour; nothing is random in it."""
-        return self._own(self.sphere.solve(targets, previous, rng))
+        return _without_C(self.sphere.solve(targets, previous, rng))
 
     def resolve(self, spec: Psvdd, previous: Outcome) -> Domain:
-        """The contour for other parameters, from a previous outcome on the same samples."""
-        return self._own(self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous))
+        """The contour for other parameters, started from a previous outcome on the same samples."""
+        return _without_C(self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised, as for `svdd`."""
-        values: Array | None = self.sphere.objective(targets, outcome)
-        return values
+        return self.sphere.objective(targets, outcome)
 
-    def _own(self, domain: Domain) -> Domain:
-        """Without a C among the facts: there is none."""
-        assert domain.status is not None
-        facts = {name: value for name, value in domain.status.facts.items() if name != "C"}
-        return attrs.evolve(domain, status=attrs.evolve(domain.status, facts=facts))
+
+def _without_C(domain: Domain) -> Domain:
+    """The domain without C among its facts: `psvdd` has no such parameter."""
+    assert domain.status is not None
+    facts = {name: value for name, value in domain.status.facts.items() if name != "C"}
+    return attrs.evolve(domain, status=attrs.evolve(domain.status, facts=facts))

@@ -1,4 +1,4 @@
-"""Any solver of domains on a random part of the samples."""
+"""A solver of domains on a random part of the samples."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ from clusterkit.core.stages import Path, Prepared, Solver, Task
 
 __all__ = ["Subsampled"]
 
-LEAST = 2
+FEWEST_DRAWN = 2
+"""Least number of samples drawn: a domain around a single sample has no extent."""
 
 
 def _domain_paths(solver: Solver) -> dict[type[Space], Path]:
+    """Spaces on which a solver gives a domain."""
     return {space: path for space, path in solver.paths.items() if issubclass(path.gives, Domain)}
 
 
 def _suits(solver: Any) -> bool:
+    """Whether a value is a solver that learns from no labels and gives a domain."""
     return isinstance(solver, Solver) and solver.targets == "never" and bool(_domain_paths(solver))
 
 
 def _as_solver(value: Any) -> Solver:
-    """The solver that a name, a dict with name and parameters, or a solver means."""
+    """The solver that a name, or a dict with name and parameters, stands for; a solver itself unchanged."""
     solver, changes = value, {}
     if isinstance(value, Mapping):
         changes = dict(value)
@@ -40,42 +43,44 @@ def _as_solver(value: Any) -> Solver:
     if isinstance(solver, str):
         solver = registry.get("solver", solver)().with_parameters(**changes)
     if not _suits(solver):
-        names = [name for name, each in registry.specimens("solver").items() if name != "subsampled" and _suits(each)]
+        specimens = registry.specimens("solver").items()
+        names = [name for name, specimen in specimens if name != "subsampled" and _suits(specimen)]
         raise InvalidParameter(
             "solver 'subsampled': solver must be a solver that learns from no labels and gives a domain "
             f"({', '.join(names)}), as a name, a dict with 'name' and parameters, or a stage; got {value!r}"
         )
-    made: Solver = solver
-    return made
+    assert isinstance(solver, Solver)
+    return solver
 
 
 @final
 @attrs.frozen
 class Subsampled(Solver):
-    """Another solver on a random part of the samples; its domain then holds all of them.
+    """Another solver on a random part of the samples; all samples are then labelled by the domain of the part.
 
-    Choose it where the solver is too slow for all samples and a domain drawn around some will do: with `svdd` and the
-    labeler `equilibrium` it is the first half of fast support vector clustering. Costs what the solver costs for
-    ``fraction n`` samples.
+    Choose it where the solver is too slow for all samples and a domain around some of them is good enough: with `svdd`
+    and the labeler `equilibrium` it is the first half of fast support vector clustering. The cost is that of the solver
+    on ``fraction n`` samples. The mathematics is that of the solver; the draw is in `Subsampled.drawn`.
 
     Parameters
     ----------
     solver : str, dict or Solver, default "svdd"
         A solver that learns from no labels and gives a domain: its name, a dict with ``name`` and parameters, or the
-        stage. Its own parameters are reached as ``solver__solver__C``.
+        stage. Its parameters are reached as ``solver__solver__C``.
     fraction : float, default 0.5
-        Part of the samples, 0 < fraction <= 1, drawn without replacement; at least 2 samples. 1 means all of them:
-        the same bits as the solver alone.
+        Part of the samples, 0 < fraction <= 1, drawn without replacement; at least 2 samples. 1 means all samples, and
+        gives the same bits as the solver alone.
 
     Raises
     ------
     InvalidParameter
-        If `solver` is none of these.
+        If `solver` is not such a solver.
 
     Notes
     -----
-    Samples that were not drawn are inside or outside the domain like new ones. It has no objective: those of
-    different parts cannot be compared. ``status.facts`` are the solver's, with `n_drawn` samples added.
+    Samples that were not drawn are inside or outside the domain like new samples. There is no objective, because
+    objectives on different parts cannot be compared. ``status.facts`` are those of the solver and `n_drawn`, the number
+    of samples drawn.
 
     References
     ----------
@@ -93,15 +98,15 @@ class Subsampled(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Those of the solver that give a domain."""
+        """Spaces on which the solver gives a domain."""
         return {
             space: Path(_prepare, gives=path.gives, inductive=path.inductive)
             for space, path in _domain_paths(self.solver).items()
         }
 
     def drawn(self, n: int, rng: Rng) -> Array:
-        """Indices of the part, in order."""
-        size = min(n, max(LEAST, round(self.fraction * n)))
+        """Indices of the samples drawn, sorted."""
+        size = min(n, max(FEWEST_DRAWN, round(self.fraction * n)))
         return np.arange(n) if size == n else np.sort(rng.choice(n, size, replace=False))
 
 
@@ -110,24 +115,30 @@ def _prepare(solver: Subsampled, space: Any, task: Task, rng: Rng) -> Prepared:
     index = solver.drawn(space.n, rng)
     part = space if len(index) == space.n else space.take(index)
     inner = solver.solver.prepare(part, Task(len(index), task.n_clusters), rng)
-    return _Prepared(inner, len(index))
+    return PreparedSubsampled(inner, len(index))
 
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
-    """The solver bound to its part."""
+class PreparedSubsampled(Prepared):
+    """The solver prepared on the samples drawn.
+
+    Parameters
+    ----------
+    inner : Prepared
+    n_drawn : int
+    """
 
     inner: Prepared
     n_drawn: int
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """What the solver decided, under its own name."""
+        """Parameters that the solver decided, with the prefix ``solver__``."""
         return {f"solver__{name}": value for name, value in self.inner.resolved.items()}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
-        """The domain of the part."""
+        """The domain of the samples drawn."""
         outcome = self.inner.solve(targets, None, rng)
         if outcome.status is None:
             return outcome
@@ -135,5 +146,5 @@ class _Prepared(Prepared):
         return attrs.evolve(outcome, status=attrs.evolve(outcome.status, facts=facts))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """None."""
+        """None: objectives on different parts cannot be compared."""
         return None

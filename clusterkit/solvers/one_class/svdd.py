@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["Svdd"]
 
 DEFAULT_C = 1.0
+"""C without a parameter: no sample is an outlier."""
+
 SMALLEST_TOLERANCE = 1e-12
+"""Least tolerance for the slack of the level: below it rounding decides which samples lie outside."""
 
 
 def _as_tuple(value: Any) -> Any:
+    """A sequence of numbers as a tuple of floats; anything else unchanged, for the validator to refuse."""
     try:
         return None if value is None else tuple(float(weight) for weight in value)
     except (TypeError, ValueError):
@@ -51,6 +55,9 @@ def _check_weights(instance: Svdd, attribute: attrs.Attribute[Any], value: Any) 
 class Svdd(Solver):
     """The smallest enclosing sphere with slack; its contour in the input space bounds the clusters.
 
+    The pair step is in one_class/_smo_gaussian_jit.py (_move); for other kernels and for features it is in
+    one_class/_smo_any_kernel_jit.py (_move).
+
     Choose it for clusters of any shape and unknown number. It minimises ``β'Kβ - Σ K_ii β_i`` over
     ``Σ β_i = 1``, ``0 <= β_i <= C`` by sequential minimal optimisation. Samples with ``β_i > 0`` support the
     contour, those with ``β_i = C < 1`` lie outside. With the Gaussian kernel about ``n s`` kernel values for s
@@ -62,42 +69,43 @@ class Svdd(Solver):
     C : float or None, default None
         Upper bound of every β_i, at least 1 / n. From 1 on (None means 1) there are no outliers.
     nu : float or None, default None
-        Instead of `C`, and before it: ``C = 1 / (n nu)`` with 0 < nu <= 1. At most a fraction `nu` of the
-        samples are outliers, at least that many are support vectors.
+        Takes the place of `C` and overrides it: ``C = 1 / (n nu)`` with 0 < nu <= 1. At most a fraction `nu` of the
+        samples are outliers, and at least that many are support vectors.
     tol : float, default 1e-6
         Optimality gap, as a difference of squared radii; the Gaussian kernel has squared radii in [0, 1). For
         other kernels and for features it is relative to the largest squared length (of centred features).
     max_iter : int or None, default None
-        Most pairs moved; None means ``max(10**7, 100 n)``. A warning tells the gap if it ends there.
+        Most pairs moved; None means ``max(10**7, 100 n)``. A warning with the gap is issued if the search ends there.
     weights : sequence of n floats or None, default None
-        Factors > 0 of the bounds: ``β_i <= C weights_i``. Kept as a tuple.
+        Factors > 0 of the bounds: ``β_i <= C weights_i``. Stored as a tuple.
     cache_mb : int, default 200
-        Memory in MiB for columns of the kernel matrix: of the working sets with the Gaussian kernel, else of all
-        samples (the whole matrix is computed at once where it fits).
+        Memory in MiB for columns of the kernel matrix: with the Gaussian kernel those of one working set, else those
+        of all samples (the whole matrix is computed at once where it fits).
     precision : {"float64", "float32"}, default "float64"
         Type in which the Gaussian kernel is summed. "float32" changes β by about 1e-6 and is up to twice as fast
-        on many samples; `tol` below 1e-6 may then not be reached. Sums over the support are in float64 still.
-        Without effect on other kernels and features.
+        on many samples; `tol` below 1e-6 may then not be reached. Sums at the support vectors are in float64 in any
+        case. It has no effect on other kernels and on features.
 
     Raises
     ------
     InvalidParameter
-        Before any work, if ``C < 1 / n`` (with weights ``C < 1 / Σ weights``): no β can sum to 1 then.
+        Before any work, if ``C < 1 / n`` (with weights ``C < 1 / Σ weights``), because no β can sum to 1 then.
 
     Notes
     -----
-    Paths: `_prepare_kernel` gives a `KernelDomain` for the Gaussian kernel, whose value is ``Σ β_s k(x_s, x)``,
-    and a `FunctionDomain` for kernels without a constant diagonal. `_prepare_features` takes the linear kernel on
-    explicit features and gives a `FunctionDomain`, whose value is minus the squared distance to the centre.
+    Outcomes: for the Gaussian kernel a `KernelDomain` whose value is ``Σ β_s k(x_s, x)``; for kernels without a
+    constant diagonal a `FunctionDomain`; for explicit features, with the linear kernel, a `FunctionDomain` whose value
+    is minus the squared distance to the centre.
 
     The level lies below the outermost free support vector by a slack of tol / 2, so that rounding puts no
-    support vector outside its own contour. ``C = 1 / n`` leaves the radius open: it is taken as 0, and every
+    support vector outside its contour. ``C = 1 / n`` leaves the radius undetermined: it is taken as 0, and every
     sample is an outlier. float32 points are converted to float64 for the kernel sums.
 
-    With the Gaussian kernel equal samples are one variable, and random samples of the rows give the start. Both are
-    exact: the optimality gap is that of all samples. What is prepared is `Resumable`: ``resolve`` solves for
-    another C or nu from a previous outcome, ``solve`` takes the outcome of another width (`KernelSpace.rescaled`).
-    `Status.n_iter` counts the pairs moved, ``facts["rounds"]`` the working sets out of all samples.
+    With the Gaussian kernel equal samples are one variable, and random samples of the rows give the start. Neither
+    changes the optimum: the optimality gap is measured over all samples. `PreparedSvdd` is `Resumable`: ``resolve``
+    solves for another C or nu from a previous outcome, ``solve`` takes the outcome of another width
+    (`KernelSpace.rescaled`). `Status.n_iter` counts the pairs moved, ``facts["rounds"]`` the working sets chosen from
+    all samples.
 
     References
     ----------
@@ -133,7 +141,7 @@ class Svdd(Solver):
         }
 
     def bounds(self, n: int) -> tuple[float, Array]:
-        """The C in force and the upper bounds of β, (n,), none above 1.
+        """C, from `C` or `nu`, and the upper bounds of β, (n,), none above 1.
 
         Raises
         ------
@@ -158,24 +166,34 @@ class Svdd(Solver):
 
 
 def _prepare_kernel(solver: Svdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """Path of kernels: finds equal samples; no kernel value is computed before the first solve."""
+    """The dual of a kernel: equal samples are merged; no kernel value is computed before the first solve."""
     return _prepare(solver, space)
 
 
 def _prepare_features(solver: Svdd, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Path of features: their mean and lengths, two passes."""
+    """The dual of features: their mean and squared lengths, two passes."""
     return _prepare(solver, space)
 
 
 def _prepare(solver: Svdd, space: KernelSpace | FeatureSpace) -> Prepared:
     C, bounds = solver.bounds(space.n)
-    return _Prepared(solver, space, dual_of(space, solver.precision), C, bounds)
+    return PreparedSvdd(solver, space, dual_of(space, solver.precision), C, bounds)
 
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
-    """The dual problem of a space."""
+class PreparedSvdd(Prepared):
+    """The dual problem of a space; `Resumable`.
+
+    Parameters
+    ----------
+    solver : Svdd
+    space : KernelSpace or FeatureSpace
+    dual : GaussianDual or MatrixDual
+    C : float
+    bounds : ndarray of shape (n,)
+        Upper bounds of β.
+    """
 
     solver: Svdd
     space: KernelSpace | FeatureSpace
@@ -185,12 +203,12 @@ class _Prepared(Prepared):
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """C, where it was not given as such."""
+        """C, where it comes from `nu` or from the default."""
         return {} if self.solver.C is not None and self.solver.nu is None else {"C": self.C}
 
     @property
     def scale(self) -> float:
-        """What `tol` is relative to: 1 for the Gaussian kernel."""
+        """The largest K_ii, to which `tol` is relative: 1 for the Gaussian kernel."""
         return float(self.dual.diag.max())
 
     def minimise(self, previous: Outcome | None = None) -> Minimum:
@@ -204,62 +222,62 @@ class _Prepared(Prepared):
         )
 
     def resolve(self, spec: Svdd, previous: Outcome) -> Domain:
-        """The contour for other parameters, such as another C, from a previous outcome on the same samples."""
+        """The contour for other parameters, such as another C, started from a previous outcome on the same samples."""
         C, bounds = spec.bounds(self.space.n)
         dual = self.dual if spec.precision == self.solver.precision else dual_of(self.space, spec.precision)
-        return _Prepared(spec, self.space, dual, C, bounds)._domain_from(previous)
+        return PreparedSvdd(spec, self.space, dual, C, bounds)._domain_from(previous)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
-        """The contour; nothing is random in it. A previous one, of another width or C, serves as the start."""
+        """The contour; nothing is random in it. A previous outcome, of another width or C, serves as the start."""
         return self._domain_from(previous)
 
     def _domain_from(self, previous: Outcome | None) -> Domain:
-        found = self.minimise(previous)
-        sphere = Sphere.of(found.beta, found.gradient, self.dual.diag, self.bounds)
-        if not found.converged and not found.interrupted:
+        minimum = self.minimise(previous)
+        sphere = Sphere.of(minimum.beta, minimum.gradient, self.dual.diag, self.bounds)
+        if not minimum.converged and not minimum.interrupted:
             warnings.warn(
-                f"solver 'svdd' stopped after {found.n_iter} iterations: {found.reason}",
+                f"solver 'svdd' stopped after {minimum.n_iter} iterations: {minimum.reason}",
                 ClusterkitWarning,
                 stacklevel=2,
             )
         facts = {
             "C": self.C,
-            "gap": found.gap,
+            "gap": minimum.gap,
             "radius2": sphere.radius2,
-            "n_sv": int(np.count_nonzero(found.beta)),
+            "n_sv": int(np.count_nonzero(minimum.beta)),
             "n_bsv": sphere.n_bounded,
             "degenerate": sphere.degenerate,
-            "rounds": found.rounds,
+            "rounds": minimum.rounds,
         }
         # The Gaussian kernel has K_ii = 1: its linear term is the constant 1, left out as in the literature.
-        linear = 0.0 if isinstance(self.dual, GaussianDual) else float(found.beta @ self.dual.diag)
+        linear = 0.0 if isinstance(self.dual, GaussianDual) else float(minimum.beta @ self.dual.diag)
         history = (sphere.length2 - linear,)
-        status = Status(found.n_iter, found.converged, found.reason, history, facts, found.interrupted)
-        return self._domain(found.beta, sphere, status)
+        status = Status(minimum.n_iter, minimum.converged, minimum.reason, history, facts, minimum.interrupted)
+        return self._domain(minimum.beta, sphere, status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised: ``β'Kβ``, less ``Σ K_ii β_i`` unless the kernel is Gaussian."""
         return None if outcome.status is None else np.array(outcome.status.history)
 
     def _domain(self, beta: Array, sphere: Sphere, status: Status) -> Domain:
-        """The region inside the sphere, widened by the slack."""
-        half = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0 * self.scale
+        """The region inside the sphere, enlarged by the slack of the level."""
+        slack = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0 * self.scale
         if isinstance(self.dual, GaussianDual):
             centres, weights = self.dual.domain_parts(beta)
             level = (1.0 + sphere.length2 - sphere.radius2) / 2.0
-            level -= min(half, 1e-3 * level)
+            level -= min(slack, 1e-3 * level)
             return KernelDomain(centres, weights, self.dual.kernel, level=level, status=status)
         matrix, support = self.dual.matrix, np.flatnonzero(beta)
         supports = self.dual.points[support]
         if isinstance(matrix, FeatureMatrix):
             space = matrix.space
             centre = matrix.mean + matrix.combination(beta)
-            # New features are computed in blocks of other shapes: allow for the rounding of a distance.
+            # Features of new rows are computed in blocks of other shapes: allow for the rounding of a distance.
             longest = np.sqrt(self.scale)
             error = 64.0 * np.finfo(space.dtype).eps * (np.linalg.norm(matrix.mean) + longest)
-            level = -sphere.radius2 - half - error * (2.0 * longest + error)
+            level = -sphere.radius2 - slack - error * (2.0 * longest + error)
             distance = MinusSquaredDistance(space.mapping, centre, space.dtype)
             return FunctionDomain(distance, level=float(level), supports=supports, status=status)
         power = KernelPower(matrix.space.points[support], beta[support], matrix.kernel)
-        level = sphere.length2 - sphere.radius2 - half
+        level = sphere.length2 - sphere.radius2 - slack
         return FunctionDomain(power, level=level, supports=supports, status=status)

@@ -1,8 +1,8 @@
-"""What `svm` and `svr` share: the matrix of inner products, and scores from dual variables.
+"""Shared code of `svm` and `svr`: inner products about the mean, scores from dual variables, the call of LIBSVM.
 
-A machine with a free bias does not change when the samples move together, and its scores without the bias are those of
-differences from the mean: they add up to 0. On features the products are of such differences too, so that an offset of
-the data costs no digits.
+A machine with a free bias does not change when all samples are shifted by one vector, and its scores without the bias
+equal those of the differences from the mean, which add up to 0. On features the inner products are also computed of
+these differences, so that an offset of the data costs no digits.
 """
 
 from __future__ import annotations
@@ -24,13 +24,21 @@ from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
 from clusterkit.numerics.losses import best_bias, loss_of
 
-__all__ = ["Carry", "Features", "Kernels", "Loss", "Machine", "nothing", "signs"]
+__all__ = [
+    "CentredFeatures",
+    "KernelProducts",
+    "PreparedMachine",
+    "SquaredNorm",
+    "WeightedLoss",
+    "signs",
+    "zero_scores",
+]
 
 
 @final
 @attrs.frozen(eq=False)
-class Loss:
-    """A loss with its weight.
+class WeightedLoss:
+    """A loss function and its weight C.
 
     Parameters
     ----------
@@ -38,6 +46,7 @@ class Loss:
         One of `clusterkit.numerics.losses.LOSSES`.
     C : float
     epsilon : float
+        Residual without loss, for "epsilon".
     """
 
     name: str
@@ -45,10 +54,10 @@ class Loss:
     epsilon: float = 0.0
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array:
-        """``|w|²/2 + C Σ loss`` at the best bias, (1,); half the square."""
+        """``|w|²/2 + C Σ loss`` at the best bias, (1,); the square loss is halved."""
         assert targets is not None
         assert isinstance(outcome, Scores)
-        assert isinstance(outcome.carry, Carry)
+        assert isinstance(outcome.carry, SquaredNorm)
         y, g = signs(targets), outcome.rows[:, 0].astype(np.float64)
         residual = g + best_bias(g, y, self.name, self.epsilon) - y
         weight = 0.5 * self.C if self.name == "square" else self.C
@@ -57,8 +66,8 @@ class Loss:
 
 @final
 @attrs.frozen(eq=False)
-class Carry:
-    """What the objective takes from an outcome.
+class SquaredNorm:
+    """The part of an outcome that the objective needs beside the scores.
 
     Parameters
     ----------
@@ -93,14 +102,14 @@ class CentredRows:
         return scores
 
     def columns(self, index: slice) -> CentredRows:
-        """Some columns of the coefficients."""
+        """The extension with some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
 
 
 @final
 @attrs.frozen(eq=False)
-class KernelScores:
-    """Kernel sums of new rows about the mean of those of the samples.
+class CentredKernelRows:
+    """Kernel sums of new rows, less the mean of the kernel sums of the training samples.
 
     Parameters
     ----------
@@ -115,15 +124,15 @@ class KernelScores:
         """Scores of raw rows, (m, d) to (m, q)."""
         return self.sums(Y) - self.mean
 
-    def columns(self, index: slice) -> KernelScores:
-        """Some columns of the coefficients."""
+    def columns(self, index: slice) -> CentredKernelRows:
+        """The extension with some columns of the coefficients."""
         return attrs.evolve(self, sums=self.sums.columns(index))
 
 
 @final
 @attrs.frozen(eq=False)
-class Features:
-    """Explicit features about their mean.
+class CentredFeatures:
+    """Explicit features, less their mean.
 
     Parameters
     ----------
@@ -136,15 +145,9 @@ class Features:
     origin: Array
 
     @classmethod
-    def of(cls, space: FeatureSpace) -> Features:
-        """One pass."""
-        first: Array | None = None
-        total = np.zeros(space.width)
-        for _, H in space.blocks():
-            first = H[0] if first is None else first
-            total += (H - first).sum(axis=0, dtype=np.float64)  # equal samples have a mean that equals them exactly
-        assert first is not None
-        return cls(space, (first + total / space.n).astype(space.dtype))
+    def of(cls, space: FeatureSpace) -> CentredFeatures:
+        """The features of a space about their mean: one pass."""
+        return cls(space, space.mean().astype(space.dtype))
 
     def products(self) -> Array:
         """Inner products of the samples, (n, n), float64."""
@@ -174,7 +177,7 @@ class Features:
         return total
 
     def scores(self, B: Array) -> tuple[Array, Extension]:
-        """Scores of the samples (n, 1) for coefficients B (L, 1), by the products that predict."""
+        """Scores of the samples (n, 1) for coefficients B (L, 1), by the same products as in prediction."""
         extend = CentredRows(self.space.transform, self.origin, B.astype(self.space.dtype))
         rows = np.empty((self.space.n, B.shape[1]), dtype=self.space.dtype)
         for block, H in self.space.blocks():
@@ -188,8 +191,8 @@ class Features:
 
 @final
 @attrs.frozen(eq=False)
-class Kernels:
-    """A kernel.
+class KernelProducts:
+    """The kernel matrix as inner products.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ class Kernels:
     K: Array
 
     @classmethod
-    def of(cls, space: KernelSpace) -> Kernels:
+    def of(cls, space: KernelSpace) -> KernelProducts:
         """The kernel matrix, if the memory cap allows it."""
         return cls(space, space.gram().astype(np.float64, copy=False))
 
@@ -210,26 +213,39 @@ class Kernels:
         return self.K
 
     def outcome(self, alpha: Array) -> tuple[Array, Extension]:
-        """Scores from dual variables (n,); new rows meet the support vectors only."""
+        """Scores from dual variables (n,); prediction needs the support vectors only."""
         space = self.space
         supports = np.flatnonzero(alpha)
         supports = supports if len(supports) else np.zeros(1, dtype=np.intp)
         g = self.K @ alpha
-        # A smooth kernel is nearly constant: the part of the scores that all samples share is rounding of large sums.
+        # A smooth kernel is nearly constant: the part of the scores that all samples share is a rounding error of
+        # large sums.
         mean = float(g.mean())
         sums = KernelRows(space.coordinates, space.points[supports], space.kernel, alpha[supports, None])
-        return (g - mean)[:, None].astype(space.dtype, copy=False), KernelScores(sums, mean)
+        return (g - mean)[:, None].astype(space.dtype, copy=False), CentredKernelRows(sums, mean)
 
 
 @final
 @attrs.frozen(eq=False)
-class Machine(Prepared):
-    """scikit-learn's support vector machine on the matrix of inner products."""
+class PreparedMachine(Prepared):
+    """scikit-learn's support vector machine on the matrix of inner products.
 
-    who: str
-    geometry: Features | Kernels
+    Parameters
+    ----------
+    solver : str
+        Name of the solver, for warnings.
+    geometry : CentredFeatures or KernelProducts
+    K : ndarray of shape (n, n)
+        Inner products of the samples.
+    loss : WeightedLoss
+    tol : float
+    max_iter : int
+    """
+
+    solver: str
+    geometry: CentredFeatures | KernelProducts
     K: Array
-    loss: Loss
+    loss: WeightedLoss
     tol: float
     max_iter: int
 
@@ -241,28 +257,29 @@ class Machine(Prepared):
         assert targets is not None
         y = signs(targets)
         if np.all(y == y[0]):
-            return nothing(self.geometry, len(y))
-        # Renumbered labels give the same numbers with the other sign, bit for bit.
-        turned = y[0]
-        alpha = turned * self._dual_variables(y * turned)
+            return zero_scores(self.geometry, len(y))
+        # The first sample always has target +1, so that exchanged labels give exactly opposite scores, bit for bit.
+        sign = y[0]
+        alpha = sign * self._dual_variables(y * sign)
         rows, extend = self.geometry.outcome(alpha)
-        return Scores(rows, extend, carry=Carry(float(alpha @ (self.K @ alpha))))
+        return Scores(rows, extend, carry=SquaredNorm(float(alpha @ (self.K @ alpha))))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return self.loss.objective(targets, outcome)
 
     def _dual_variables(self, y: Array) -> Array:
+        """Dual variables (n,) with sign for targets y = ±1, from LIBSVM."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC, SVR
 
         shared = {"kernel": "precomputed", "C": self.loss.C, "tol": self.tol, "max_iter": self.max_iter}
         machine = SVC(**shared) if self.loss.name == "hinge" else SVR(epsilon=self.loss.epsilon, **shared)
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always", ConvergenceWarning)
             fitted = machine.fit(self.K, y)
-        if any(issubclass(each.category, ConvergenceWarning) for each in said):
+        if any(issubclass(record.category, ConvergenceWarning) for record in records):
             warnings.warn(
-                f"solver '{self.who}' stopped after max_iter = {self.max_iter} steps, before the tolerance "
+                f"solver '{self.solver}' stopped after max_iter = {self.max_iter} steps, before the tolerance "
                 f"{self.tol:.2g}; a smaller C or features of unit scale need fewer",
                 ClusterkitWarning,
                 stacklevel=3,
@@ -273,11 +290,11 @@ class Machine(Prepared):
 
 
 def signs(targets: Coded) -> Array:
-    """Targets -1 and +1 of the one start, (n,)."""
+    """Targets -1 and +1 of the single start, (n,)."""
     return targets.codebook[targets.labels[0], 0].astype(np.float64)
 
 
-def nothing(geometry: Features | Kernels, n: int) -> Scores:
-    """Where all targets are equal the bias does it all: scores of 0."""
+def zero_scores(geometry: CentredFeatures | KernelProducts, n: int) -> Scores:
+    """The outcome where all targets are equal: the bias alone fits them, and all scores are 0."""
     rows, extend = geometry.outcome(np.zeros(n))
-    return Scores(rows, extend, carry=Carry(0.0))
+    return Scores(rows, extend, carry=SquaredNorm(0.0))

@@ -1,4 +1,4 @@
-"""One factorisation of ``M + I/C``, with C given or found from the degrees of freedom."""
+"""One factorisation of ``M + I/C``, with C as a parameter or from the effective degrees of freedom."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.spaces import FeatureSpace
 
-__all__ = ["Factor", "complexity", "factorise"]
+__all__ = ["RegularisedInverse", "factorise", "trade_off"]
 
 TINY_C = 1e-8
-# C times the trace above which rounding noise in M, multiplied by C, would reach the scores.
+"""C below which the system is multiplied by C: with C = 1e-100, ``I/C`` would hide M in rounding errors or overflow."""
 ILL_CONDITIONED = 1e12
+"""C times the trace of M above which rounding errors of M, multiplied by C, would reach the scores."""
 BISECTIONS = 200
+"""Bound on the bisection steps for log C; 60 suffice for 1e-12, the bound only keeps the loop finite."""
+LOG_C_TOLERANCE = 1e-12
+"""Width of the interval of log C at which the bisection stops: about the rounding error of the eigenvalues."""
 
 
 @final
 @attrs.frozen(eq=False)
-class Factor:
+class RegularisedInverse:
     """Solves ``(M + I/C) x = b``.
 
     Parameters
@@ -30,10 +34,11 @@ class Factor:
     matrix : ndarray
         Inverse of the lower Cholesky factor of ``scale M + (scale / C) I``, or the eigenvectors of M.
     weights : ndarray or None
-        ``1 / (w + 1/C)`` for the eigenvectors; None for Cholesky.
+        ``1 / (w + 1/C)`` for the eigenvalues w; None for Cholesky.
     scale : float
-        What the system was multiplied by.
+        Factor by which the system was multiplied.
     resolved : mapping
+        Values chosen by the factorisation, for `resolved_`.
     """
 
     C: float
@@ -43,24 +48,24 @@ class Factor:
     resolved: Mapping[str, Any]
 
     def solve(self, b: Array) -> Array:
-        """x for right-hand sides b (m, q)."""
+        """x (m, q) for right-hand sides b (m, q)."""
         if self.weights is not None:
             return self.matrix @ (self.weights[:, None] * (self.matrix.T @ b))
-        # Two products with the inverse triangle instead of two substitutions: this runs every turn between products
-        # with the features, and scipy's BLAS is another library than numpy's, whose waiting threads slow those down
-        # (38 ms a turn against 14 on two cores).
+        # Two products with the inverse triangle instead of two substitutions: this runs in every iteration between
+        # products with the features, and scipy's BLAS is another library than numpy's, whose waiting threads slow
+        # those products down (38 ms an iteration against 14 on two cores).
         return self.matrix.T @ (self.matrix @ (self.scale * b))
 
 
-def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
-    """C that gives `df` effective degrees of freedom, and the df used.
+def trade_off(eigenvalues: Array, df: float) -> tuple[float, float]:
+    """C that gives `df` effective degrees of freedom, and the df actually used.
 
-    A df above half the numerical rank is lowered to it: C would run off to infinity.
+    A df above half the numerical rank is lowered to half the rank: C would diverge otherwise.
 
     Examples
     --------
-    >>> C, used = complexity(np.array([1.0, 1.0, 1.0, 1.0]), 2.0)
-    >>> round(C, 6), used
+    >>> C, df = trade_off(np.array([1.0, 1.0, 1.0, 1.0]), 2.0)
+    >>> round(C, 6), df
     (1.0, 2.0)
     """
     w = np.maximum(eigenvalues, 0.0)
@@ -69,7 +74,7 @@ def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
     if rank == 0:
         return 1.0, 0.0
     used = min(df, rank / 2)
-    # df(C) = sum w / (w + 1/C) rises with C; bisect on log C between values that bracket it
+    # df(C) = sum w / (w + 1/C) rises with C; bisect on log C between values that bracket the solution
     low, high = np.log(used / (w.sum() + 1e-300)) - 1.0, np.log(1.0 / w[w > 0].min()) + 40.0
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -77,29 +82,33 @@ def complexity(eigenvalues: Array, df: float) -> tuple[float, float]:
             low = middle
         else:
             high = middle
-        if high - low < 1e-12:
+        if high - low < LOG_C_TOLERANCE:
             break
     return float(np.exp(0.5 * (low + high))), float(used)
 
 
-def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None = None) -> Factor:
-    """Cholesky of ``M + I/C``; eigenvectors without the directions of rounding noise where that would lose digits.
+def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None = None) -> RegularisedInverse:
+    """Cholesky factor of ``M + I/C``, or its eigenvectors where Cholesky would lose digits.
+
+    The eigenvectors of eigenvalues that are rounding errors are left out.
 
     Parameters
     ----------
     M : ndarray of shape (m, m)
         Positive semidefinite.
     C : float or None
-        None finds it from `df`, which costs the eigenvalues of M.
+        None determines C from `df`, which costs the eigenvalues of M.
+    df : float
+        Effective degrees of freedom; used only if C is None.
     space : FeatureSpace, optional
-        If M is a Gram matrix H'H: where the fallback takes singular values from, because those of H keep twice the
-        digits that the eigenvalues of H'H have.
+        The features H if M is their Gram matrix H'H. The fallback then computes singular values of H, because these
+        have twice as many correct digits as the eigenvalues of H'H.
     """
     from scipy.linalg.lapack import dtrtri
 
     resolved: dict[str, Any] = {}
     if C is None:
-        C, used = complexity(np.linalg.eigvalsh(M), df)
+        C, used = trade_off(np.linalg.eigvalsh(M), df)
         resolved["C"] = C
         if used < df:
             resolved["df"] = used
@@ -114,13 +123,13 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
         inverse, failed = dtrtri(np.linalg.cholesky(system), lower=1)
         if failed or not np.isfinite(inverse[-1, -1]):
             raise np.linalg.LinAlgError("not finite")
-        return Factor(C, inverse, None, scale, resolved)
+        return RegularisedInverse(C, inverse, None, scale, resolved)
     except np.linalg.LinAlgError:
         w, V = _spectrum(M, space)
         resolved["factorisation"] = "eigenvectors: the matrix is too ill-conditioned for Cholesky at this C"
         noise = max(M.shape) * np.finfo(np.float64).eps * w.max(initial=0.0)
         weights = np.divide(1.0, w + 1.0 / C, out=np.zeros_like(w), where=w > noise)
-        return Factor(C, V, weights, 1.0, resolved)
+        return RegularisedInverse(C, V, weights, 1.0, resolved)
 
 
 def _spectrum(M: Array, space: FeatureSpace | None) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.regression._regularised_inverse import Factor, factorise
+from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise
 
 __all__ = ["Ridge"]
 
@@ -24,18 +24,20 @@ __all__ = ["Ridge"]
 class Ridge(Solver):
     """Minimises ``|B|²/2 + (C/2) |H B - T|²`` over B: ridge regression without a bias, from features to targets.
 
-    The margin solver of EMMC. One factorisation serves every turn. On features `_features` takes the primal
-    ``(I/C + H'H) B = H'T`` if L <= n, O(n L² + L³) once and O(n L q) a turn, else the dual on HH'; on a kernel
-    `_kernel` takes the dual ``K (K + I/C)^-1 T``, O(n³) once and O(n² q) a turn. Where C is too
-    large for the Cholesky factorisation it takes eigenvectors without those of rounding noise; `resolved_` says so.
+    The margin solver of EMMC. One factorisation serves all iterations. On features the primal system
+    ``(I/C + H'H) B = H'T`` is solved if L <= n, O(n L² + L³) once and O(n L q) per iteration, otherwise the dual system
+    on HH'. On a kernel the dual ``K (K + I/C)^-1 T`` is computed, O(n³) once and O(n² q) per iteration. If C is too
+    large for a Cholesky factorisation, eigenvectors are used instead, without those whose eigenvalues are rounding
+    errors, and `resolved_` reports this. The systems are solved in `_PrimalRidge.solve` and `_DualRidge.solve`; the
+    factorisation is `factorise` in regression/_regularised_inverse.py.
 
     Parameters
     ----------
     C : float, optional
-        Trade-off, > 0. Wins over `df`.
+        Trade-off, > 0. Takes precedence over `df`.
     df : float, default 12
-        Complexity as effective degrees of freedom, ``sum_i w_i / (w_i + 1/C)`` over the eigenvalues w of H'H; it does
-        not depend on scale, L or n. Lowered to half the numerical rank if it exceeds that.
+        Complexity as effective degrees of freedom, ``sum_i w_i / (w_i + 1/C)`` over the eigenvalues w of H'H; its
+        meaning does not depend on scale, L or n. Lowered to half the numerical rank if it is larger.
 
     References
     ----------
@@ -55,29 +57,29 @@ class Ridge(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
     @property
     def degrees(self) -> float:
-        """df with its documented default."""
+        """`df`, or its default if it is None."""
         return 12.0 if self.df is None else float(self.df)
 
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     if space.width <= space.n:
-        return _Primal(space, factorise(space.gram(), spec.C, spec.degrees, space))
+        return _PrimalRidge(space, factorise(space.gram(), spec.C, spec.degrees, space))
     M = space.outer()
-    return _Dual(space, M, factorise(M, spec.C, spec.degrees))
+    return _DualRidge(space, M, factorise(M, spec.C, spec.degrees))
 
 
 def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     K = space.gram().astype(np.float64, copy=False)
-    return _Dual(space, K, factorise(K, spec.C, spec.degrees))
+    return _DualRidge(space, K, factorise(K, spec.C, spec.degrees))
 
 
 def _objective(C: float, targets: Coded, outcome: Outcome) -> Array:
-    """``(C/2) t'(t - f)`` for each start: the ridge objective at its minimum."""
+    """``(C/2) t'(t - f)`` for each start: the value of the ridge objective at its minimum, (R,)."""
     assert isinstance(outcome, Scores)
     residual = np.empty(targets.starts)
     for start in range(targets.starts):
@@ -89,11 +91,11 @@ def _objective(C: float, targets: Coded, outcome: Outcome) -> Array:
 
 @final
 @attrs.frozen(eq=False)
-class _Primal(Prepared):
-    """Coefficients from H'T."""
+class _PrimalRidge(Prepared):
+    """Ridge regression by the coefficients: ``B = (I/C + H'H)^-1 H'T``."""
 
     space: FeatureSpace
-    factor: Factor
+    factor: RegularisedInverse
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -111,12 +113,12 @@ class _Primal(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class _Dual(Prepared):
-    """Dual variables from T; M is HH' or the kernel matrix."""
+class _DualRidge(Prepared):
+    """Ridge regression by dual variables: ``A = (M + I/C)^-1 T``, where M is HH' or the kernel matrix."""
 
     space: FeatureSpace | KernelSpace
     M: Array
-    factor: Factor
+    factor: RegularisedInverse
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -129,7 +131,7 @@ class _Dual(Prepared):
         if isinstance(self.space, FeatureSpace):
             B = self.space.adjoint(A)
             extend = LinearRows(self.space.transform, B)
-            # the same product that predicts, so that a tie is the same tie
+            # the same product as in prediction, so that ties are broken alike
             return Scores(self.space.apply(B), extend, starts=targets.starts)
         space = self.space
         extend = KernelRows(space.coordinates, space.points, space.kernel, A)

@@ -13,7 +13,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.regression._libsvm import Features, Kernels, Loss, Machine
+from clusterkit.solvers.regression._libsvm import CentredFeatures, KernelProducts, PreparedMachine, WeightedLoss
 
 __all__ = ["Svm"]
 
@@ -23,24 +23,25 @@ __all__ = ["Svm"]
 class Svm(Solver):
     """Minimises ``|w|²/2 + C Σ max(0, 1 - y_i (w'h_i + b))`` for the labels y = ±1 of two clusters.
 
-    The scores are ``w'h`` about their mean, without the bias b, which the labeler `bias_threshold` chooses. As
-    published it is weak in the loop: the loss does not see samples that are right with confidence, so few labels ever
-    turn; `svr` does better. scikit-learn's `SVC` is trained each turn, by `_features` on inner products about the
-    mean, by `_kernel` on the kernel matrix: 8n² bytes, O(n² L) or O(n² d) once, O(n) a step and some n steps a turn.
+    The scores are ``w'h`` about their mean, without the bias b, which the labeler `bias_threshold` chooses. In the loop
+    the method is weak, as its authors report: the loss ignores samples classified with confidence, so few labels ever
+    change; `svr` does better. scikit-learn's `SVC` is trained in each iteration, on inner products about the mean
+    (features) or on the kernel matrix: 8n² bytes, O(n² L) or O(n² d) once, O(n) per step of the quadratic program and
+    about n steps per iteration. The program is solved in regression/_libsvm.py (`PreparedMachine.solve`).
 
     Parameters
     ----------
     C : float, default 1
         Weight of the losses.
     tol : float, default 1e-4
-        Violation of the optimality conditions to stop at, in units of the targets.
+        Largest violation of the optimality conditions at which the solver stops, in units of the targets.
     max_iter : int, default 1000000
-        Most steps of a turn; a warning says where they were not enough.
+        Maximum number of steps per iteration; a warning is issued if it is reached.
 
     Notes
     -----
-    Where all labels are equal the scores are 0. The objective of labels is the minimum above; it may rise from turn
-    to turn, because the labeler bounds the sizes and looks at thresholds only.
+    If all labels are equal, the scores are 0. The objective of a labelling is the minimum above; it may rise from one
+    iteration to the next, because the labeler bounds the sizes and considers thresholds only.
 
     References
     ----------
@@ -61,18 +62,18 @@ class Svm(Solver):
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
 
 def _features(spec: Svm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    return _machine(spec, Features.of(space))
+    return _machine(spec, CentredFeatures.of(space))
 
 
 def _kernel(spec: Svm, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    return _machine(spec, Kernels.of(space))
+    return _machine(spec, KernelProducts.of(space))
 
 
-def _machine(spec: Svm, geometry: Features | Kernels) -> Prepared:
-    loss = Loss("hinge", float(spec.C))
-    return Machine(spec.name, geometry, geometry.products(), loss, float(spec.tol), int(spec.max_iter))
+def _machine(spec: Svm, geometry: CentredFeatures | KernelProducts) -> Prepared:
+    loss = WeightedLoss("hinge", float(spec.C))
+    return PreparedMachine(spec.name, geometry, geometry.products(), loss, float(spec.tol), int(spec.max_iter))

@@ -14,8 +14,16 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.regression._libsvm import Carry, Features, Kernels, Loss, Machine, nothing, signs
-from clusterkit.solvers.regression._regularised_inverse import Factor, factorise
+from clusterkit.solvers.regression._libsvm import (
+    CentredFeatures,
+    KernelProducts,
+    PreparedMachine,
+    SquaredNorm,
+    WeightedLoss,
+    signs,
+    zero_scores,
+)
+from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise
 
 __all__ = ["Svr"]
 
@@ -25,31 +33,33 @@ __all__ = ["Svr"]
 class Svr(Solver):
     """Minimises ``|w|²/2 + C Σ loss(w'h_i + b - y_i)`` for the labels y = ±1 of two clusters.
 
-    The scores are ``w'h`` about their mean, without the bias b, which the labeler `bias_threshold` chooses; give it
-    the same loss. A regression loss pulls samples towards their target from both sides, so that labels turn more
-    easily than under the hinge loss of `svm`. It is scikit-learn's `SVR`, trained each turn; `_features` and `_kernel`
-    cost what they cost there: 8n² bytes, O(n² L) or O(n² d) once, O(n) a step and some n to 10n steps a turn, more
-    where C is large. ``loss="square"`` is factorised once, O(n³), and costs O(n²) a turn; on features with L <= n it
-    needs no n x n matrix: O(n L² + L³) once, O(n L) a turn.
+    The scores are ``w'h`` about their mean, without the bias b, which the labeler `bias_threshold` chooses with the
+    same loss. A regression loss pulls samples towards their target from both sides, so labels change more easily than
+    under the hinge loss of `svm`. scikit-learn's `SVR` is trained in each iteration: 8n² bytes, O(n² L) or O(n² d)
+    once, O(n) per step and about n to 10n steps per iteration, more for a large C. With ``loss="square"`` one
+    factorisation serves all iterations, O(n³) once and O(n²) per iteration; on features with L <= n no n x n matrix is
+    needed: O(n L² + L³) once, O(n L) per iteration. The mathematics is in `PreparedMachine.solve` of
+    regression/_libsvm.py, and for the square loss in `_PrimalLeastSquares.solve` and `_DualLeastSquares.solve`.
 
     Parameters
     ----------
     loss : {"laplacian", "epsilon", "square"}, default "laplacian"
-        Of a residual r: ``|r|``; ``max(0, |r| - epsilon)``, support vector regression; ``r²/2``, the least squares
-        support vector machine.
+        Loss of a residual r: ``|r|``; ``max(0, |r| - epsilon)``, support vector regression; ``r²/2``, the least
+        squares support vector machine.
     C : float, default 1
         Weight of the losses.
     epsilon : float, default 0.1
-        Residual without loss, for ``loss="epsilon"``.
+        Size of the residuals without loss; used by ``loss="epsilon"`` only.
     tol : float, default 1e-4
-        Violation of the optimality conditions to stop at, in units of the targets; not for ``loss="square"``.
+        Largest violation of the optimality conditions at which the solver stops, in units of the targets; not used by
+        ``loss="square"``.
     max_iter : int, default 1000000
-        Most steps of a turn; a warning says where they were not enough.
+        Maximum number of steps per iteration; a warning is issued if it is reached.
 
     Notes
     -----
-    Where all labels are equal the scores are 0. The objective of labels is the minimum above; it may rise from turn
-    to turn, because the labeler bounds the sizes and looks at thresholds only.
+    If all labels are equal, the scores are 0. The objective of a labelling is the minimum above; it may rise from one
+    iteration to the next, because the labeler bounds the sizes and considers thresholds only.
 
     References
     ----------
@@ -71,44 +81,44 @@ class Svr(Solver):
 
     @property
     def default_labeler(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The bias by the same loss."""
+        """`bias_threshold` with the loss of this solver."""
         return {"name": "bias_threshold", "loss": self.loss, "epsilon": self.epsilon}
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
+        """The implementations, by the type of the space."""
         return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
 
 
 def _features(spec: Svr, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    geometry = Features.of(space)
+    geometry = CentredFeatures.of(space)
     if spec.loss == "square" and space.width <= space.n:
-        loss = Loss("square", float(spec.C))
-        return _Primal(geometry, factorise(geometry.gram(), loss.C, 0.0), loss)
+        loss = WeightedLoss("square", float(spec.C))
+        return _PrimalLeastSquares(geometry, factorise(geometry.gram(), loss.C, 0.0), loss)
     return _machine(spec, geometry)
 
 
 def _kernel(spec: Svr, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    return _machine(spec, Kernels.of(space))
+    return _machine(spec, KernelProducts.of(space))
 
 
-def _machine(spec: Svr, geometry: Features | Kernels) -> Prepared:
+def _machine(spec: Svr, geometry: CentredFeatures | KernelProducts) -> Prepared:
     K = geometry.products()
-    loss = Loss(spec.loss, float(spec.C), float(spec.epsilon) if spec.loss == "epsilon" else 0.0)
+    loss = WeightedLoss(spec.loss, float(spec.C), float(spec.epsilon) if spec.loss == "epsilon" else 0.0)
     if spec.loss == "square":
         factor = factorise(K, loss.C, 0.0)
-        return _Dual(geometry, K, factor, factor.solve(np.ones((len(K), 1)))[:, 0], loss)
-    return Machine(spec.name, geometry, K, loss, float(spec.tol), int(spec.max_iter))
+        return _DualLeastSquares(geometry, K, factor, factor.solve(np.ones((len(K), 1)))[:, 0], loss)
+    return PreparedMachine(spec.name, geometry, K, loss, float(spec.tol), int(spec.max_iter))
 
 
 @final
 @attrs.frozen(eq=False)
-class _Primal(Prepared):
-    """Least squares from H'y about the mean, where the bias is decoupled."""
+class _PrimalLeastSquares(Prepared):
+    """Least squares by the coefficients, from H'y about the mean, where the bias drops out of the system."""
 
-    geometry: Features
-    factor: Factor
-    loss: Loss
+    geometry: CentredFeatures
+    factor: RegularisedInverse
+    loss: WeightedLoss
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -118,10 +128,10 @@ class _Primal(Prepared):
         assert targets is not None
         y = signs(targets)
         if np.all(y == y[0]):
-            return nothing(self.geometry, len(y))
+            return zero_scores(self.geometry, len(y))
         B = self.factor.solve(self.geometry.combined(y - y.mean()))  # (L, 1)
         rows, extend = self.geometry.scores(B)
-        return Scores(rows, extend, carry=Carry(float(np.vdot(B, B))))
+        return Scores(rows, extend, carry=SquaredNorm(float(np.vdot(B, B))))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return self.loss.objective(targets, outcome)
@@ -129,7 +139,7 @@ class _Primal(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class _Dual(Prepared):
+class _DualLeastSquares(Prepared):
     """Least squares by dual variables: ``[K + I/C, e; e', 0] [α; b] = [y; 0]``.
 
     Parameters
@@ -138,11 +148,11 @@ class _Dual(Prepared):
         ``(K + I/C)^-1 e``.
     """
 
-    geometry: Features | Kernels
+    geometry: CentredFeatures | KernelProducts
     K: Array
-    factor: Factor
+    factor: RegularisedInverse
     ones: Array
-    loss: Loss
+    loss: WeightedLoss
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -152,11 +162,11 @@ class _Dual(Prepared):
         assert targets is not None
         y = signs(targets)
         if np.all(y == y[0]):
-            return nothing(self.geometry, len(y))
+            return zero_scores(self.geometry, len(y))
         free = self.factor.solve(y[:, None])[:, 0]
         alpha = free - self.ones * (free.sum() / self.ones.sum())
         rows, extend = self.geometry.outcome(alpha)
-        return Scores(rows, extend, carry=Carry(float(alpha @ (self.K @ alpha))))
+        return Scores(rows, extend, carry=SquaredNorm(float(alpha @ (self.K @ alpha))))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return self.loss.objective(targets, outcome)

@@ -1,4 +1,4 @@
-"""The laws, one module a kind of stage."""
+"""The laws, one module for each kind of stage."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ LAWS: Mapping[str, list[Law]] = {
 """The laws of each kind."""
 
 CODEC_LAWS = codec.LAWS
-"""What a labeler that is a codec must hold to besides."""
+"""Further laws for a labeler that is a codec."""

@@ -1,4 +1,4 @@
-"""Laws of balancers: sizes come out as promised, and no sample moves without need."""
+"""Laws of balancers: the sizes are as promised, and no sample moves without need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAWS: list[Law] = []
 
 @attrs.frozen(eq=False)
 class _Table:
-    """A cost table as a codec makes it, with the cheapest labels."""
+    """A table of costs such as a codec computes, with the cheapest labels."""
 
     costs: Array
 
@@ -32,21 +32,21 @@ class _Table:
         return np.argmin(self.costs, axis=1)
 
     def balanced(self, stage: Balancer, labels: Labels | None = None) -> tuple[Assignment, tuple[Array, Array]]:
-        """What the balancer makes of it; sizes that are impossible are another law's matter."""
+        """The assignment of the balancer and its bounds; examples with impossible sizes are left to another law."""
         n, k = self.costs.shape
         try:
             bounds = stage.bounds(n, k)
         except Infeasible:
             reject()
-        given = stage.assign(self.costs, self.labels if labels is None else labels, Task(n, k, bounds))
-        return given, bounds
+        assignment = stage.assign(self.costs, self.labels if labels is None else labels, Task(n, k, bounds))
+        return assignment, bounds
 
 
 @st.composite
 def _tables(
     draw: st.DrawFn, stage: Balancer, *, max_rows: int = 25, codings: frozenset[Coding] = frozenset(Coding)
 ) -> _Table:
-    """Costs of random scores in a coding that the balancer takes."""
+    """Costs of random scores, in a coding that the balancer accepts."""
     coding = draw(st.sampled_from(sorted(stage.codings & codings, key=lambda c: c.value)))
     k = 2 if coding is Coding.SIGNED else draw(st.integers(2, 4))
     n = draw(st.integers(k, max_rows))
@@ -92,15 +92,15 @@ def bounds_are_possible_or_refused(stage: Balancer, n: int, k: int) -> None:
 
 @law(LAWS, table=_tables)
 def sizes_are_within_bounds(stage: Balancer, table: _Table) -> None:
-    """Labels come out feasible, and the labels and costs given are left alone."""
+    """The labels are feasible, and the labels and costs of the caller are not changed."""
     labels, costs = table.labels, table.costs.copy()
-    given = labels.copy()
-    result, bounds = table.balanced(stage, given)
+    argument = labels.copy()
+    result, bounds = table.balanced(stage, argument)
     assert result.labels.shape == labels.shape
     assert result.labels.dtype.kind in "iu"
     assert _within(result.labels, bounds), f"sizes {np.bincount(result.labels)} outside {bounds}"
-    np.testing.assert_array_equal(given, labels, err_msg="the labels given were changed")
-    np.testing.assert_array_equal(table.costs, costs, err_msg="the costs given were changed")
+    np.testing.assert_array_equal(argument, labels, err_msg="the labels of the caller were changed")
+    np.testing.assert_array_equal(table.costs, costs, err_msg="the costs of the caller were changed")
 
 
 @law(LAWS, table=_tables)
@@ -113,7 +113,7 @@ def balancing_twice_is_balancing_once(stage: Balancer, table: _Table) -> None:
 
 @law(LAWS, table=_two_class, applies=_takes_two)
 def moves_nothing_without_need(stage: Balancer, table: _Table) -> None:
-    """For two clusters, where the bounds are sufficient, the cheapest labels within them are kept."""
+    """For two clusters, where the bounds are sufficient, the labels are the cheapest within them."""
     result, bounds = table.balanced(stage)
     if _within(table.labels, bounds):
         np.testing.assert_array_equal(result.labels, table.labels)
@@ -128,8 +128,8 @@ def two_classes_cost_no_more_than_they_must(stage: Balancer, table: _Table) -> N
     costs, rows = table.costs.astype(np.float64), np.arange(n)
     feasible = (labels for labels in map(np.array, itertools.product((0, 1), repeat=n)) if _within(labels, bounds))
     least = min(float(costs[rows, labels].sum()) for labels in feasible)
-    found = float(costs[rows, result.labels].sum())
-    assert found <= least + 1e-9 * (1.0 + float(np.abs(costs).sum())), f"cost {found}, but {least} is possible"
+    cost = float(costs[rows, result.labels].sum())
+    assert cost <= least + 1e-9 * (1.0 + float(np.abs(costs).sum())), f"cost {cost}, but {least} is possible"
 
 
 @law(LAWS, table=_tables)

@@ -1,4 +1,4 @@
-"""Laws of codecs: labels survive being coded, and costs are all that decides a label."""
+"""Laws of codecs: coding and decoding gives the same labels, and costs alone decide a label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAWS: list[Law] = []
 
 
 def clusters(stage: Codec) -> st.SearchStrategy[int]:
-    """Numbers of clusters a labeler can give."""
+    """The numbers of clusters that a labeler can return."""
     return st.integers(max(2, stage.min_clusters), stage.max_clusters or 5)
 
 
@@ -34,7 +34,7 @@ def _rows(draw: st.DrawFn, stage: Codec) -> tuple[int, Array]:
 
 @law(LAWS, k=clusters)
 def decoding_inverts_encoding(stage: Codec, k: int) -> None:
-    """decode(encode(labels)) = labels; the codebook has a row of its own for each label."""
+    """decode(encode(labels)) = labels; the codebook has a different row for each label."""
     labels = np.arange(3 * k) % k
     coded = stage.encode(labels, k)
     book = stage.codebook(k)
@@ -80,16 +80,16 @@ def label_is_the_cheapest_ties_lowest(stage: Codec, drawn: tuple[int, Array]) ->
 
 @law(LAWS, drawn=_rows)
 def calibrating_changes_nothing_in_place(stage: Codec, drawn: tuple[int, Array]) -> None:
-    """`calibrate` gives a codec of the same coding and leaves this one, and the scores, as they were."""
+    """`calibrate` gives a codec of the same coding and changes neither this codec nor the scores."""
     k, rows = drawn
-    before, given = copy.deepcopy(stage), rows.copy()
+    before, copied = copy.deepcopy(stage), rows.copy()
     codec = stage.calibrate(rows, Task(len(rows), k))
     assert type(codec) is type(stage)
     assert codec.coding is stage.coding
     assert stage == before, "calibrate changed the codec it was called on"
-    np.testing.assert_array_equal(rows, given)
+    np.testing.assert_array_equal(rows, copied)
 
 
 def _anywhere(n: int) -> KernelSpace:
-    """A space to stand in where a codec looks at none."""
+    """A space for codecs, which read nothing from it."""
     return Rbf(gamma=1.0).fit(np.zeros((n, 1)), Task(len(np.zeros((n, 1))), None), np.random.default_rng(0))

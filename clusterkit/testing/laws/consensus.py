@@ -1,4 +1,4 @@
-"""Laws of consensus functions: names do not matter, equal members are the answer, noise is no opinion."""
+"""Laws of consensus functions: names of clusters do not matter, equal members are the answer, noise says nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _rng() -> Rng:
 
 
 def _count(stage: Consensus, members: Array) -> int | None:
-    """The number of clusters to ask for: that of the first member, where the method needs one."""
+    """The number of clusters of the first member, where the method needs a number; else None."""
     known = members[(members != NOISE).any(axis=1)]
     return None if stage.finds_k or not len(known) else len(np.unique(known[0][known[0] != NOISE]))
 
@@ -74,7 +74,7 @@ def _refusal(stage: Consensus, k: int | None) -> str | None:
 
 @law(LAWS)
 def finds_or_takes_the_number_of_clusters(stage: Consensus) -> None:
-    """It finds the number of clusters or takes it, and refuses what it cannot do by name."""
+    """The method decides the number of clusters or takes it; what it cannot do, it refuses by name."""
     assert stage.finds_k or stage.takes_k
     for k, possible in ((None, stage.finds_k), (2, stage.takes_k)):
         refusal = _refusal(stage, k)
@@ -84,7 +84,7 @@ def finds_or_takes_the_number_of_clusters(stage: Consensus) -> None:
 
 @law(LAWS, members=ensembles())
 def labels_are_numbers_by_appearance(stage: Consensus, members: Array) -> None:
-    """One integer a sample, from 0 by first appearance, -1 exactly where all members say -1; the members stay."""
+    """One integer per sample, from 0 by first appearance, -1 where all members are -1; the members do not change."""
     before = members.copy()
     labels = _combined(stage, members)
     same_bits(members, before, "the members afterwards")
@@ -113,7 +113,7 @@ def names_of_clusters_do_not_matter(stage: Consensus, members: Array, seed: int)
 
 @law(LAWS, members=ensembles(), M=st.integers(1, 5))
 def equal_members_are_the_answer(stage: Consensus, members: Array, M: int) -> None:
-    """M times one partition gives that partition; so does a single one, and members that say nothing change nothing."""
+    """M copies of a partition give that partition, and so does one; members that are all noise change nothing."""
     same_bits(_combined(stage, np.stack([members[0]] * M)), by_appearance(members[0]), "the partition")
     silent = np.stack([members[0], np.full_like(members[0], NOISE)])
     same_bits(_combined(stage, silent), by_appearance(members[0]), "beside one that says nothing")
@@ -123,9 +123,9 @@ def equal_members_are_the_answer(stage: Consensus, members: Array, M: int) -> No
 def gives_no_more_clusters_than_asked_for(stage: Consensus, members: Array, k: int) -> None:
     """At most k clusters; one for k = 1."""
     labels = _combined(stage, members, k)
-    found = len(np.unique(labels[labels != NOISE]))
-    assert found <= k
-    assert found >= min(1, (members != NOISE).sum())
+    n_clusters = len(np.unique(labels[labels != NOISE]))
+    assert n_clusters <= k
+    assert n_clusters >= min(1, (members != NOISE).sum())
 
 
 @law(LAWS, members=ensembles())

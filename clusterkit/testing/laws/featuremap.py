@@ -37,7 +37,7 @@ def _fit(stage: FeatureMap, case: Case) -> Any:
 
 
 def _mapped(space: Space, Y: Array) -> Array:
-    """What the space makes of raw rows."""
+    """The coordinates or features that the space computes for raw rows."""
     if isinstance(space, FeatureSpace):
         return space.at(Y)
     assert isinstance(space, KernelSpace), f"neither features nor a kernel: {type(space).__name__}"
@@ -55,7 +55,7 @@ def gives_the_space_it_declares(stage: FeatureMap, case: Case) -> None:
 
 @law(LAWS, case=cases())
 def same_seed_same_map(stage: FeatureMap, case: Case) -> None:
-    """Equal data and equal streams give bit-equal features, and the data are left alone."""
+    """Equal data and equal streams give bit-equal features, and the data are not changed."""
     X = case.X
     one, other = stage.fit(X, Task(len(X), None), case.rng("map")), _fit(stage, case)
     same_bits(X, case.X, "the data after the fit")
@@ -88,7 +88,7 @@ def survives_pickling(stage: FeatureMap, case: Case) -> None:
 
 @law(LAWS, case=cases())
 def takes_some_samples(stage: FeatureMap, case: Case) -> None:
-    """The space of some samples maps as the whole one does."""
+    """The space of some of the samples maps rows as the whole space does."""
     space, index = _fit(stage, case), np.arange(0, case.n, 2)
     part = space.take(index)
     assert part.n == len(index)
@@ -143,7 +143,7 @@ def kernel_parts_agree(stage: FeatureMap, case: Case) -> None:
 @law(LAWS, seed=st.integers(0, 2**16), rows=st.integers(65, 150), dtype=st.sampled_from(["float64", "float32"]),
      applies=_stores)  # fmt: skip
 def streamed_equals_dense(stage: FeatureMap, seed: int, rows: int, dtype: str) -> None:
-    """Features kept and features computed anew in each pass give bit-equal products."""
+    """Stored features and features computed anew in each pass give products with equal bits."""
     case = Case("blobs", rows, 3, 3, dtype, seed)
     with small_blocks():
         dense, streamed = (_fit(stage.with_parameters(storage=storage), case) for storage in ("dense", "streamed"))

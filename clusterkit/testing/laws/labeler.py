@@ -35,14 +35,14 @@ class Projected:
         return np.stack([sum(Y[:, i] * b for i, b in enumerate(column)) for column in self.B.T], axis=1)
 
     def columns(self, index: slice) -> Projected:
-        """Some columns."""
+        """The extension of some columns."""
         return Projected(self.B[:, index])
 
 
 @final
 @attrs.frozen(eq=False)
 class KernelSum:
-    """Values of a domain without a kernel of its own."""
+    """Values of a domain that is no kernel domain."""
 
     domain: KernelDomain
 
@@ -76,7 +76,7 @@ class _Bench:
 
 
 def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Case) -> Outcome:
-    """The plainest outcome of the type the labeler reads; a domain holds `share` of the samples."""
+    """The plainest outcome of the type that the labeler reads; a domain contains a fraction `share` of the samples."""
     wanted, X = stage.consumes, space.points
     if issubclass(wanted, Embedding):
         q = stage.codebook(k).shape[1] if isinstance(stage, Codec) else k
@@ -100,7 +100,7 @@ SHARES = st.sampled_from([1.0, 0.7])
 
 @law(LAWS, case=cases(), share=SHARES)
 def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> None:
-    """One integer a sample: 0..k-1, or from 0 without gaps and -1 for noise where the number is found."""
+    """One integer a sample: 0..k-1; or from 0 without gaps, and -1 for noise, if the labeler counts them."""
     bench = _Bench.of(stage, case, share)
     labeling = bench.label()
     labels = labeling.labels
@@ -113,14 +113,14 @@ def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> Non
             assert labeling.costs.shape == (case.n, bench.task.k)
             assert np.isfinite(labeling.costs).all()
     else:
-        found = np.unique(labels[labels >= 0])
-        np.testing.assert_array_equal(found, np.arange(len(found)), err_msg="numbers are left out")
+        numbers = np.unique(labels[labels >= 0])
+        np.testing.assert_array_equal(numbers, np.arange(len(numbers)), err_msg="numbers are left out")
         assert labels.min() >= -1
 
 
 @law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.finds_k)
 def numbers_follow_first_appearance(stage: Labeler, case: Case, share: float) -> None:
-    """Found clusters are numbered in the order of their first samples."""
+    """Clusters whose number the labeler decides are numbered in the order of their first samples."""
     labels = _Bench.of(stage, case, share).label().labels
     first = [int(np.flatnonzero(labels == number)[0]) for number in range(labels.max() + 1)]
     assert first == sorted(first), f"first samples of the clusters in order of number: {first}"
@@ -128,7 +128,7 @@ def numbers_follow_first_appearance(stage: Labeler, case: Case, share: float) ->
 
 @law(LAWS, case=cases(["duplicates", "grid", "equal_rows"]), share=SHARES)
 def equal_samples_share_a_label(stage: Labeler, case: Case, share: float) -> None:
-    """Duplicates are in one cluster."""
+    """Equal samples have equal labels."""
     labels = _Bench.of(stage, case, share).label().labels
     _, group = np.unique(case.X, axis=0, return_inverse=True)
     for members in (labels[group.ravel() == g] for g in range(group.max() + 1)):
@@ -144,7 +144,7 @@ def same_seed_same_labels(stage: Labeler, case: Case, share: float) -> None:
 
 @law(LAWS, case=cases(), share=SHARES)
 def predicting_the_samples_repeats_their_labels(stage: Labeler, case: Case, share: float) -> None:
-    """`predict` of the samples gives `labels` where the labeling says it is exact."""
+    """`predict` of the samples gives `labels` where the labelling says that it is exact."""
     labeling = _Bench.of(stage, case, share).label()
     assert (labeling.predict is not None) == stage.inductive, f"inductive = {stage.inductive}"
     if labeling.predict is not None and labeling.exact:
@@ -167,7 +167,7 @@ def predicts_any_rows_after_pickling(stage: Labeler, case: Case, share: float) -
 
 @law(LAWS, case=cases(["blobs"]))
 def the_samples_are_left_alone(stage: Labeler, case: Case) -> None:
-    """Neither the outcome nor the points change."""
+    """The labeler changes neither the outcome nor the points."""
     bench = _Bench.of(stage, case)
     rows = bench.outcome.rows.copy() if isinstance(bench.outcome, Embedding) else None
     bench.label()

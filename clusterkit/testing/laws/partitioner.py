@@ -1,4 +1,4 @@
-"""Laws of partitioners: every sample in one of k parts, decided by data and seed."""
+"""Laws of partitioners: every sample is in one of k parts, and data and seed alone decide which."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _split(stage: Partitioner, case: Case, view: str, use: str = "init") -> Labe
 
 @law(LAWS, case=cases(), view=_views)
 def labels_are_numbers_in_range(stage: Partitioner, case: Case, view: str) -> None:
-    """One integer 0..k-1 a sample, whatever the data."""
+    """Each sample gets one integer 0..k-1, whatever the data."""
     labels = _split(stage, case, view)
     assert labels.shape == (case.n,)
     assert labels.dtype.kind in "iu"
@@ -42,13 +42,13 @@ def labels_are_numbers_in_range(stage: Partitioner, case: Case, view: str) -> No
 
 @law(LAWS, case=cases(["blobs", "offset"], dtypes=["float64"]), view=_views)
 def no_part_is_empty(stage: Partitioner, case: Case, view: str) -> None:
-    """With as many distinct samples as parts, every part has one."""
+    """With at least as many distinct samples as parts, no part is empty."""
     assert len(np.unique(_split(stage, case, view))) == case.k
 
 
 @law(LAWS, case=cases(), view=_views)
 def same_seed_same_parts(stage: Partitioner, case: Case, view: str) -> None:
-    """Equal data and equal streams give equal labels, and the data are left alone."""
+    """Equal data and equal streams give equal labels, and the data are not changed."""
     samples, X = _samples(case, view), case.X
     one = np.asarray(stage.partition(samples, Task(len(case.X), case.k), case.rng("init")))
     same_bits(one, _split(stage, case, view), "two partitions")

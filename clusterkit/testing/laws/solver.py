@@ -1,4 +1,4 @@
-"""Laws of solvers: determined by seed and data, finite on any data, honest about what they promise."""
+"""Laws of solvers: determined by seed and data, finite on any data, with every declared property true."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def codebook(coding: Coding, k: int) -> Array:
 
 
 @attrs.frozen(eq=False)
-class _Bench:
-    """A solver prepared for a case, and targets if it wants any."""
+class _PreparedCase:
+    """A solver prepared for a case, and targets if it learns from labels."""
 
     prepared: Prepared
     space: Space
@@ -43,7 +43,7 @@ class _Bench:
     case: Case
 
     @classmethod
-    def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _Bench:
+    def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _PreparedCase:
         k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
         space = VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
         bounds = (np.zeros(k), np.full(k, case.n)) if stage.own_balance else None
@@ -96,8 +96,8 @@ ANY: dict[str, Source] = {"case": cases(), "view": _spaces, "coding": _codings}
 
 @law(LAWS, applies=_has_space, **ANY)
 def gives_what_its_path_says(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """The outcome is of the type the path declares, has a row a sample, and extends where the path is inductive."""
-    bench = _Bench.of(stage, case, view, coding)
+    """The outcome is of the type the path declares, has one row per sample, and extends where the path is inductive."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     path, outcome = stage.path(type(bench.space)), bench.solve()
     assert path is not None
     assert isinstance(outcome, path.gives), f"the path gives {path.gives.__name__}, got {type(outcome).__name__}"
@@ -111,7 +111,7 @@ def gives_what_its_path_says(stage: Solver, case: Case, view: str, coding: Codin
 @law(LAWS, applies=_has_space, **ANY)
 def is_finite(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
     """Duplicates, constant columns, n = k, large offsets, float32: every number stays finite."""
-    bench = _Bench.of(stage, case, view, coding)
+    bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     assert np.isfinite(numbers(outcome, bench.space)).all(), "not finite"
     if isinstance(outcome, Embedding) and outcome.extend is not None:
@@ -120,8 +120,8 @@ def is_finite(stage: Solver, case: Case, view: str, coding: Coding | None) -> No
 
 @law(LAWS, applies=_has_space, **ANY)
 def same_seed_same_outcome(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """Equal data and equal streams give bit-equal outcomes, and the data are left alone."""
-    one, other = (_Bench.of(stage, case, view, coding) for _ in range(2))
+    """Equal data and equal streams give bit-equal outcomes, and the data are not changed."""
+    one, other = (_PreparedCase.of(stage, case, view, coding) for _ in range(2))
     points = one.space.points.copy()
     same_bits(numbers(one.solve(), one.space), numbers(other.solve(), other.space), "two fits")
     same_bits(one.space.points, points, "the data after the fit")
@@ -129,16 +129,16 @@ def same_seed_same_outcome(stage: Solver, case: Case, view: str, coding: Coding 
 
 @law(LAWS, applies=_has_space, **ANY)
 def solving_twice_is_solving_once(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A prepared solver keeps nothing of a solve: the next one gives the same bits."""
-    bench = _Bench.of(stage, case, view, coding)
+    """A prepared solver remembers nothing of a solve: the next one gives the same bits."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     first = numbers(bench.solve(), bench.space).copy()
     same_bits(numbers(bench.solve(), bench.space), first, "the first and the second solve")
 
 
 @law(LAWS, applies=_has_space, **ANY)
 def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`extend` of the samples gives their rows, unless the outcome says exact_on_training = False."""
-    bench = _Bench.of(stage, case, view, coding)
+    """`extend` of the samples gives their rows, unless `Status.predicts_labels` is False."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     if not isinstance(outcome, Embedding) or outcome.extend is None:
         return
@@ -151,8 +151,8 @@ def extends_to_what_it_fitted(stage: Solver, case: Case, view: str, coding: Codi
 
 @law(LAWS, applies=_has_space, **ANY)
 def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A pickled outcome says the same, about new rows too."""
-    bench = _Bench.of(stage, case, view, coding)
+    """A pickled outcome has the same values, for new rows too."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     again = pickle.loads(pickle.dumps(outcome))
     same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after pickling")
@@ -162,8 +162,8 @@ def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Codi
 
 @law(LAWS, applies=_has_space, **ANY)
 def has_an_objective_if_it_says_so(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """`objective` gives one finite value a start if `has_objective`, else None."""
-    bench = _Bench.of(stage, case, view, coding)
+    """`objective` gives one finite value per start if `has_objective`, else None."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     values = bench.prepared.objective(bench.coded, bench.solve())
     if not stage.has_objective:
         assert values is None, f"has_objective is False, but objective gave {values!r}"
@@ -175,8 +175,8 @@ def has_an_objective_if_it_says_so(stage: Solver, case: Case, view: str, coding:
 
 @law(LAWS, applies=_has_space, **ANY)
 def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
-    """A solver of one turn tells in `Outcome.status` how it ended; `resolved` has plain values by name."""
-    bench = _Bench.of(stage, case, view, coding)
+    """A solver of one iteration reports in `Outcome.status` how it ended; `resolved` has plain values by name."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     outcome = bench.solve()
     assert all(isinstance(name, str) for name in bench.prepared.resolved)
     if stage.targets == "every_turn":
@@ -189,11 +189,11 @@ def reports_itself(stage: Solver, case: Case, view: str, coding: Coding | None) 
 @law(LAWS, applies=_on_features, coding=_codings, seed=st.integers(0, 2**16),
      rows=st.integers(65, 140), dtype=st.sampled_from(["float64", "float32"]))  # fmt: skip
 def streamed_equals_dense(stage: Solver, coding: Coding | None, seed: int, rows: int, dtype: str) -> None:
-    """A space computed anew in each pass gives the bits of a space kept in memory."""
+    """A space computed anew in each pass gives the same bits as a space in memory."""
     case = Case("blobs", rows, 3, 3, dtype, seed)
     with small_blocks():
-        dense = _Bench.of(stage, case, "random", coding)
-        streamed = _Bench.of(stage, case, "streamed", coding)
+        dense = _PreparedCase.of(stage, case, "random", coding)
+        streamed = _PreparedCase.of(stage, case, "streamed", coding)
         assert len(list(dense.space.blocks())) > 1  # type: ignore[attr-defined]
         same_bits(numbers(streamed.solve(), streamed.space), numbers(dense.solve(), dense.space), "two storages")
 
@@ -201,7 +201,7 @@ def streamed_equals_dense(stage: Solver, coding: Coding | None, seed: int, rows:
 @law(LAWS, applies=_learns, case=cases(["blobs"], dtypes=["float64"]), view=_spaces, coding=_codings)
 def permuted_rows_give_permuted_scores(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
     """For a solver that learns from labels the order of the samples does not matter."""
-    bench = _Bench.of(stage, case, view, coding)
+    bench = _PreparedCase.of(stage, case, view, coding)
     assert bench.coded is not None
     assume(bench.coded.sizes().min() > 0)  # the rule for empty classes may break ties by order
     order = case.rng("order").permutation(case.n)
@@ -227,7 +227,7 @@ def _alike(one: Any, other: Any) -> bool:
 @law(LAWS, applies=_stacks, case=cases(dtypes=["float64"]), view=_spaces, coding=_codings)
 def stacked_starts_equal_single_ones(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
     """Several starts solved together as more columns agree with each solved alone, up to rounding."""
-    bench = _Bench.of(stage, case, view, coding, starts=3)
+    bench = _PreparedCase.of(stage, case, view, coding, starts=3)
     assert bench.coded is not None
     together = bench.solve()
     assert isinstance(together, Scores)
@@ -248,8 +248,8 @@ def stacked_starts_equal_single_ones(stage: Solver, case: Case, view: str, codin
 
 @law(LAWS, applies=_is_monotone, case=cases(dtypes=["float64"]), view=_spaces, coding=_codings)
 def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) -> None:
-    """Without a balancer the objective falls or stays from turn to turn."""
-    bench = _Bench.of(stage, case, view, coding)
+    """Without a balancer the objective never rises from one iteration to the next."""
+    bench = _PreparedCase.of(stage, case, view, coding)
     codec, k = _codec(coding), 2 if coding is Coding.SIGNED else case.k
     labels = case.labels % k
     [result], _ = alternate(

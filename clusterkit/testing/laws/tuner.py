@@ -1,4 +1,4 @@
-"""Laws of tuners: they fill in what was left open and touch nothing else."""
+"""Laws of tuners: they decide parameters that were left open and change nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _tunable() -> Mapping[str, Stage]:
 
 @law(LAWS, case=cases(["blobs", "duplicates"]))
 def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
-    """The same slots come back, with some tunable None replaced and everything else as it was."""
+    """The same slots are returned; some tunable parameters that were None have values, everything else is unchanged."""
     stages, X = _tunable(), case.X
     tuned = stage.tune(stages, X, case.rng("tuner")).stages
     assert set(tuned) == set(stages)
@@ -37,7 +37,7 @@ def decides_only_what_is_open(stage: Tuner, case: Case) -> None:
 
 @law(LAWS, case=cases(["blobs", "duplicates"]))
 def keeps_what_is_given(stage: Tuner, case: Case) -> None:
-    """Tuning stages that are tuned already changes nothing, or is refused as there is nothing to decide."""
+    """Tuning stages that are tuned already changes nothing, or is refused because nothing is left to decide."""
     tuned = stage.tune(_tunable(), case.X, case.rng("tuner")).stages
     try:
         again = stage.tune(tuned, case.X, case.rng("again")).stages
@@ -55,7 +55,7 @@ def same_seed_same_decision(stage: Tuner, case: Case) -> None:
 
 @law(LAWS, case=cases())
 def what_it_decides_can_be_fitted(stage: Tuner, case: Case) -> None:
-    """The map and the solver accept what was decided, on any data; facts are told under words."""
+    """The map and the solver accept what was decided, on any data; the names of its facts are strings."""
     tuned = stage.tune(_tunable(), case.X, case.rng("tuner"))
     featuremap, solver, labeler = (tuned.stages[slot] for slot in ("featuremap", "solver", "labeler"))
     assert isinstance(featuremap, FeatureMap)
@@ -77,7 +77,7 @@ def _only_open(before: Mapping[str, Stage], after: Mapping[str, Stage]) -> int:
         values = after[slot].parameters()
         for name, value in stage.parameters().items():
             if values[name] != value:
-                assert value is None, f"{slot}: {name} was given, and was changed"
+                assert value is None, f"{slot}: {name} was set by the user, and the tuner changed it"
                 assert name in stage.tunable, f"{slot}: {name} is not tunable"
                 changed += 1
     return changed

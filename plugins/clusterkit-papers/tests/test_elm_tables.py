@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 import pytest
 from clusterkit_papers import reproduce
+from clusterkit_papers.elm import data_sets as elm_data_sets
 from clusterkit_papers.elm import figures as elm_figures
-from clusterkit_papers.elm import sets as elm_sets
 from clusterkit_papers.elm import tables as elm_tables
-from clusterkit_papers.elm.bench import ONE_START, Bench, Method
-from clusterkit_papers.elm.sets import SETTINGS, Samples, Setting
+from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet, Samples
+from clusterkit_papers.elm.runs import ONE_START, ElmMethod, ElmRuns
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
@@ -44,7 +44,7 @@ PRINTED = {  # k: purity of plain, kernel, ELM; NMI of the same
        28 78.3 80.7 84.1 0.878 0.900 0.892; 30 78.0 80.5 83.0 0.877 0.896 0.885""",
 }
 TABLES = {number: getattr(elm_tables, f"table{number}") for number in range(2, 8)}
-TINY = Setting("Tiny", "none", (2, 3), 2, 20, 1.0, 1.0, "minmax", runs=2)
+TINY = ElmDataSet("Tiny", "none", (2, 3), 2, 20, 1.0, 1.0, "minmax", runs=2)
 
 
 @pytest.fixture
@@ -55,10 +55,10 @@ def tiny(monkeypatch):
     y = np.repeat([7, 3, 5], 12)
 
     def load(self, k):
-        kept = elm_sets._first(y, k)
-        return Samples(X[kept], X[kept], y[kept])
+        rows = elm_data_sets._first(y, k)
+        return Samples(X[rows], X[rows], y[rows])
 
-    monkeypatch.setattr(Setting, "load", load)
+    monkeypatch.setattr(ElmDataSet, "load", load)
     return TINY
 
 
@@ -76,16 +76,16 @@ def test_printed_values(number):
 @pytest.mark.parametrize("number", TABLES)
 def test_every_printed_cell_is_planned(number):
     table = TABLES[number]
-    planned = {(job.of, cell.column) for job in table(Plan()) for cell in job.cells}
+    planned = {(job.printed_row, cell.column) for job in table(Plan()) for cell in job.cells}
     assert planned == set(printed(f"elm-table{number}"))
-    quick = {(job.of, cell.column) for job in table(Plan(quick=True)) for cell in job.cells}
+    quick = {(job.printed_row, cell.column) for job in table(Plan(quick=True)) for cell in job.cells}
     assert quick < planned
     assert {job.units for job in table(Plan())} == {20}
 
 
 def test_parameters_are_the_printed_ones():
-    found = {s.name: (s.nodes, s.nodes, s.kmeans_sigma, s.nmf_sigma) for s in SETTINGS.values()}
-    assert found == {
+    parameters = {s.name: (s.nodes, s.nodes, s.kmeans_sigma, s.nmf_sigma) for s in DATA_SETS.values()}
+    assert parameters == {
         "Synthetic Control": (1000, 1000, 0.5, 1),
         "Libras Movement": (1000, 1000, 8, 0.25),
         "TDT2": (2000, 2000, 4, 1),
@@ -102,18 +102,18 @@ def test_the_sweeps_are_the_printed_ones():
 
 def test_first_categories_of_the_file_at_most_100_samples_each():
     y = np.repeat([9, 2, 4], [150, 30, 10])
-    kept = elm_sets._first(y, 2)
-    assert np.unique(y[kept], return_counts=True)[1].tolist() == [30, 100]
-    assert set(y[kept]) == {9, 2}
-    assert (np.diff(kept) > 0).all()
-    np.testing.assert_array_equal(kept, elm_sets._first(y, 2))
-    assert len(np.setdiff1d(kept[kept < 150], np.arange(100))) > 0  # random, not the first
+    rows = elm_data_sets._first(y, 2)
+    assert np.unique(y[rows], return_counts=True)[1].tolist() == [30, 100]
+    assert set(y[rows]) == {9, 2}
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(rows, elm_data_sets._first(y, 2))
+    assert len(np.setdiff1d(rows[rows < 150], np.arange(100))) > 0  # random, not the first
 
 
 def test_ridge_nodes():
     X = np.random.default_rng(1).normal(size=(30, 4))
-    setting = attrs.evolve(SETTINGS["libras"], nodes=50)
-    model = recipe("elm-kmeans", n_clusters=2, **Method("elm-kmeans", 50, "ridge").parameters(setting))
+    data_set = attrs.evolve(DATA_SETS["libras"], nodes=50)
+    model = recipe("elm-kmeans", n_clusters=2, **ElmMethod("elm-kmeans", 50, "ridge").parameters(data_set))
     rng = np.random.default_rng(2)
     A, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 1, 50)
     space = model.composition().featuremap.fit(X, Task(len(X), None), np.random.default_rng(2))
@@ -123,20 +123,20 @@ def test_ridge_nodes():
 @pytest.mark.parametrize(
     "method",
     [
-        Method("kmeans"),
-        Method("kernel-kmeans", sigma=0.7),
-        Method("elm-kmeans", 15),
-        Method("elm-kmeans", 15, "ridge"),
-        Method("nmf"),
-        Method("kernel-nmf", sigma=0.7),
-        Method("elm-nmf", 15),
+        ElmMethod("kmeans"),
+        ElmMethod("kernel-kmeans", sigma=0.7),
+        ElmMethod("elm-kmeans", 15),
+        ElmMethod("elm-kmeans", 15, "ridge"),
+        ElmMethod("nmf"),
+        ElmMethod("kernel-nmf", sigma=0.7),
+        ElmMethod("elm-nmf", 15),
     ],
 )
 def test_runs_are_those_of_the_recipe(tiny, method):
     """Also where the kernel matrix of the run before is used again."""
-    found = Bench(tiny).runs(method, 3, (4, 5))
+    runs = ElmRuns(tiny).runs(method, 3, (4, 5))
     samples = tiny.load(3)
-    for seed, values in zip((4, 5), found, strict=True):
+    for seed, values in zip((4, 5), runs, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)
             model = recipe(method.recipe, n_clusters=3, random_state=seed, **method.parameters(tiny))
@@ -181,8 +181,8 @@ def test_a_row_is_comparable_where_the_plain_method_is_that_of_the_paper():
 
 def test_figure_rows_and_picture(tiny, tmp_path):
     pytest.importorskip("matplotlib")
-    setting = attrs.evolve(tiny, name="Libras Movement")
-    jobs = elm_figures.figures(Plan(quick=True), [setting])
+    data_set = attrs.evolve(tiny, name="Libras Movement")
+    jobs = elm_figures.figures(Plan(quick=True), [data_set])
     rows = run_jobs("elm-figures", jobs)
     assert len(rows) == 6 * 3 * 2
     assert {row["verdict"] for row in rows} == {"no printed value"}

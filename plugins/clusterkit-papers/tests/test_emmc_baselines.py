@@ -6,76 +6,76 @@ import attrs
 import numpy as np
 import pytest
 from clusterkit_papers.emmc import baselines as emmc_baselines
-from clusterkit_papers.emmc.baselines import Method, graphs, job, margins, times
-from clusterkit_papers.emmc.settings import MANY, SETTINGS, TWO
+from clusterkit_papers.emmc.baselines import Baseline, baseline_job, graphs, margins, times
+from clusterkit_papers.emmc.data_sets import DATA_SETS, MANY, TWO
 from clusterkit_papers.jobs import NotRun, Plan
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit.core.errors import UnknownName
 from clusterkit.core.registry import registry
 
-SEVEN = SETTINGS["Digits1-7"]
-FOUR = SETTINGS["Digits0689"]
+SEVEN = DATA_SETS["Digits1-7"]
+FOUR = DATA_SETS["Digits0689"]
 ONCE = Plan(runs=1)
 
 
-def steps(found):
-    return lambda text: found.append(text)
+def steps(texts):
+    return lambda text: texts.append(text)
 
 
 def only(jobs, row):
-    [found] = [each for each in jobs if each.row == row]
-    return found
+    [job] = [job for job in jobs if job.row == row]
+    return job
 
 
 def test_rows_that_choose_by_labels_say_so():
-    for setting in SETTINGS.values():
-        for each in [*margins(Plan(), setting), *graphs(Plan(), setting)]:
-            assert each.uses_labels == ("by labels" in each.row), each.row
-        assert not any(each.uses_labels for each in times(Plan(), setting))
+    for data_set in DATA_SETS.values():
+        for job in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
+            assert job.uses_labels == ("by labels" in job.row), job.row
+        assert not any(job.uses_labels for job in times(Plan(), data_set))
 
 
 def test_quick_makes_no_choice_by_labels_and_solves_no_program():
-    rows = [each.row for setting in SETTINGS.values() for each in margins(Plan(quick=True), setting)]
+    rows = [job.row for data_set in DATA_SETS.values() for job in margins(Plan(quick=True), data_set)]
     assert rows
     assert not any("by labels" in row or "random rows" in row for row in rows)
 
 
-@pytest.mark.parametrize("setting", [*TWO, FOUR, MANY], ids=lambda setting: setting.name)
-def test_units_are_the_steps_announced(setting):
-    """Three seeds, or as many as the set has, for each value of a grid."""
-    for each in [*margins(Plan(), setting), *graphs(Plan(), setting)]:
-        seeds = 3 if "random rows" in each.row else setting.runs
-        assert each.units % seeds == 0
-        assert (each.units > seeds) == each.uses_labels
+@pytest.mark.parametrize("data_set", [*TWO, FOUR, MANY], ids=lambda data_set: data_set.name)
+def test_units_are_the_steps_announced(data_set):
+    """Three seeds, or as many as the set has, for job value of a grid."""
+    for job in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
+        seeds = 3 if "random rows" in job.row else data_set.runs
+        assert job.units % seeds == 0
+        assert (job.units > seeds) == job.uses_labels
 
 
 @pytest.mark.parametrize("row", ["Digits1-7: itersvr", "Digits1-7: cpmmc", "Digits1-7: cpmmc, rbf"])
 def test_a_job_runs(row):
-    told = []
-    findings = only(margins(ONCE, SEVEN), row).run(steps(told))
-    assert told == [f"{row}, seed 0"]
-    assert findings.runs[0]["accuracy"] > 90
+    texts = []
+    measurements = only(margins(ONCE, SEVEN), row).run(steps(texts))
+    assert texts == [f"{row}, seed 0"]
+    assert measurements.runs[0]["accuracy"] > 90
     # l = 0.03 n bounds sizes for the first only, and the classes are within it
-    assert findings.cap == (100.0 if "itersvr" in row else None)
+    assert measurements.cap == (100.0 if "itersvr" in row else None)
 
 
 def test_a_choice_by_labels_takes_the_best_and_tells_it():
-    method = Method("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.001, 10.0)})
-    each = job(ONCE, FOUR, method)
-    told = []
-    findings = each.run(steps(told))
-    assert len(told) == each.units == 2
-    assert findings.note == "C = 10, by labels of {0.001, 10}"
+    method = Baseline("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.001, 10.0)})
+    job = baseline_job(ONCE, FOUR, method)
+    texts = []
+    measurements = job.run(steps(texts))
+    assert len(texts) == job.units == 2
+    assert measurements.note == "C = 10, by labels of {0.001, 10}"
 
 
 def test_labels_of_outputs_are_taken_before_sizes_are_repaired():
     """A slack of one row would move samples of unequal classes; their signs stay."""
-    setting = attrs.evolve(SEVEN, slack=1)
-    X, y = setting.load()
+    data_set = attrs.evolve(SEVEN, slack=1)
+    X, y = data_set.load()
     keep = np.flatnonzero((y == y.min()) | (np.arange(len(y)) % 4 == 0))
-    sizes = Method("CPMMC", "cpmmc", "cpmmc", "sizes").fit(setting, X[keep], y[keep], 0)
-    outputs = Method("CPMMC", "cpmmc", "cpmmc", "outputs").fit(setting, X[keep], y[keep], 0)
+    sizes = Baseline("CPMMC", "cpmmc", "cpmmc", "sizes").fit(data_set, X[keep], y[keep], 0)
+    outputs = Baseline("CPMMC", "cpmmc", "cpmmc", "outputs").fit(data_set, X[keep], y[keep], 0)
     assert sizes["accuracy"] < outputs["accuracy"]
 
 
@@ -88,24 +88,24 @@ def test_a_missing_plugin_is_named(monkeypatch):
     def without(self, *arguments, **chosen):
         raise UnknownName("no recipe named 'mmc'")
 
-    monkeypatch.setattr(emmc_baselines.Method, "fit", without)
+    monkeypatch.setattr(emmc_baselines.Baseline, "fit", without)
     rows = run_jobs("emmc-table7", [margins(ONCE, SEVEN)[0]])
-    said = {row["verdict"] for row in rows if row["row"] == "Digits1-7: mmc"}
-    assert said == {"not run: recipe 'mmc' comes with the plugin clusterkit-sdp, which is not installed"}
+    verdicts = {row["verdict"] for row in rows if row["row"] == "Digits1-7: mmc"}
+    assert verdicts == {"not run: recipe 'mmc' comes with the plugin clusterkit-sdp, which is not installed"}
 
 
 @pytest.mark.skipif(registry.find("recipe", "mmc") is None, reason="needs the plugin clusterkit-sdp")
 def test_too_many_rows_are_refused_with_the_limit():
     rows = run_jobs("emmc-table7", [margins(ONCE, SEVEN)[0]])
-    said = {row["verdict"] for row in rows if row["row"] == "Digits1-7: mmc"}
-    assert said == {"not run: solver 'mmc_sdp' takes at most max_size = 300 samples, got 361"}
+    verdicts = {row["verdict"] for row in rows if row["row"] == "Digits1-7: mmc"}
+    assert verdicts == {"not run: solver 'mmc_sdp' takes at most max_size = 300 samples, got 361"}
 
 
 @pytest.mark.skipif(registry.find("recipe", "mmc") is None, reason="needs the plugin clusterkit-sdp")
 def test_random_rows_are_not_compared_with_the_whole(monkeypatch):
     monkeypatch.setattr(emmc_baselines, "SUBSET", 20)
     plan = Plan(runs=2)
-    each = only(margins(plan, SEVEN), "Digits1-7: mmc, 20 random rows, width 0.3")
-    rows = [row for row in run_jobs("emmc-table7", [each]) if row["row"] == each.row]
+    job = only(margins(plan, SEVEN), "Digits1-7: mmc, 20 random rows, width 0.3")
+    rows = [row for row in run_jobs("emmc-table7", [job]) if row["row"] == job.row]
     assert {row["verdict"] for row in rows} == {"not comparable: 20 random rows"}
     assert all(row["runs"] == 2 for row in rows)

@@ -56,13 +56,13 @@ def records(name):
 def test_no_clustering_breaks_a_bound(sizes):
     """The least purity is attained, the other bounds are kept."""
     true = classes_of(sizes)
-    found = [
+    indices = [
         (purity(true, pred), rand_index(true, pred), nmi(true, pred, average="arithmetic"))
         for pred in partitions(len(true))
     ]
-    assert min(p for p, _, _ in found) == least_purity(sizes)
-    assert min(r for _, r, _ in found) >= least_rand(sizes) - 1e-12
-    for p, r, i in found:
+    assert min(p for p, _, _ in indices) == least_purity(sizes)
+    assert min(r for _, r, _ in indices) >= least_rand(sizes) - 1e-12
+    for p, r, i in indices:
         assert i >= least_nmi(sizes, r) - 1e-9
         assert r >= least_rand_for_nmi(sizes, i) - 1e-9
         assert p >= least_purity_for_nmi(sizes, i) - 1e-9
@@ -127,7 +127,7 @@ def test_a_value_impossible_by_itself_blames_no_other():
     [only] = impossible([276, 97], purity="0.37", rand="0.70", nmi="0.53")
     assert only.measures == ("purity",)
     both = impossible([276, 97], purity="0.69", rand="0.77", nmi="1.00")
-    assert [found.measures for found in both] == [("purity",), ("nmi", "rand")]
+    assert [value.measures for value in both] == [("purity",), ("nmi", "rand")]
 
 
 @pytest.mark.parametrize("sizes", [[], [1], [3, 0], [-1, 5]])
@@ -197,9 +197,9 @@ def test_flags_are_what_the_bounds_say():
     for row, sizes in class_sizes("svc").items():
         for method in METHODS:
             cells = {measure: texts[row, f"{method} {name}"] for measure, name in names.items()}
-            found = impossible(sizes, **{measure: cell["printed"] for measure, cell in cells.items()})
+            values = impossible(sizes, **{measure: cell["printed"] for measure, cell in cells.items()})
             for measure, cell in cells.items():
-                against = [finding for finding in found if measure in finding.measures]
+                against = [value for value in values if measure in value.measures]
                 assert cell["remark"] == "; ".join(finding.reason for finding in against), (row, method, measure)
                 by_itself = any(finding.measures == (measure,) for finding in against)
                 assert cell["mark"] == ("impossible" if by_itself else "contradiction" if against else "")

@@ -12,19 +12,19 @@ import pytest
 from clusterkit_papers import reproduce
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.min_max import figures as m3_figures
-from clusterkit_papers.min_max import sets as m3_sets
-from clusterkit_papers.min_max.figures import PLAIN, Bench, draw, figures
-from clusterkit_papers.min_max.sets import POSITIVE, SETTINGS
+from clusterkit_papers.min_max import problems as m3_problems
+from clusterkit_papers.min_max.figures import PLAIN, MinMaxFits, draw, figures
+from clusterkit_papers.min_max.problems import POSITIVE, PROBLEMS
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
 from clusterkit import MinMaxModularSVC
 from clusterkit.core.errors import UnknownName
 
-BY_NAME = {setting.name: setting for setting in SETTINGS}
+BY_NAME = {problem.name: problem for problem in PROBLEMS}
 
 
-class Found:
+class Rings:
     """Two rings in two columns of very different units, as banana has its classes."""
 
     def __init__(self, n):
@@ -37,7 +37,7 @@ class Found:
 
 @pytest.fixture
 def rings(monkeypatch):
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Found(700))
+    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Rings(700))
     return attrs.evolve(BY_NAME["Banana"], n_train=500, ks=(1, 2, 4), quick=(1, 3), runs=2, partitioned=(2, 4))
 
 
@@ -53,7 +53,7 @@ def test_parameters_are_the_printed_ones():
 
 
 def test_a_permuted_split_uses_every_row_once(rings):
-    whole = Found(700)
+    whole = Rings(700)
     rows = attrs.evolve(rings, scaled=False).load()
     assert (len(rows.X), len(rows.X_test)) == (500, 200)
     both = np.concatenate((rows.X, rows.X_test))
@@ -84,27 +84,27 @@ def test_first_rows_train_on_letter(monkeypatch):
 
 
 def test_realisations_are_100_times_400():
-    train, test = m3_sets._split(5300, "realisations", 0)
+    train, test = m3_problems._split(5300, "realisations", 0)
     assert (len(train), len(test)) == (40_000, 49_000)
-    for each in range(10):  # what a draw leaves is its own test part
-        own = np.concatenate((train[400 * each : 400 * (each + 1)], test[4900 * each : 4900 * (each + 1)]))
-        assert len(np.unique(own)) == 5300
+    for i in range(10):  # what a draw leaves is its own test part
+        rows = np.concatenate((train[400 * i : 400 * (i + 1)], test[4900 * i : 4900 * (i + 1)]))
+        assert len(np.unique(rows)) == 5300
     assert np.isin(test, train).all()
 
 
 def test_a_fit_is_the_estimator_s(rings):
-    bench = Bench(rings)
-    values = bench.fit("equal", 2, 5)
+    fits = MinMaxFits(rings)
+    values = fits.fit("equal", 2, 5)
     rows = rings.load()
     model = MinMaxModularSVC(2, "equal", random_state=5, C=rings.C, gamma=rings.gamma).fit(rows.X, rows.y)
     assert values["accuracy"] == pytest.approx(100 * np.mean(model.predict(rows.X_test) == rows.y_test))
     assert values["supports"] == model.fit_report_["n_support"]
     assert values["supports_distinct"] == len(model.support_)
     assert 0 < values["parallel"] <= values["sequential"]
-    assert bench.fit("equal", 2, 5) is values
-    assert bench.fit("equal", 1, 5) is bench.fit("random", 1, 6)  # one part is no partition
-    assert bench.partition("equal", 2, 5) == values["partition"]
-    assert bench.partition("equal", 3, 5) == bench.partition("equal", 3, 5) > 0
+    assert fits.fit("equal", 2, 5) is values
+    assert fits.fit("equal", 1, 5) is fits.fit("random", 1, 6)  # one part is no partition
+    assert fits.partition("equal", 2, 5) == values["partition"]
+    assert fits.partition("equal", 3, 5) == fits.partition("equal", 3, 5) > 0
 
 
 def test_rows(rings):
@@ -155,9 +155,9 @@ def test_shares_count_strictly_better():
 
 
 def test_every_printed_value_has_a_job():
-    planned = {(job.of, cell.column) for job in figures(Plan()) for cell in job.cells}
+    planned = {(job.printed_row, cell.column) for job in figures(Plan()) for cell in job.cells}
     assert set(printed("m3-figures")) <= planned
-    quick = {(job.of, cell.column) for job in figures(Plan(quick=True)) for cell in job.cells}
+    quick = {(job.printed_row, cell.column) for job in figures(Plan(quick=True)) for cell in job.cells}
     assert quick <= planned
 
 
@@ -193,6 +193,6 @@ def test_missing_data_are_rows(monkeypatch):
     reason="needs the data folder ($CLUSTERKIT_DATA)",
 )
 def test_banana_on_the_data():
-    bench = Bench(BY_NAME["Banana"])
-    assert (len(bench.problem.X), len(bench.problem.X_test)) == (4000, 1300)
-    assert bench.fit("equal", 10, 0)["accuracy"] > bench.fit("random", 10, 0)["accuracy"] + 5
+    fits = MinMaxFits(BY_NAME["Banana"])
+    assert (len(fits.rows.X), len(fits.rows.X_test)) == (4000, 1300)
+    assert fits.fit("equal", 10, 0)["accuracy"] > fits.fit("random", 10, 0)["accuracy"] + 5

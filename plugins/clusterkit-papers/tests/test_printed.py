@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 from clusterkit_papers import tables
-from clusterkit_papers.emmc.settings import SETTINGS
+from clusterkit_papers.emmc.data_sets import DATA_SETS
 from clusterkit_papers.jobs import Plan
 from clusterkit_papers.printed_tables import catalogue, printed
 from clusterkit_papers.verdicts import MEASURES
@@ -86,7 +86,7 @@ def test_low_rand_indices_are_flagged(table, classes):
     """With two clusters and classes the mean Rand index is at least a² + (1 - a)², a the mean accuracy."""
     cells = printed(table)
     for (row, column), cell in cells.items():
-        if cell.measure != "rand" or cell.value is None or SETTINGS[row].classes != classes:
+        if cell.measure != "rand" or cell.value is None or DATA_SETS[row].classes != classes:
             continue
         accuracy = cells[row, column.replace("RI", "Acc")].value - 0.005  # both are rounded
         bound = (accuracy / 100) ** 2 + (1 - accuracy / 100) ** 2
@@ -114,7 +114,7 @@ def test_table_9_has_the_data_sets_of_7_and_8():
 def planned(table, plan):
     module, _, function = catalogue()[table].protocol.partition(":")
     jobs = getattr(importlib.import_module(module), function)(plan)
-    return {(job.of, cell.column) for job in jobs for cell in job.cells}
+    return {(job.printed_row, cell.column) for job in jobs for cell in job.cells}
 
 
 @pytest.mark.parametrize("table", [*EMMC, *SVC])

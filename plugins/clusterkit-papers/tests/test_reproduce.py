@@ -8,7 +8,7 @@ import signal
 import attrs
 import pytest
 from clusterkit_papers import reproduce
-from clusterkit_papers.jobs import Cell, Findings, Job, NotRun
+from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.reproduction import run_jobs
 
@@ -104,9 +104,9 @@ def job(row, run, units=1):
     return Job("EMMC", row, (Cell("C = 1", "error"),), run, units)
 
 
-def found(step):
+def finished(step):
     step("one")
-    return Findings([{"error": 3.0, "seconds": 0.5}, {"error": 4.0, "seconds": 1.5}])
+    return Measurements([{"error": 3.0, "seconds": 0.5}, {"error": 4.0, "seconds": 1.5}])
 
 
 def interrupted(step):
@@ -119,7 +119,7 @@ def refused(step):
 
 def test_an_interrupt_keeps_the_rows_so_far():
     with pytest.warns(ClusterkitWarning, match="interrupted: 1 of 3 pieces are done"):
-        rows = run_jobs("emmc-table3", [job("a", found), job("b", interrupted), job("c", found)])
+        rows = run_jobs("emmc-table3", [job("a", finished), job("b", interrupted), job("c", finished)])
     check(rows, "emmc-table3")
     ours = [row for row in rows if row["ours"] is not None]
     assert [(row["row"], row["ours"], row["sd"], row["runs"], row["seconds"]) for row in ours] == [
@@ -129,7 +129,7 @@ def test_an_interrupt_keeps_the_rows_so_far():
 
 def test_a_refusal_is_a_row_and_the_table_goes_on():
     reports = []
-    jobs = [job("a", refused, units=2), job("b", found)]
+    jobs = [job("a", refused, units=2), job("b", finished)]
     rows = run_jobs("emmc-table3", jobs, progress=lambda *report: reports.append(report))
     check(rows, "emmc-table3")
     ours = {row["row"]: (row["verdict"], row["ours"]) for row in rows if row["row"] in ("a", "b")}
@@ -148,7 +148,7 @@ def test_cells_without_a_job_say_why():
 
 
 def test_a_part_of_the_data_is_not_compared():
-    part = attrs.evolve(job("a", found), comparable=False, part="100 random rows")
+    part = attrs.evolve(job("a", finished), comparable=False, part="100 random rows")
     [row] = [row for row in run_jobs("emmc-table3", [part]) if row["row"] == "a"]
     assert row["verdict"] == "not comparable: 100 random rows"
     assert row["ours"] == 3.5
@@ -169,7 +169,7 @@ def test_an_interrupt_inside_a_fit_stops_the_table():
 def test_progress_reaches_listeners():
     reports = []
     with listening(reports.append):
-        run_jobs("emmc-table3", [job("a", found), job("b", found)])
+        run_jobs("emmc-table3", [job("a", finished), job("b", finished)])
     assert [(report.stage, report.turn, report.max_turns) for report in reports] == [
         ("emmc-table3", 1, 2),
         ("emmc-table3", 2, 2),

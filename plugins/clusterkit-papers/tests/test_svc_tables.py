@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import signal
+from types import SimpleNamespace
 
 import attrs
 import numpy as np
 import pytest
 from clusterkit_papers import reproduce, scalings
+from clusterkit_papers.fits import TimedFit
 from clusterkit_papers.impossible import class_sizes
-from clusterkit_papers.jobs import Findings, Plan
+from clusterkit_papers.jobs import Measurements, Plan
 from clusterkit_papers.printed_tables import printed
 from clusterkit_papers.svc import figures as svc_figures
 from clusterkit_papers.svc import tables as svc_tables
-from clusterkit_papers.svc.bench import METHODS, Bench, Trial, fitted, trials
-from clusterkit_papers.svc.sets import GRID, SETTINGS, Setting, taken
+from clusterkit_papers.svc.data_sets import DATA_SETS, GRID, SvcDataSet, taken
+from clusterkit_papers.svc.fits import METHODS, GridPoint, SvcFits, grid_points, two_step_fit
 
 from clusterkit import recipe
 from clusterkit.core.errors import ClusterkitWarning
@@ -40,7 +42,7 @@ def no_data_folder(monkeypatch):
 @pytest.fixture(scope="module")
 def iris():
     return attrs.evolve(
-        next(setting for setting in SETTINGS if setting.name == "Iris"),
+        next(data_set for data_set in DATA_SETS if data_set.name == "Iris"),
         scalings=("zscore",),
         gammas=(0.5, 2.0),
         sphere_C=(1.0,),
@@ -63,31 +65,31 @@ def step(text):
 
 
 def test_settings_are_the_printed_sets():
-    assert {setting.name for setting in SETTINGS} == set(class_sizes("svc"))
-    assert len({setting.dataset for setting in SETTINGS}) == 15
-    assert {setting.name for setting in taken(Plan(quick=True))} < {setting.name for setting in taken(Plan())}
+    assert {data_set.name for data_set in DATA_SETS} == set(class_sizes("svc"))
+    assert len({data_set.dataset for data_set in DATA_SETS}) == 15
+    assert {data_set.name for data_set in taken(Plan(quick=True))} < {data_set.name for data_set in taken(Plan())}
 
 
 def test_the_grid_is_the_paper_s():
     assert GRID == (1 / 32, 1 / 8, 1 / 2, 2, 8, 32)
-    flame = next(setting for setting in SETTINGS if setting.name == "Flame")
+    flame = next(data_set for data_set in DATA_SETS if data_set.name == "Flame")
     pairs = {
-        (trial.scaling, parameters["featuremap__gamma"], parameters["solver__C"])
-        for trial in trials(flame, SGD)
-        if (parameters := dict(trial.parameters))
+        (point.scaling, parameters["featuremap__gamma"], parameters["solver__C"])
+        for point in grid_points(flame, SGD)
+        if (parameters := dict(point.parameters))
     }
     assert pairs == {(scaling, gamma, C) for scaling in ("raw", "zscore") for gamma in GRID for C in GRID}
-    assert len(list(trials(flame, SVC))) == 2 * 6 * 4  # a C of 2 and more is a C of 1
+    assert len(list(grid_points(flame, SVC))) == 2 * 6 * 4  # a C of 2 and more is a C of 1
 
 
 @pytest.mark.parametrize("name", list(PARAMETERS))
 def test_a_fit_with_the_clock_is_the_estimator_s(name):
     X = np.random.default_rng(0).normal(size=(80, 2)).repeat(2, axis=0)
-    found = fitted(X, name, 3, **PARAMETERS[name])
+    fit = two_step_fit(X, name, 3, **PARAMETERS[name])
     expected = recipe(name, random_state=3, **PARAMETERS[name]).fit(X).labels_
-    np.testing.assert_array_equal(found.labels, expected)
-    assert found.training > 0
-    assert found.labelling > 0
+    np.testing.assert_array_equal(fit.labels, expected)
+    assert fit.training > 0
+    assert fit.labelling > 0
 
 
 @pytest.mark.parametrize("name", list(scalings.SCALINGS))
@@ -103,30 +105,30 @@ def test_scalings(name):
 
 
 def test_missing_values_become_medians(monkeypatch):
-    class Found:
+    class Dataset:
         data = np.array([[1.0, np.nan], [2.0, 4.0], [3.0, 6.0], [9.0, 9.0]])
         target = np.array([0, 0, 1, 1])
 
-    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Found)
-    X, y = Setting("any", "any", rows=3).load()
+    monkeypatch.setattr("clusterkit.datasets.load", lambda name: Dataset)
+    X, y = SvcDataSet("any", "any", rows=3).load()
     np.testing.assert_array_equal(X, [[1, 5], [2, 4], [3, 6]])
     np.testing.assert_array_equal(y, [0, 0, 1])
 
 
 def test_the_best_of_the_grid_is_the_best(iris):
-    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), SGD)
-    [each], [both] = grid.each_index(step).runs, grid.best_sum(Bench.external, step).runs
-    X, y = Bench(iris).X("zscore"), Bench(iris).y
+    grid = svc_tables.MethodGrid(Plan(quick=True), SvcFits(iris), SGD)
+    [single], [both] = grid.each_index(step).runs, grid.best_sum(SvcFits.external, step).runs
+    X, y = SvcFits(iris).X("zscore"), SvcFits(iris).y
     labels = []
     for gamma in (0.5, 2.0):
         for C in (0.5, 2.0):
             with pytest.warns(ClusterkitWarning) if C < 1 else _nothing():
                 labels.append(recipe("sgd-lmsvc", featuremap__gamma=gamma, solver__C=C, random_state=0).fit(X).labels_)
-    rand = [rand_index(y, each) for each in labels]
-    information = [nmi(y, each, average="arithmetic") for each in labels]
-    assert (each["rand"], each["nmi"]) == (max(rand), max(information))
+    rand = [rand_index(y, partition) for partition in labels]
+    information = [nmi(y, partition, average="arithmetic") for partition in labels]
+    assert (single["rand"], single["nmi"]) == (max(rand), max(information))
     assert both["rand"] + both["nmi"] == max(r + i for r, i in zip(rand, information, strict=True))
-    assert each["rand"] >= both["rand"]
+    assert single["rand"] >= both["rand"]
 
 
 class _nothing:
@@ -138,19 +140,19 @@ class _nothing:
 
 
 def test_a_fit_is_made_once(iris, monkeypatch):
-    from clusterkit_papers.svc import bench as svc_bench
+    from clusterkit_papers.svc import fits as svc_fits
 
-    made = []
+    calls = []
 
     def counted(*arguments, **parameters):
-        made.append(1)
-        return fitted(*arguments, **parameters)
+        calls.append(1)
+        return two_step_fit(*arguments, **parameters)
 
-    monkeypatch.setattr(svc_bench, "fitted", counted)
-    grid = svc_tables._Grid(Plan(quick=True), Bench(iris), FSVC)
+    monkeypatch.setattr(svc_fits, "two_step_fit", counted)
+    grid = svc_tables.MethodGrid(Plan(quick=True), SvcFits(iris), FSVC)
     grid.each_index(step)
-    grid.best_sum(Bench.internal, step)
-    assert len(made) == len(grid.trials)
+    grid.best_sum(SvcFits.internal, step)
+    assert len(calls) == len(grid.grid_points)
 
 
 def test_one_cluster_has_no_separation(iris):
@@ -158,16 +160,16 @@ def test_one_cluster_has_no_separation(iris):
     from clusterkit_papers.jobs import Cell, Job
     from clusterkit_papers.reproduction import run_jobs
 
-    trial = Trial.of("zscore", "wide", {"featuremap__gamma": 1e-3, "tuner": None})
-    values = Bench(iris).internal(SVC, trial, 0)
+    point = GridPoint.of("zscore", "wide", {"featuremap__gamma": 1e-3, "tuner": None})
+    values = SvcFits(iris).internal(SVC, point, 0)
     assert values["clusters"] == 1
     assert np.isnan(values["davies_bouldin"])
     cells = (Cell("SVC compactness", "compactness"), Cell("SVC DB", "davies_bouldin"))
-    rows = run_jobs("svc-table3", [Job("Iris", "Iris: svc", cells, lambda step: Findings([values]), 1)])
-    said = {row["column"]: row for row in rows if row["row"] == "Iris: svc"}
-    assert said["SVC DB"]["ours"] is None
-    assert said["SVC DB"]["verdict"] == "not defined for the labels found"
-    assert said["SVC compactness"]["ours"] == pytest.approx(values["compactness"])
+    rows = run_jobs("svc-table3", [Job("Iris", "Iris: svc", cells, lambda step: Measurements([values]), 1)])
+    by_column = {row["column"]: row for row in rows if row["row"] == "Iris: svc"}
+    assert by_column["SVC DB"]["ours"] is None
+    assert by_column["SVC DB"]["verdict"] == "not defined for the labels found"
+    assert by_column["SVC compactness"]["ours"] == pytest.approx(values["compactness"])
 
 
 def test_quick_rows(quick):
@@ -196,11 +198,11 @@ def test_no_impossible_value_is_called_missed(quick):
 
 
 def test_without_labels_is_the_recipe_as_it_stands(iris, quick):
-    found = recipe("svc", random_state=0).fit(Bench(iris).X("zscore")).labels_
-    y = Bench(iris).y
+    labels = recipe("svc", random_state=0).fit(SvcFits(iris).X("zscore")).labels_
+    y = SvcFits(iris).y
     ours = {row["column"]: row["ours"] for row in quick if row["row"] == "Iris: svc"}
-    assert ours["SVC Rand"] == rand_index(y, found)
-    assert ours["SVC NMI"] == nmi(y, found, average="arithmetic")
+    assert ours["SVC Rand"] == rand_index(y, labels)
+    assert ours["SVC NMI"] == nmi(y, labels, average="arithmetic")
 
 
 def test_table1_knows_the_sizes():
@@ -226,11 +228,11 @@ def test_an_interrupt_inside_a_fit_stops_the_table():
         if report.stage == "lmsvc":
             signal.raise_signal(signal.SIGINT)
 
-    trial = {"featuremap__gamma": 1.0, "solver__t_min": 5000}
+    point = {"featuremap__gamma": 1.0, "solver__t_min": 5000}
     X = np.random.default_rng(0).normal(size=(60, 2))
-    fitted(X, "sgd-lmsvc", 0, **trial)
+    two_step_fit(X, "sgd-lmsvc", 0, **point)
     with listening(press), pytest.raises(KeyboardInterrupt):
-        fitted(X, "sgd-lmsvc", 0, **trial)
+        two_step_fit(X, "sgd-lmsvc", 0, **point)
 
 
 @pytest.mark.parametrize("shape", svc_figures.SHAPES, ids=lambda shape: shape.name)
@@ -240,7 +242,7 @@ def test_shapes(shape):
     assert len(np.unique(y)) == shape.clusters
     np.testing.assert_array_equal(X, shape.draw(1)[0])
     assert not np.array_equal(X, shape.draw(2)[0])
-    labels = svc_figures._labels(X, 1, "sgd-lmsvc", shape.exact)
+    labels = svc_figures._timed(X, 1, "sgd-lmsvc", shape.exact).fitted.labels_
     assert adjusted_rand(y, labels) > 0.9
 
 
@@ -249,30 +251,30 @@ def test_figures_plan_and_rows(monkeypatch):
     monkeypatch.setattr(svc_figures, "SHAPES", svc_figures.SHAPES[1:2])
     monkeypatch.setattr(svc_figures, "GRID", (2.0, 8.0, 8.0, 32.0))
     jobs = [job for job in svc_figures.figures(Plan(quick=True)) if not job.row.endswith(": svc")]
-    found = {job.row.partition(": ")[2]: job.run(step).runs[0] for job in jobs}
-    assert set(found) == {
+    values_of = {job.row.partition(": ")[2]: job.run(step).runs[0] for job in jobs}
+    assert set(values_of) == {
         "cmeans, k given",
         "fuzzy-cmeans, k given",
         "sgd-lmsvc, constants as printed",
         "sgd-lmsvc, other constants",
     }
-    assert found["sgd-lmsvc, other constants"]["ari"] > found["cmeans, k given"]["ari"]
-    assert all(values["exact"] == (values["ari"] == 1) for values in found.values())
+    assert values_of["sgd-lmsvc, other constants"]["ari"] > values_of["cmeans, k given"]["ari"]
+    assert all(values["exact"] == (values["ari"] == 1) for values in values_of.values())
     by_labels = {job.row.partition(": ")[2] for job in jobs if job.uses_labels}
     assert by_labels == {"sgd-lmsvc, constants as printed", "sgd-lmsvc, other constants"}
 
 
 def test_the_picture(tmp_path, monkeypatch):
     """Each method has its panel; here all cut the data in two halves, for speed."""
-    asked = []
+    names = []
 
-    def labels(X, seed, name, parameters):
-        asked.append(name)
-        return (X[:, 0] > X[:, 0].mean()).astype(int)
+    def halves(X, seed, name, parameters):
+        names.append(name)
+        return TimedFit(SimpleNamespace(labels_=(X[:, 0] > X[:, 0].mean()).astype(int)), 0.0, 0.0)
 
-    monkeypatch.setattr(svc_figures, "_labels", labels)
+    monkeypatch.setattr(svc_figures, "_timed", halves)
     axes = svc_figures.draw(str(tmp_path / "figures.png"))
     assert axes.shape == (3, 5)
-    assert asked == ["cmeans", "fuzzy-cmeans", "sgd-lmsvc", "sgd-lmsvc", "svc"] * 3
+    assert names == ["cmeans", "fuzzy-cmeans", "sgd-lmsvc", "sgd-lmsvc", "svc"] * 3
     assert (tmp_path / "figures.png").stat().st_size > 10_000
     assert axes[1, 0].get_title().startswith("C-means, k given\n2 clusters, ARI 0.")

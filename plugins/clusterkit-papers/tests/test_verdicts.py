@@ -13,7 +13,7 @@ def cell(measure, value, mark="", remark=""):
 
 
 @pytest.mark.parametrize(
-    ("measure", "printed", "ours", "said"),
+    ("measure", "printed", "ours", "words"),
     [
         ("accuracy", 95.0, 94.5, "reached"),
         ("accuracy", 95.0, 94.4, "short by 0.6 points"),
@@ -36,8 +36,8 @@ def cell(measure, value, mark="", remark=""):
         ("classes", 5.0, 7.0, "2 more than printed"),
     ],
 )
-def test_comparison(measure, printed, ours, said):
-    assert verdict(measure, cell(measure, printed), ours) == said
+def test_comparison(measure, printed, ours, words):
+    assert verdict(measure, cell(measure, printed), ours) == words
 
 
 def test_nothing_printed():
@@ -46,8 +46,8 @@ def test_nothing_printed():
 
 
 def test_a_doubtful_value_is_still_compared():
-    said = verdict("rand", cell("rand", 0.75, "low-ri", "at least 0.768"), 0.80)
-    assert said == "printed value contradicts itself (at least 0.768); better by 0.05"
+    words = verdict("rand", cell("rand", 0.75, "low-ri", "at least 0.768"), 0.80)
+    assert words == "printed value contradicts itself (at least 0.768); better by 0.05"
 
 
 @pytest.mark.parametrize("ours", [0.1, 0.03, 0.9])

@@ -1,4 +1,4 @@
-"""The conformance kit over both solvers, and how the plugin is found."""
+"""The conformance kit over both solvers, and how the plugin is discovered."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_laws(law):
     law()
 
 
-def test_found_through_the_entry_point_alone():
-    [plugin] = [each for each in clusterkit.plugins() if each.distribution == "clusterkit-sdp"]
+def test_discovered_through_the_entry_point_alone():
+    [plugin] = [entry for entry in clusterkit.plugins() if entry.distribution == "clusterkit-sdp"]
     assert plugin.problem is None
     assert set(plugin.provides) == {
         ("solver", "gmmc_sdp"),
@@ -36,8 +36,8 @@ def test_found_through_the_entry_point_alone():
 def test_the_core_knows_what_the_plugin_provides():
     from clusterkit.core.first_party import PLUGINS
 
-    [known] = [each for each in PLUGINS if each.distribution == "clusterkit-sdp"]
-    [plugin] = [each for each in clusterkit.plugins() if each.distribution == "clusterkit-sdp"]
+    [known] = [entry for entry in PLUGINS if entry.distribution == "clusterkit-sdp"]
+    [plugin] = [entry for entry in clusterkit.plugins() if entry.distribution == "clusterkit-sdp"]
     assert {(kind, name) for kind, names in known.provides.items() for name in names} == set(plugin.provides)
 
 
@@ -56,7 +56,7 @@ class TestRecipes:
         with pytest.raises(ValueError, match="finds at most 2 clusters, not 3"):
             clusterkit.recipe(name, n_clusters=3).fit(X)
 
-    def test_without_cvxpy_is_listed_and_says_what_is_missing(self, name, monkeypatch):
+    def test_without_cvxpy_is_listed_and_the_error_names_what_is_missing(self, name, monkeypatch):
         monkeypatch.setitem(sys.modules, "cvxpy", None)
         assert name in clusterkit.recipes()
         solver = name.replace("-", "_") if "sdp" in name else f"{name}_sdp"

@@ -34,16 +34,16 @@ def assign(balancer, costs, labels=None):
     return balancer.assign(costs, labels, Task(*costs.shape))
 
 
-def check_report(costs, found):
-    """`exact`, the offsets and the facts say what is so."""
-    shifted = costs if found.offsets is None else costs + found.offsets
-    others = np.argmin(shifted, axis=1) != found.labels
-    assert found.exact == (not others.any())
-    assert found.facts.get("tied_rows", 0) == others.sum()
-    own = np.take_along_axis(shifted, found.labels[:, None], axis=1)[:, 0]
+def check_report(costs, assignment):
+    """`exact`, the offsets and the facts are true."""
+    shifted = costs if assignment.offsets is None else costs + assignment.offsets
+    others = np.argmin(shifted, axis=1) != assignment.labels
+    assert assignment.exact == (not others.any())
+    assert assignment.facts.get("tied_rows", 0) == others.sum()
+    present = np.take_along_axis(shifted, assignment.labels[:, None], axis=1)[:, 0]
     # rows predicted otherwise are ties
-    np.testing.assert_allclose(own, shifted.min(axis=1), rtol=1e-9, atol=1e-9)
-    assert 0 <= found.facts["gap"] < 1e-9
+    np.testing.assert_allclose(present, shifted.min(axis=1), rtol=1e-9, atol=1e-9)
+    assert 0 <= assignment.facts["gap"] < 1e-9
 
 
 @st.composite
@@ -60,19 +60,21 @@ def problems(draw, max_rows=60, max_clusters=6):
 def test_the_optimum_of_the_linear_program(problem):
     costs, low, high = problem
     k = costs.shape[1]
-    found = assign(Transport(size_min=low, size_max=high), costs)
-    sizes = np.bincount(found.labels, minlength=k)
+    assignment = assign(Transport(size_min=low, size_max=high), costs)
+    sizes = np.bincount(assignment.labels, minlength=k)
     assert ((sizes >= low) & (sizes <= high)).all()
     best = oracle.linear_program(costs, np.full(k, low), np.full(k, high))
-    np.testing.assert_allclose(cost(costs, found.labels), best, rtol=1e-9, atol=1e-9)
-    check_report(costs, found)
+    np.testing.assert_allclose(cost(costs, assignment.labels), best, rtol=1e-9, atol=1e-9)
+    check_report(costs, assignment)
 
 
 @given(problem=problems(max_rows=8, max_clusters=3))
 def test_the_optimum_of_all_labellings(problem):
     costs, low, high = problem
-    found = assign(Transport(size_min=low, size_max=high), costs)
-    np.testing.assert_allclose(cost(costs, found.labels), oracle.enumerated(costs, low, high), rtol=1e-9, atol=1e-12)
+    assignment = assign(Transport(size_min=low, size_max=high), costs)
+    np.testing.assert_allclose(
+        cost(costs, assignment.labels), oracle.enumerated(costs, low, high), rtol=1e-9, atol=1e-12
+    )
 
 
 @given(n=st.integers(2, 40), k=st.integers(2, 5), seed=seeds, coarse=st.booleans(), data=st.data())
@@ -81,14 +83,14 @@ def test_given_sizes_are_matched_by_rank_at_least_cost(n, k, seed, coarse, data)
     cuts = sorted(data.draw(st.lists(st.integers(0, n), min_size=k - 1, max_size=k - 1)))
     sizes = np.diff([0, *cuts, n])
     labels = np.argmin(costs, axis=1)
-    found = assign(Transport(sizes=list(sizes)), costs)
-    got = np.bincount(found.labels, minlength=k)
+    assignment = assign(Transport(sizes=list(sizes)), costs)
+    got = np.bincount(assignment.labels, minlength=k)
     assert sorted(got) == sorted(sizes)
     order = np.argsort(-np.bincount(labels, minlength=k), kind="stable")
     np.testing.assert_array_equal(got[order], np.sort(sizes)[::-1])
-    np.testing.assert_allclose(cost(costs, found.labels), oracle.linear_program(costs, got, got), atol=1e-9)
-    check_report(costs, found)
-    np.testing.assert_array_equal(assign(Transport(sizes=sizes), costs, found.labels).labels, found.labels)
+    np.testing.assert_allclose(cost(costs, assignment.labels), oracle.linear_program(costs, got, got), atol=1e-9)
+    check_report(costs, assignment)
+    np.testing.assert_array_equal(assign(Transport(sizes=sizes), costs, assignment.labels).labels, assignment.labels)
 
 
 @given(problem=problems(), seed=seeds)
@@ -100,9 +102,9 @@ def test_optimal_labels_stay_and_any_start_ends_at_the_optimum(problem, seed):
     np.testing.assert_array_equal(again.labels, first.labels)
     check_report(costs, again)
     start = np.random.default_rng(seed).integers(costs.shape[1], size=len(costs))
-    kept = start.copy()
+    before = start.copy()
     other = assign(balancer, costs, start)
-    np.testing.assert_array_equal(start, kept)
+    np.testing.assert_array_equal(start, before)
     np.testing.assert_allclose(cost(costs, other.labels), cost(costs, first.labels), atol=1e-9)
 
 
@@ -125,8 +127,8 @@ def test_two_clusters_cost_what_band_makes_them_cost(n, seed, coarse, slack):
     costs = table(n, 2, seed, coarse)
     low, high = (int(side[0]) for side in Band(slack=slack).bounds(n, 2))
     band = assign(Band(slack=slack), costs).labels
-    found = assign(Transport(size_min=low, size_max=high), costs).labels
-    np.testing.assert_allclose(cost(costs, found), cost(costs, band), atol=1e-12)
+    labels = assign(Transport(size_min=low, size_max=high), costs).labels
+    np.testing.assert_allclose(cost(costs, labels), cost(costs, band), atol=1e-12)
 
 
 @given(n=st.integers(1, 30), k=st.integers(1, 4), seed=seeds, part=st.floats(0, 0.6))
@@ -140,9 +142,9 @@ def test_infinite_costs_forbid_labels(n, k, seed, part):
         with pytest.raises(Infeasible, match="cost"):
             assign(Transport(), costs)
     else:
-        found = assign(Transport(), costs)
-        np.testing.assert_allclose(cost(costs, found.labels), best, atol=1e-9)
-        check_report(costs, found)
+        assignment = assign(Transport(), costs)
+        np.testing.assert_allclose(cost(costs, assignment.labels), best, atol=1e-9)
+        check_report(costs, assignment)
 
 
 @given(problem=problems(), power=st.sampled_from([-150, -30, 30, 150]), dtype=st.sampled_from(["f4", "f8"]))
@@ -158,37 +160,37 @@ def test_the_unit_of_costs_does_not_matter(problem, power, dtype):
 def test_one_huge_cost_spoils_no_other():
     costs = table(40, 4, 0, False)
     costs[3] = [1e15, 0, 1e15, 1e15]
-    found = assign(Transport(), costs)
+    assignment = assign(Transport(), costs)
     best = oracle.linear_program(np.delete(costs, 3, axis=0), [10, 9, 10, 10], [10, 9, 10, 10])
-    assert found.labels[3] == 1
-    np.testing.assert_allclose(cost(np.delete(costs, 3, axis=0), np.delete(found.labels, 3)), best)
+    assert assignment.labels[3] == 1
+    np.testing.assert_allclose(cost(np.delete(costs, 3, axis=0), np.delete(assignment.labels, 3)), best)
 
 
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(9_000, 20), (40_000, 4), (60_001, 7)])
 def test_prices_from_samples_change_nothing(n, k, coarse):
     costs = table(n, k, 1, coarse)
-    found = assign(Transport(), costs)
-    sizes = np.bincount(found.labels, minlength=k)
+    assignment = assign(Transport(), costs)
+    sizes = np.bincount(assignment.labels, minlength=k)
     assert sizes.max() - sizes.min() <= 1
-    check_report(costs, found)
-    assert found.exact != coarse
+    check_report(costs, assignment)
+    assert assignment.exact != coarse
 
 
 def test_equal_rows_on_both_sides_are_reported():
     costs = np.tile([[0.0, 1.0, 5.0]], (9, 1))
-    found = assign(Transport(), costs)
-    np.testing.assert_array_equal(np.bincount(found.labels), [3, 3, 3])
-    assert not found.exact
-    assert found.facts["tied_rows"] == 6
-    check_report(costs, found)
+    assignment = assign(Transport(), costs)
+    np.testing.assert_array_equal(np.bincount(assignment.labels), [3, 3, 3])
+    assert not assignment.exact
+    assert assignment.facts["tied_rows"] == 6
+    check_report(costs, assignment)
 
 
 def test_nothing_to_do_adds_no_prices():
     costs = 1 - np.eye(3)[np.arange(12) % 3]
-    found = assign(Transport(), costs)
-    assert found.exact
-    assert found.offsets is None
+    assignment = assign(Transport(), costs)
+    assert assignment.exact
+    assert assignment.offsets is None
 
 
 @pytest.mark.parametrize(("parameters", "low", "high"), [
@@ -202,17 +204,17 @@ def test_nothing_to_do_adds_no_prices():
     ({"sizes": [1, 7, 2]}, 1, 7),
 ])  # fmt: skip
 def test_bounds_of_ten_rows_and_three_clusters(parameters, low, high):
-    found = Transport(**parameters).bounds(10, 3)
-    np.testing.assert_array_equal(found, [[low] * 3, [high] * 3])
+    bounds = Transport(**parameters).bounds(10, 3)
+    np.testing.assert_array_equal(bounds, [[low] * 3, [high] * 3])
     assert set(Transport(**parameters).resolved(10, 3)) == {
         name for name, value in parameters.items() if isinstance(value, float)
     }
 
 
 @pytest.mark.parametrize(("parameters", "words"), [
-    ({"size_min": 4}, "size_min = 4 asks 3 clusters for 4 rows each, 12 in all, but there are 10; at most 3"),
-    ({"size_min": 0.34}, "size_min = 0.34 asks 3 clusters for 4 rows"),
-    ({"size_max": 3}, "size_max = 3 allows 3 clusters 3 rows each, 9 in all, but there are 10; at least 4"),
+    ({"size_min": 4}, "size_min = 4 requires 4 rows in each of 3 clusters, 12 in all, but there are 10; at most 3"),
+    ({"size_min": 0.34}, "size_min = 0.34 requires 4 rows in each of 3 clusters"),
+    ({"size_max": 3}, "size_max = 3 allows 3 rows in each of 3 clusters, 9 in all, but there are 10; at least 4"),
     ({"size_min": 3, "size_max": 0.2}, "size_min = 3 is 3 rows, more than size_max = 0.2, 2 rows"),
     ({"sizes": (5, 5)}, "sizes has 2 numbers, but there are 3 clusters"),
     ({"sizes": (5, 5, 1)}, "add up to 11, but there are 10 samples"),
@@ -230,7 +232,7 @@ def test_wrong_limits(value):
         Transport(size_min=value)
 
 
-def test_two_ways_of_saying_sizes():
+def test_sizes_exclude_bounds():
     with pytest.raises(InvalidParameter, match="leave size_min and size_max at None"):
         Transport(size_min=1, sizes=(2, 3))
 

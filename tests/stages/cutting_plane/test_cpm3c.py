@@ -19,7 +19,7 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureVectors, KernelVectors, rivals
+from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
 
@@ -53,24 +53,24 @@ def problem(draw, most=30, clusters=4):
 def test_the_most_violated_cut_is_the_worst_of_all(seed, n, k):
     F = np.random.default_rng(seed).normal(size=(n, k))
     z = F.argmax(axis=1)
-    cuts = Cuts.of(FeatureVectors(dense(np.zeros((n, 1))), k), z, k)
+    cuts = Cuts.of(FeatureCutVectors(dense(np.zeros((n, 1))), k), z, k)
     rival = cuts.most_violated(F).astype(int)
     held = np.flatnonzero(rival != NONE)
     violation = np.sum(1 - (F[held, z[held]] - F[held, rival[held]])) / n
     assert violation >= oracle.worst_many(F) - EDGE
 
 
-@given(given=problem(most=6, clusters=3), intercept=st.booleans(), C=st.sampled_from([0.3, 3.0]))
-def test_at_the_end_all_cuts_hold_within_eps(given, intercept, C):
-    X, labels, k, slack = given
+@given(data=problem(most=6, clusters=3), intercept=st.booleans(), C=st.sampled_from([0.3, 3.0]))
+def test_at_the_end_all_cuts_hold_within_tol(data, intercept, C):
+    X, labels, k, slack = data
     outcome, _ = solve(dense(X), labels, k, slack, intercept=intercept, C=C)
     assert outcome.status.converged
-    assert oracle.worst_many(outcome.rows) <= outcome.status.facts["xi"] + outcome.status.facts["eps"] + 1e-9
+    assert oracle.worst_many(outcome.rows) <= outcome.status.facts["xi"] + outcome.status.facts["tol"] + 1e-9
 
 
-@given(given=problem(), intercept=st.booleans(), C=st.sampled_from([0.3, 3.0]))
-def test_outputs_are_balanced_and_the_objective_falls_between_cuts(given, intercept, C):
-    X, labels, k, slack = given
+@given(data=problem(), intercept=st.booleans(), C=st.sampled_from([0.3, 3.0]))
+def test_outputs_are_balanced_and_the_objective_falls_between_cuts(data, intercept, C):
+    X, labels, k, slack = data
     outcome, prepared = solve(dense(X), labels, k, slack, intercept=intercept, C=C, cccp_tol=1e-6)
     facts, n = outcome.status.facts, len(X)
     sums = outcome.rows.sum(axis=0)
@@ -86,36 +86,36 @@ def test_outputs_are_balanced_and_the_objective_falls_between_cuts(given, interc
     assert reported == pytest.approx(value, rel=1e-6)
 
 
-@given(given=problem(), seed=st.integers(0, 99))
+@given(data=problem(), seed=st.integers(0, 99))
 @settings(max_examples=25)
-def test_the_vectors_follow_the_winners(given, seed):
-    """Cuts updated by differences equal cuts made anew."""
-    X, labels, k, _ = given
+def test_the_vectors_follow_the_winners(data, seed):
+    """Cuts updated by differences equal cuts built anew."""
+    X, labels, k, _ = data
     rng = np.random.default_rng(seed)
     for space in (dense(X), KernelSpace(X, Linear())):
-        vectors = KernelVectors(space, k) if isinstance(space, KernelSpace) else FeatureVectors(space, k)
+        vectors = KernelCutVectors(space, k) if isinstance(space, KernelSpace) else FeatureCutVectors(space, k)
         cuts = Cuts.of(vectors, labels, k)
         for _ in range(3):
             F = rng.normal(size=(len(X), k))
             cuts.add(np.where(rng.random(len(X)) < 0.7, rivals(F, cuts.z), NONE))
             W = rng.normal(size=(vectors.V.shape[0], k))
-            partner = W if isinstance(vectors, FeatureVectors) else X @ X.T @ W
-            cuts.turn(W, partner, np.zeros(k))
+            partner = W if isinstance(vectors, FeatureCutVectors) else X @ X.T @ W
+            cuts.update(W, partner, np.zeros(k))
         for c in range(3):
             T = np.zeros((len(X), k))
             for i in np.flatnonzero(cuts.rival[:, c] != NONE):
                 T[i, cuts.z[i]] += 1
                 T[i, cuts.rival[i, c]] -= 1
-            made, partner = vectors.vector(T)
-            np.testing.assert_allclose(vectors.V[:, c], made, atol=1e-9)
+            vector, partner = vectors.vector(T)
+            np.testing.assert_allclose(vectors.V[:, c], vector, atol=1e-9)
             np.testing.assert_allclose(vectors.partner[:, c], partner, atol=1e-7 * (1 + np.abs(partner).max()))
             np.testing.assert_allclose(cuts.means[c], T.mean(axis=0), atol=1e-12)
             assert (cuts.rival[:, c] != cuts.z).all()
 
 
-@given(given=problem(clusters=2), C=st.sampled_from([0.3, 3.0]))
-def test_two_clusters_are_cpmmc_with_twice_the_trade_off(given, C):
-    X, labels, _, slack = given
+@given(data=problem(clusters=2), C=st.sampled_from([0.3, 3.0]))
+def test_two_clusters_are_cpmmc_with_twice_the_trade_off(data, C):
+    X, labels, _, slack = data
     slack = min(slack, 0.1 * len(X))  # beyond, biases alone may do, and optima differ
     if (labels == labels[0]).all():
         return
@@ -146,7 +146,7 @@ def test_the_linear_kernel_gives_what_features_give():
         np.testing.assert_allclose(kernel.rows, one.rows, atol=1e-5)
 
 
-def test_without_an_intercept_centred_data_make_the_balance_say_nothing():
+def test_without_an_intercept_the_balance_has_no_effect_on_centred_data():
     X, y = make_blobs(90, centers=3, random_state=2)
     X -= X.mean(axis=0)
     outcome, _ = solve(dense(X), y, 3, 30.0, intercept=False)
@@ -172,9 +172,9 @@ def test_new_samples_get_what_the_training_samples_have():
 def test_a_streamed_space_gives_the_same_bits(monkeypatch):
     monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
     X, y = make_blobs(300, centers=3, cluster_std=4.0, random_state=3)
-    found = [solve(mapped(Elm(15, storage=storage), X, 1), y, 3, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
-    assert found[0].status.facts["programs"] > 2
-    np.testing.assert_array_equal(found[0].rows, found[1].rows)
+    outcomes = [solve(mapped(Elm(15, storage=storage), X, 1), y, 3, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
+    assert outcomes[0].status.facts["programs"] > 2
+    np.testing.assert_array_equal(outcomes[0].rows, outcomes[1].rows)
 
 
 def test_blobs_are_found_and_labels_predicted():
@@ -193,7 +193,7 @@ def test_ten_clusters_need_few_variables_for_their_balance():
     assert model.outcome_.status.facts["balance"] <= 12 + 1e-6
 
 
-def test_clusters_without_a_sample_are_told():
+def test_clusters_without_a_sample_cause_a_warning():
     X, _ = make_blobs(120, centers=6, random_state=2)
     with pytest.warns(ClusterkitWarning, match="2 of 6 clusters have no sample"):
         model = recipe("cpm3c", n_clusters=6, random_state=0).fit(X)

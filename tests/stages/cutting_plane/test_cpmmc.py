@@ -22,9 +22,9 @@ from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureVectors
-from clusterkit.solvers.cutting_plane._loop import slack_of
-from clusterkit.solvers.cutting_plane._restricted_dual import solve_cuts
+from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors
+from clusterkit.solvers.cutting_plane._loop import balance_slack
+from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, solve_cuts
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
 
 
@@ -52,7 +52,7 @@ def problem(draw, most=40):
 
 @st.composite
 def program(draw):
-    """Vectors, heights and means of a few cuts."""
+    """Vectors, shares and means of a few cuts."""
     p, L, q = draw(st.integers(1, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     means = rng.uniform(-1.0, 1.0, size=(p, q))
@@ -61,67 +61,71 @@ def program(draw):
     return rng.normal(size=(p, L, q)), rng.uniform(size=p), means, draw(st.sampled_from([0.1, 1.0, 20.0])), rng
 
 
-@given(given=program(), half=st.sampled_from([0.0, 0.03, 1.0]))
+@given(data=program(), half_width=st.sampled_from([0.0, 0.03, 1.0]))
 @settings(max_examples=25)
-def test_the_dual_program_equals_the_primal_one(given, half):
-    Z, heights, means, C, _ = given
-    plane = solve_cuts(np.einsum("plq,rlq->pr", Z, Z), heights, means, C, half)
-    value, W, _, _ = oracle.primal(Z, heights, means, C, half)
-    assert plane.value == pytest.approx(value, abs=1e-5 * C)
-    assert plane.value - plane.dual <= 1e-8 * C
-    np.testing.assert_allclose(np.tensordot(plane.weights, Z, axes=1), W, atol=2e-3 * np.sqrt(C))
-    # feasible as it stands, whatever the solver thinks
-    W = np.tensordot(plane.weights, Z, axes=1)
-    assert (np.tensordot(Z, W, axes=2) + means @ plane.bias >= heights - plane.slack - 1e-9 * C).all()
-    assert (np.ptp(plane.bias) if len(plane.bias) > 1 else 2 * abs(plane.bias[0])) <= 2 * half * (1 + 1e-12)
-    assert plane.weights.min() >= 0
-    assert plane.weights.sum() <= C * (1 + 1e-12)
+def test_the_dual_program_equals_the_primal_one(data, half_width):
+    Z, shares, means, C, _ = data
+    gram = np.einsum("plq,rlq->pr", Z, Z)
+    solution = solve_cuts(RestrictedProgram(gram, shares, means, C, half_width))
+    value, W, _, _ = oracle.primal(Z, shares, means, C, half_width)
+    assert solution.value == pytest.approx(value, abs=1e-5 * C)
+    assert solution.value - solution.dual <= 1e-8 * C
+    np.testing.assert_allclose(np.tensordot(solution.weights, Z, axes=1), W, atol=2e-3 * np.sqrt(C))
+    # feasible as it stands, whatever the accuracy of the solver
+    W = np.tensordot(solution.weights, Z, axes=1)
+    assert (np.tensordot(Z, W, axes=2) + means @ solution.bias >= shares - solution.slack - 1e-9 * C).all()
+    assert (np.ptp(solution.bias) if len(solution.bias) > 1 else 2 * abs(solution.bias[0])) <= 2 * half_width * (
+        1 + 1e-12
+    )
+    assert solution.weights.min() >= 0
+    assert solution.weights.sum() <= C * (1 + 1e-12)
 
 
-@given(given=program(), half=st.sampled_from([0.03, 1.0]))
+@given(data=program(), half_width=st.sampled_from([0.03, 1.0]))
 @settings(max_examples=25)
-def test_so_it_does_without_a_bias(given, half):
-    Z, heights, means, C, rng = given
+def test_the_dual_program_equals_the_primal_one_without_a_bias(data, half_width):
+    Z, shares, means, C, rng = data
     Z = Z - Z.mean(axis=2, keepdims=True) if Z.shape[2] > 1 else Z
     centre = rng.normal(size=Z.shape[1])
     if Z.shape[2] == 1:  # the shift common to all outputs is what sums to 0; a single output has none to share
         return
     centred = Z - np.einsum("l,pq->plq", centre, means)
     products = np.einsum("plq,l->pq", centred, centre)
-    plane = solve_cuts(np.einsum("plq,rlq->pr", centred, centred), heights, means, C, half, (products, centre @ centre))
-    value, _, _, _ = oracle.primal(Z, heights, means, C, half, centre)
-    assert plane.value == pytest.approx(value, abs=1e-5 * C)
-    W = np.tensordot(plane.weights, centred, axes=1) - np.outer(centre, plane.pull)
-    assert (np.tensordot(Z, W, axes=2) >= heights - plane.slack - 1e-9 * C).all()
-    assert np.ptp(centre @ W) <= 2 * half + 1e-7
-    np.testing.assert_allclose(plane.bias, centre @ W, atol=1e-9 * C)
+    gram = np.einsum("plq,rlq->pr", centred, centred)
+    solution = solve_cuts(RestrictedProgram(gram, shares, means, C, half_width, (products, centre @ centre)))
+    value, _, _, _ = oracle.primal(Z, shares, means, C, half_width, centre)
+    assert solution.value == pytest.approx(value, abs=1e-5 * C)
+    W = np.tensordot(solution.weights, centred, axes=1) - np.outer(centre, solution.mean_weight)
+    assert (np.tensordot(Z, W, axes=2) >= shares - solution.slack - 1e-9 * C).all()
+    assert np.ptp(centre @ W) <= 2 * half_width + 1e-7
+    np.testing.assert_allclose(solution.bias, centre @ W, atol=1e-9 * C)
 
 
 @given(f=st.lists(st.floats(-3, 3), min_size=2, max_size=8))
 def test_the_most_violated_cut_is_the_worst_of_all_subsets(f):
     F = np.array(f)[:, None]
     z = (F[:, 0] > 0).astype(int)
-    cuts = Cuts.of(FeatureVectors(dense(np.zeros((len(f), 1))), 1), z, 2)
+    cuts = Cuts.of(FeatureCutVectors(dense(np.zeros((len(f), 1))), 1), z, 2)
     rival = cuts.most_violated(F)
     held = rival != NONE
     assert np.mean(held * (1 - np.abs(F[:, 0]))) >= oracle.worst_two(F[:, 0]) - EDGE
     assert (rival[held] == 1 - z[held]).all()
 
 
-@given(given=problem(most=10), C=st.sampled_from([0.1, 1.0, 10.0]))
-def test_at_the_end_all_subsets_hold_within_eps(given, C):
-    X, labels, slack = given
+@given(data=problem(most=10), C=st.sampled_from([0.1, 1.0, 10.0]))
+def test_at_the_end_all_subsets_hold_within_tol(data, C):
+    X, labels, slack = data
     outcome, _ = solve(dense(X), labels, slack, C=C)
     facts = outcome.status.facts
     assert outcome.status.converged
     worst = oracle.worst_two(outcome.rows[:, 0])
-    assert worst <= facts["xi"] + facts["eps"] + 1e-9
+    assert worst <= facts["xi"] + facts["tol"] + 1e-9
     assert facts["violation"] == pytest.approx(worst, abs=1e-12)
 
 
-@given(given=problem(), C=st.sampled_from([0.1, 1.0, 10.0]))
-def test_outputs_are_balanced_and_the_objective_falls_between_cuts(given, C):
-    X, labels, slack = given
+@given(data=problem(), C=st.sampled_from([0.1, 1.0, 10.0]))
+def test_outputs_are_balanced_and_the_objective_falls_between_cuts(data, C):
+    X, labels, slack = data
     outcome, prepared = solve(dense(X), labels, slack, C=C, cccp_tol=1e-6)
     facts, n = outcome.status.facts, len(X)
     total = abs(outcome.rows.sum())
@@ -147,14 +151,14 @@ def test_a_program_where_the_longest_steps_stall():
         ]
     )
     means = np.array([[0.125], [-0.125], [0.375], [0.1875]])
-    plane = solve_cuts(gram, np.array([1.0, 0.625, 0.5, 0.5625]), means, 1.0, 0.5)
-    assert plane.value - plane.dual <= 1e-8 * plane.value + 2e-9  # the biases may add 1e-9 to the slack
-    assert plane.value == pytest.approx(1.38033162402 / 501.99170867, abs=3e-9)
+    solution = solve_cuts(RestrictedProgram(gram, np.array([1.0, 0.625, 0.5, 0.5625]), means, 1.0, 0.5))
+    assert solution.value - solution.dual <= 1e-8 * solution.value + 2e-9  # the biases may add 1e-9 to the slack
+    assert solution.value == pytest.approx(1.38033162402 / 501.99170867, abs=3e-9)
 
 
-@given(given=problem())
-def test_the_other_numbering_changes_the_sign(given):
-    X, labels, slack = given
+@given(data=problem())
+def test_the_other_numbering_changes_the_sign(data):
+    X, labels, slack = data
     one, other = solve(dense(X), labels, slack)[0], solve(dense(X), 1 - labels, slack)[0]
     if (labels == labels[0]).all():  # then the start is a random split, the same for both
         return
@@ -193,9 +197,11 @@ def test_new_samples_get_what_the_training_samples_have():
 def test_a_streamed_space_gives_the_same_bits(monkeypatch):
     monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
     X, y = make_blobs(300, centers=2, cluster_std=4.0, random_state=3)
-    found = [solve(mapped(Elm(15, storage=storage), X, 1), 1 - y, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
-    assert found[0].status.facts["programs"] > 2
-    np.testing.assert_array_equal(found[0].rows, found[1].rows)
+    outcomes = [
+        solve(mapped(Elm(15, storage=storage), X, 1), 1 - y, 9.0, C=5.0)[0] for storage in ("dense", "streamed")
+    ]
+    assert outcomes[0].status.facts["programs"] > 2
+    np.testing.assert_array_equal(outcomes[0].rows, outcomes[1].rows)
 
 
 def test_random_starts_on_overlapping_blobs_reach_k_means():
@@ -223,16 +229,16 @@ def test_the_recipe_separates_blobs_and_predicts():
     model = recipe("cpmmc", n_clusters=2, random_state=0).fit(X)
     assert clustering_accuracy(y, model.labels_) == 1.0
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    assert model.outcome_.status.facts["l"] == 8  # 0.03 n = 9, and sizes of 300 rows differ by even numbers
+    assert model.outcome_.status.facts["balance_slack"] == 8  # 0.03 n = 9, and sizes of 300 rows differ by even numbers
 
 
-def test_labels_that_say_nothing_are_replaced():
+def test_labels_that_are_all_the_same_are_replaced():
     X, y = make_blobs(100, centers=2, random_state=1)
     outcome, _ = solve(dense(X), np.zeros(100, dtype=int), 5.0)
     assert clustering_accuracy(y, (outcome.rows[:, 0] > 0).astype(int)) == 1.0
 
 
-def test_too_few_cuts_are_told_with_the_violation():
+def test_too_few_cuts_cause_a_warning_with_the_violation():
     X, _ = make_blobs(200, centers=2, n_features=5, cluster_std=4.0, random_state=0)
     labels = np.random.default_rng(0).integers(2, size=200)
     with pytest.warns(ClusterkitWarning, match=r"max_iter = 2 cuts: the worst violation is 0\.\d+.*raise max_iter"):
@@ -242,7 +248,7 @@ def test_too_few_cuts_are_told_with_the_violation():
     assert "violation" in outcome.status.reason
 
 
-def test_an_interruption_keeps_the_last_plane():
+def test_an_interruption_returns_the_last_iterate():
     X, _ = make_blobs(200, centers=2, n_features=5, cluster_std=4.0, random_state=0)
     labels = np.random.default_rng(0).integers(2, size=200)
 
@@ -278,12 +284,12 @@ def test_the_slack_of_sizes():
     for k, slack in ((2, 4.0), (4, 12.0), (10, 20.0)):
         reach = (k - 1) * slack / k
         task = Task(n, k, (np.full(k, n / k - reach), np.full(k, n / k + reach)))
-        assert slack_of(task) == pytest.approx(slack)
-        assert slack_of(attrs.evolve(task, bounds=(np.zeros(k), np.full(k, n)))) == n
-    assert slack_of(Task(n, 3)) == n
+        assert balance_slack(task) == pytest.approx(slack)
+        assert balance_slack(attrs.evolve(task, bounds=(np.zeros(k), np.full(k, n)))) == n
+    assert balance_slack(Task(n, 3)) == n
 
 
 def test_bad_parameters():
-    for wrong in ({"C": 0}, {"eps": 0.0}, {"cccp_tol": -1.0}, {"max_iter": 0}):
+    for wrong in ({"C": 0}, {"tol": 0.0}, {"cccp_tol": -1.0}, {"max_iter": 0}):
         with pytest.raises(InvalidParameter, match="solver 'cpmmc'"):
             Cpmmc(**wrong)

@@ -23,8 +23,8 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
-from clusterkit.numerics.equal_size import drift as loops
-from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
+from clusterkit.numerics.equal_size import drift
+from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.numerics.equal_size.repair import even_out
 from clusterkit.partitioners.equal import Equal as EqualParts
 from clusterkit.solvers.equal_size.equal import Equal
@@ -35,11 +35,11 @@ def dense(X):
 
 
 def parts_of(X, m, seed=0, record=True, **settings):
-    return find_parts(X, m, Rule(**settings), np.random.default_rng(seed), record=record)
+    return find_parts(X, m, DriftRule(**settings), np.random.default_rng(seed), record=record)
 
 
 def seeds_of(X, m, seed=0):
-    return X[distinct_rows(X, m, np.random.default_rng(seed))[0]]
+    return X[random_distinct_rows(X, m, np.random.default_rng(seed))[0]]
 
 
 def solve(X, m, seed=0, **parameters):
@@ -64,23 +64,23 @@ def problem(draw):
     return X * draw(st.sampled_from([1e-3, 1.0, 1e4])), m
 
 
-@given(given=problem(), alpha=st.sampled_from([0.001, 0.01, 0.1]), original=st.booleans(), seed=st.integers(0, 99))
-def test_sizes_of_every_iteration_are_those_of_the_plain_loop(given, alpha, original, seed):
-    X, m = given
+@given(rows=problem(), step=st.sampled_from([0.001, 0.01, 0.1]), original=st.booleans(), seed=st.integers(0, 99))
+def test_sizes_of_every_iteration_equal_the_plain_loop(rows, step, original, seed):
+    X, m = rows
     turns = 40
-    found = parts_of(X, m, seed, original=original, alpha=alpha, max_iter=turns, restarts=0)
-    eps = -1 if original else Rule().threshold(len(X), m)
-    sizes, centres = oracle.jacobi(X, seeds_of(X, m, seed), alpha, turns, eps=eps, original=original)
-    made = min(len(found.sizes), len(sizes))
-    np.testing.assert_array_equal(found.sizes[:made], sizes[:made])
-    if len(found.sizes) < len(sizes):  # it stands still, or has run away
-        assert "stand still" in found.reason or "balanced" in found.reason or "ran away" in found.reason
-    heights = np.abs(found.sizes - len(X) // m).max(axis=1)
-    np.testing.assert_array_equal(found.heights, heights)
-    assert found.turn == np.argmin(heights) + 1
-    assert found.height == heights.min()
-    size = np.abs(centres[: found.turn]).max()
-    np.testing.assert_allclose(found.centres, centres[found.turn - 1], atol=1e-9 * size)
+    parts = parts_of(X, m, seed, original=original, step=step, max_iter=turns, restarts=0)
+    tolerance = -1 if original else DriftRule().tolerance_for(len(X), m)
+    sizes, centres = oracle.jacobi(X, seeds_of(X, m, seed), step, turns, tolerance=tolerance, original=original)
+    common = min(len(parts.sizes), len(sizes))
+    np.testing.assert_array_equal(parts.sizes[:common], sizes[:common])
+    if len(parts.sizes) < len(sizes):  # it stands still, or has run away
+        assert "stand still" in parts.reason or "balanced" in parts.reason or "ran away" in parts.reason
+    imbalances = np.abs(parts.sizes - len(X) // m).max(axis=1)
+    np.testing.assert_array_equal(parts.imbalances, imbalances)
+    assert parts.iteration == np.argmin(imbalances) + 1
+    assert parts.imbalance == imbalances.min()
+    size = np.abs(centres[: parts.iteration]).max()
+    np.testing.assert_allclose(parts.centres, centres[parts.iteration - 1], atol=1e-9 * size)
 
 
 @pytest.mark.parametrize(("d", "m"), [(1, 6), (2, 2), (5, 2), (2, 5), (2, 20), (3, 7), (4, 5), (8, 10), (16, 20)])
@@ -88,11 +88,10 @@ def test_long_runs_equal_the_plain_loop_in_every_way_of_counting(d, m):
     rng = np.random.default_rng(d * m)
     X = rng.normal(size=(3000, d)) + 2.0 * rng.integers(2, size=(3000, d))
     turns = 400
-    found = parts_of(X, m, 3, max_iter=turns, eps=0, strict=True, restarts=0)
-    alpha = Rule().step(m)
-    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), alpha, turns)
-    np.testing.assert_array_equal(found.sizes, sizes[: len(found.sizes)])
-    assert len(found.sizes) == turns or "stand still" in found.reason
+    parts = parts_of(X, m, 3, max_iter=turns, size_tol=0, strict=True, restarts=0)
+    sizes, _ = oracle.jacobi(X, seeds_of(X, m, 3), DriftRule().step_for(m), turns)
+    np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
+    assert len(parts.sizes) == turns or "stand still" in parts.reason
 
 
 @given(n=st.integers(20, 150), d=st.integers(1, 5), m=st.integers(2, 6), seed=st.integers(0, 2**32 - 1))
@@ -100,33 +99,33 @@ def test_ties_of_whole_numbers_go_to_the_lowest(n, d, m, seed):
     """In the first iteration all is exact, so that ties are ties."""
     rng = np.random.default_rng(seed)
     X = rng.integers(4, size=(n, d)).astype(float)
-    found = parts_of(X, m, 5, max_iter=1, restarts=0)
+    parts = parts_of(X, m, 5, max_iter=1, restarts=0)
     sizes, _ = oracle.jacobi(X, seeds_of(X, m, 5), 0.01, 1)
-    np.testing.assert_array_equal(found.sizes, sizes)
+    np.testing.assert_array_equal(parts.sizes, sizes)
 
 
 def test_a_tree_and_sweeps_count_alike(monkeypatch):
     X = bananas(4000)
-    settings = {"max_iter": 300, "eps": 0, "strict": True, "restarts": 0}
+    settings = {"max_iter": 300, "size_tol": 0, "strict": True, "restarts": 0}
     tree = parts_of(X, 11, 1, **settings)
-    monkeypatch.setattr(loops, "TREE", 0)
+    monkeypatch.setattr(drift, "TREE_ATTRIBUTES", 0)
     sweeps = parts_of(X, 11, 1, **settings)
     np.testing.assert_array_equal(tree.sizes, sweeps.sizes)
     np.testing.assert_array_equal(tree.centres, sweeps.centres)
 
 
-@given(given=problem(), seed=st.integers(0, 99))
-def test_what_a_fit_says_is_so(given, seed):
-    X, m = given
+@given(rows=problem(), seed=st.integers(0, 99))
+def test_the_status_of_a_fit_is_true(rows, seed):
+    X, m = rows
     n = len(X)
     outcome = solve(X, m, seed, max_iter=200)
     status, labels = outcome.status, np.argmax(outcome.rows, axis=1)
     assert status.facts["sizes"] == tuple(np.bincount(labels, minlength=m))
     assert sum(status.facts["sizes"]) == n
-    assert status.facts["height"] == max(abs(size - n // m) for size in status.facts["sizes"])
+    assert status.facts["imbalance"] == max(abs(size - n // m) for size in status.facts["sizes"])
     assert min(status.history) == status.history[status.facts["best_iteration"] - 1] <= status.history[-1]
-    eps = max(n // (50 * m), 2 if n % m else 1)
-    assert status.converged == (min(status.history) < eps)
+    tolerance = max(n // (50 * m), 2 if n % m else 1)
+    assert status.converged == (min(status.history) < tolerance)
     D = ((X[:, None] - outcome.extend.centres) ** 2).sum(axis=2)
     np.testing.assert_allclose(-outcome.rows, D, rtol=1e-12)
     np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
@@ -150,7 +149,7 @@ def test_the_order_of_rows_does_not_matter_for_the_same_seeds(monkeypatch):
     X = bananas(1200)
     order = np.random.default_rng(0).permutation(1200)
     chosen = np.arange(7)
-    monkeypatch.setattr(loops, "distinct_rows", lambda X, m, rng: (chosen, m))
+    monkeypatch.setattr(drift, "random_distinct_rows", lambda X, m, rng: (chosen, m))
     plain = parts_of(X, 7, max_iter=200)
     chosen = np.argsort(order)[:7]
     np.testing.assert_array_equal(parts_of(X[order], 7, max_iter=200).sizes, plain.sizes)
@@ -166,30 +165,30 @@ def test_centres_stay_in_the_flat_of_the_seeds():
 
 
 def test_published_settings():
-    assert [Rule().step(m) for m in (1, 10, 11, 20, 21)] == pytest.approx([0.01, 0.01, 0.001, 0.001, 0.0001])
-    assert Rule().threshold(40_000, 20) == 40
-    assert Rule().threshold(100, 4) == 1
-    assert Rule().threshold(101, 4) == 2
-    assert Rule(strict=True).threshold(101, 4) == 0
-    prepared = Equal(eps=0).prepare(dense(np.zeros((10, 2))), Task(10, 3), np.random.default_rng(0))
-    assert prepared.resolved == {"alpha": 0.01, "eps": 2}
+    assert [DriftRule().step_for(m) for m in (1, 10, 11, 20, 21)] == pytest.approx([0.01, 0.01, 0.001, 0.001, 0.0001])
+    assert DriftRule().tolerance_for(40_000, 20) == 40
+    assert DriftRule().tolerance_for(100, 4) == 1
+    assert DriftRule().tolerance_for(101, 4) == 2
+    assert DriftRule(strict=True).tolerance_for(101, 4) == 0
+    prepared = Equal(size_tol=0).prepare(dense(np.zeros((10, 2))), Task(10, 3), np.random.default_rng(0))
+    assert prepared.resolved == {"step": 0.01, "size_tol": 2}
 
 
-def test_l_of_one_keeps_the_centres():
+def test_a_largest_ratio_of_one_keeps_the_centres():
     X = bananas(500)
-    found = parts_of(X, 4, slope=1.0, restarts=0)
-    assert len(found.heights) == 1
-    assert "stand still" in found.reason
-    np.testing.assert_array_equal(found.centres, seeds_of(X, 4))
+    parts = parts_of(X, 4, max_ratio=1.0, restarts=0)
+    assert len(parts.imbalances) == 1
+    assert "stand still" in parts.reason
+    np.testing.assert_array_equal(parts.centres, seeds_of(X, 4))
 
 
 def test_strict_returns_the_last_iteration():
     X = bananas(300)
-    found = parts_of(X, 5, 1, max_iter=37, strict=True, restarts=0)
+    parts = parts_of(X, 5, 1, max_iter=37, strict=True, restarts=0)
     _, centres = oracle.jacobi(X, seeds_of(X, 5, 1), 0.01, 37)
-    assert found.turn == 37
-    np.testing.assert_allclose(found.centres, centres[-1], atol=1e-12)
-    assert found.height == found.heights[-1]
+    assert parts.iteration == 37
+    np.testing.assert_allclose(parts.centres, centres[-1], atol=1e-12)
+    assert parts.imbalance == parts.imbalances[-1]
 
 
 def test_seeds_far_from_the_middle_and_close_together_never_meet_it_but_a_new_start_does():
@@ -200,14 +199,14 @@ def test_seeds_far_from_the_middle_and_close_together_never_meet_it_but_a_new_st
     placed[order] = X
     stuck = parts_of(placed, 2, 3, restarts=0, max_iter=3000)
     assert not stuck.converged
-    made = parts_of(placed, 2, 3, restarts=3, max_iter=3000)
-    assert made.converged
-    assert made.starts == 2
+    restarted = parts_of(placed, 2, 3, restarts=3, max_iter=3000)
+    assert restarted.converged
+    assert restarted.starts == 2
 
 
-@given(given=problem(), seed=st.integers(0, 99))
-def test_repair_makes_sizes_even_and_predicts_them(given, seed):
-    X, m = given
+@given(rows=problem(), seed=st.integers(0, 99))
+def test_repair_makes_sizes_even_and_predicts_them(rows, seed):
+    X, m = rows
     outcome = solve(X, m, seed, max_iter=20, repair=True)
     sizes = np.array(outcome.status.facts["sizes"])
     assert sizes.max() - sizes.min() <= 1
@@ -257,17 +256,17 @@ def test_more_parts_than_distinct_rows_are_answered_with_a_warning(d):
 def test_constant_data_end_with_zeros(dtype, m):
     X = np.full((30, 4), 0.1, dtype=dtype)
     with pytest.warns(ClusterkitWarning):
-        found = fit(Composition(Identity(), Equal(), Argmax(), None, None, m), X, Seeds(0))
-    assert not found.labels.any()
-    assert not found.converged
-    assert found.n_iter <= 2
+        fitted = fit(Composition(Identity(), Equal(), Argmax(), None, None, m), X, Seeds(0))
+    assert not fitted.labels.any()
+    assert not fitted.converged
+    assert fitted.n_iter <= 2
 
 
 def test_fewer_rows_than_clusters():
     with pytest.raises(InvalidData, match="n_samples=3 should be >= n_clusters=4"):
         recipe("equal-clustering", n_clusters=4).fit(np.eye(3))
     with pytest.raises(InvalidData, match="partitioner 'equal': 3 rows cannot make 4 parts"):
-        EqualParts().partition(np.eye(3), 4, np.random.default_rng(0))
+        EqualParts().partition(np.eye(3), Task(3, 4), np.random.default_rng(0))
 
 
 def test_as_many_clusters_as_rows():
@@ -287,7 +286,7 @@ def test_a_fit_predicts_pickles_and_compares_starts():
     X = bananas(1500)
     model = recipe("equal-clustering", n_clusters=5, random_state=0, n_init=3).fit(X)
     assert model.objective_ == np.abs(np.bincount(model.labels_) - 300).max() < 6
-    assert model.resolved_["solver"] == {"alpha": 0.01, "eps": 6}
+    assert model.resolved_["solver"] == {"step": 0.01, "size_tol": 6}
     assert model.exact_on_training_
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
 
@@ -308,29 +307,33 @@ def test_no_part_stays_empty_where_there_are_rows_for_it():
 
 
 def test_it_reports_and_keeps_the_best_at_an_interrupt():
-    X, told = bananas(2000), []
+    X, reports = bananas(2000), []
 
     def stop(report):
-        told.append(report)
-        if len(told) == 3:
+        reports.append(report)
+        if len(reports) == 3:
             raise KeyboardInterrupt
 
     with listening(stop):
-        outcome = solve(X, 11, 0, alpha=1e-5)
-    assert [report.turn for report in told] == [100, 200, 300]
-    assert told[0].stage == "equal"
+        outcome = solve(X, 11, 0, step=1e-5)
+    assert [report.turn for report in reports] == [100, 200, 300]
+    assert reports[0].stage == "equal"
     assert outcome.status.interrupted
     assert "interrupted after 300" in outcome.status.reason
 
 
 def test_parameters_are_checked():
-    with pytest.raises(InvalidParameter, match="solver 'equal': l must be"):
-        Equal(l=0.5)
-    with pytest.raises(InvalidParameter, match="partitioner 'equal': alpha"):
-        EqualParts(alpha=0.0)
+    with pytest.raises(InvalidParameter, match="solver 'equal': max_ratio must be"):
+        Equal(max_ratio=0.5)
+    with pytest.raises(InvalidParameter, match="partitioner 'equal': step"):
+        EqualParts(step=0.0)
 
 
 def test_stage_modules_import_nothing_heavy():
-    modules = [f"clusterkit.{kind}.{name}" for kind in ("solvers", "partitioners") for name in ("equal", "geoclust")]
+    modules = [
+        f"clusterkit.{package}.{name}"
+        for package in ("solvers.equal_size", "partitioners")
+        for name in ("equal", "geoclust")
+    ]
     code = "import sys, " + ", ".join(modules) + "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,44 +8,42 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import equal as oracle
 
-from clusterkit.numerics.equal_size import border_list_jit as equal_list_jit
-from clusterkit.numerics.equal_size import drift_jit as equal_jit
-from clusterkit.numerics.equal_size import sweep_jit as equal_sweep_jit
-from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
-from clusterkit.numerics.equal_size.tiles import Tiled
+from clusterkit.numerics.equal_size import drift_jit, sweep_jit
+from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
+from clusterkit.numerics.equal_size.tiles import TiledLoop
 
 TURNS = 1000
 
 
 def both(X, m, seed, turns, rule):
-    """What is found, and the sizes by the plain loop on the same rows in double precision."""
-    found = find_parts(X, m, rule, np.random.default_rng(seed), record=True)
+    """The parts, and the sizes by the plain loop on the same rows in double precision."""
+    parts = find_parts(X, m, rule, np.random.default_rng(seed), record=True)
     X = np.asarray(X, dtype=np.float64)
-    seeds = X[distinct_rows(X, m, np.random.default_rng(seed))[0]]
-    sizes, centres = oracle.jacobi(X, seeds, rule.step(m), turns, original=rule.original)
-    return found, sizes, centres
+    seeds = X[random_distinct_rows(X, m, np.random.default_rng(seed))[0]]
+    sizes, centres = oracle.jacobi(X, seeds, rule.step_for(m), turns, original=rule.original)
+    return parts, sizes, centres
 
 
 def check(X, m, seed, turns, *, ties=False, **more):
-    rule = Rule(max_iter=turns, eps=0, strict=True, restarts=0, **more)
-    found, sizes, centres = both(X, m, seed, turns, rule)
-    made = len(found.sizes)
-    assert (found.sizes.sum(axis=1) == len(X)).all()
-    assert made == turns or "stand still" in found.reason or "ran away" in found.reason
-    differ = np.flatnonzero((found.sizes != sizes[:made]).any(axis=1))
+    rule = DriftRule(max_iter=turns, size_tol=0, strict=True, restarts=0, **more)
+    parts, sizes, centres = both(X, m, seed, turns, rule)
+    done = len(parts.sizes)
+    assert (parts.sizes.sum(axis=1) == len(X)).all()
+    assert done == turns or "stand still" in parts.reason or "ran away" in parts.reason
+    differ = np.flatnonzero((parts.sizes != sizes[:done]).any(axis=1))
     if len(differ):
-        # only where two distances are equal up to rounding may the plain loop see it otherwise
+        # the plain loop may differ only where two distances are equal up to rounding
         assert ties
         D = np.sort(((np.asarray(X, dtype=float)[:, None] - centres[differ[0]]) ** 2).sum(axis=2), axis=1)
-        assert ((D[:, 1] - D[:, 0]) <= 1e-12 * D[:, 1]).sum() >= np.abs(found.sizes - sizes[:made])[differ[0]].sum() / 2
+        assert ((D[:, 1] - D[:, 0]) <= 1e-12 * D[:, 1]).sum() >= np.abs(parts.sizes - sizes[:done])[differ[0]].sum() / 2
 
 
 @given(
     n=st.integers(21, 500), d=st.integers(4, 20), m=st.integers(3, 20), seed=st.integers(0, 2**32 - 1),
     kind=st.sampled_from(["cloud", "clumps", "float32", "tails", "far off", "one far", "twice", "flat"]),
-    alpha=st.sampled_from([None, 0.0003, 0.03]), original=st.booleans(),
+    step=st.sampled_from([None, 0.0003, 0.03]), original=st.booleans(),
 )  # fmt: skip
-def test_sizes_of_every_iteration_are_those_of_the_plain_loop(n, d, m, seed, kind, alpha, original):
+def test_sizes_of_every_iteration_equal_the_plain_loop(n, d, m, seed, kind, step, original):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 1.3 ** -np.arange(d)
     if kind == "clumps":
@@ -62,7 +60,7 @@ def test_sizes_of_every_iteration_are_those_of_the_plain_loop(n, d, m, seed, kin
         X = X[rng.integers((n + m) // 2, size=n)]
     elif kind == "flat":
         X[:, 3:] = 0.0
-    check(X, m, seed % 1000, 25, ties=kind == "twice", alpha=alpha, original=original)
+    check(X, m, seed % 1000, 25, ties=kind == "twice", step=step, original=original)
 
 
 @given(n=st.integers(21, 400), d=st.integers(4, 17), m=st.integers(3, 20), levels=st.integers(2, 6),
@@ -82,23 +80,23 @@ def test_a_thousand_iterations(d, m, whole, seed):
 
 @pytest.mark.parametrize("m", [5, 12, 19])
 def test_lists_are_made_and_given_up(m, monkeypatch):
-    """The rows listed differ from turn to turn, and all of it counts as full sweeps do."""
+    """The lists differ between iterations, and the sizes equal those of full sweeps."""
     rng = np.random.default_rng(m)
     X = rng.normal(size=(3000, 9)) + 2.0 * rng.integers(2, size=(3000, 1))
-    listed = []
-    call = Tiled.__call__
+    lengths = []
+    call = TiledLoop.__call__
 
     def spied(self, first, last):
         done = call(self, first, first + 1)
-        listed.append(self.args[-1][equal_list_jit.LISTED])
+        lengths.append(float(self.plan.length))
         return done
 
-    monkeypatch.setattr(Tiled, "__call__", spied)
-    rule = Rule(max_iter=120, eps=0, strict=True, restarts=0)
-    found, sizes, _ = both(X, m, 0, 120, rule)
-    np.testing.assert_array_equal(found.sizes, sizes[: len(found.sizes)])
-    assert len({rows for rows in listed if 0 < rows < 3000}) > 3
-    assert -1.0 in listed
+    monkeypatch.setattr(TiledLoop, "__call__", spied)
+    rule = DriftRule(max_iter=120, size_tol=0, strict=True, restarts=0)
+    parts, sizes, _ = both(X, m, 0, 120, rule)
+    np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
+    assert len({rows for rows in lengths if 0 < rows < 3000}) > 3
+    assert -1.0 in lengths
 
 
 def test_rows_that_single_precision_cannot_tell_apart_go_on_in_double(monkeypatch):
@@ -106,43 +104,45 @@ def test_rows_that_single_precision_cannot_tell_apart_go_on_in_double(monkeypatc
     near = rng.normal(size=(600, 5)) * 1e-9
     X = np.concatenate([near, near[:300] + 1.0])
     chosen = np.arange(4)
-    monkeypatch.setattr("clusterkit.numerics.equal_size.drift.distinct_rows", lambda X, m, rng: (chosen, m))
-    made = []
-    lay = Tiled._lay
+    monkeypatch.setattr("clusterkit.numerics.equal_size.drift.random_distinct_rows", lambda X, m, rng: (chosen, m))
+    types = []
+    lay = TiledLoop._lay
 
     def spied(self, dtype, seeds):
-        made.append(dtype)
+        types.append(dtype)
         return lay(self, dtype, seeds)
 
-    monkeypatch.setattr(Tiled, "_lay", spied)
-    found = find_parts(X, 4, Rule(max_iter=50, eps=0, strict=True, restarts=0), np.random.default_rng(0), record=True)
+    monkeypatch.setattr(TiledLoop, "_lay", spied)
+    parts = find_parts(
+        X, 4, DriftRule(max_iter=50, size_tol=0, strict=True, restarts=0), np.random.default_rng(0), record=True
+    )
     sizes, _ = oracle.jacobi(X, X[:4], 0.01, 50)
-    np.testing.assert_array_equal(found.sizes, sizes[: len(found.sizes)])
-    assert made == [np.float32, np.float64]
+    np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
+    assert types == [np.float32, np.float64]
 
 
 @given(n=st.integers(1, 600), d=st.integers(1, 21), m=st.integers(2, 9), seed=st.integers(0, 2**32 - 1))
 def test_a_sweep_counts_cells_and_leaves_near_ties_to_distances(n, d, m, seed):
     rng = np.random.default_rng(seed)
     X, C = rng.normal(size=(n, d)), rng.normal(size=(d, m))
-    tiled = Tiled(X, C, np.zeros(m, dtype=np.int64), ())
-    tiles, every, origin, axes, scale, _, _, weights, offsets = tiled.args[:9]
-    if len(axes):
-        return  # (these centres are no rows; their flat is tested through the loop)
-    equal_sweep_jit.flatten(C, origin, axes, scale, tiled.args[-4][0], tiled.args[-3])
-    size = equal_sweep_jit.pack(tiled.args[-4][0], weights[0], offsets[0])
-    assert size == pytest.approx(scale * np.sqrt(((C - origin[:, None]) ** 2).sum(axis=0).max()))
+    loop = TiledLoop(X, C, np.zeros(m, dtype=np.int64), None, None)
+    rows, room = loop.rows, loop.room
+    if len(rows.axes):
+        return  # (these centres are no rows; their affine hull is tested through the loop)
+    sweep_jit.flatten(C, rows, room.centres, room.rest)
+    size = sweep_jit.pack(room.centres, room.weights[0], room.offsets[0])
+    assert size == pytest.approx(rows.scale * np.sqrt(((C - rows.origin[:, None]) ** 2).sum(axis=0).max()))
     plain = np.bincount(np.argmin(((X[:, :, None] - C) ** 2).sum(axis=1), axis=1), minlength=m)
     for near in (1e-4, 1e30):
         sizes = np.zeros(m, dtype=np.int64)
-        room = tiled.args[-2]
-        unsure = equal_sweep_jit.count(
-            tiles, d, every, n, X, C, weights[0], offsets[0], np.full(len(tiles), near), sizes, room
-        )
+        unsure = sweep_jit.count(
+            rows.tiles, d, rows.numbers, n, X, C, room.weights[0], room.offsets[0], np.full(len(rows.tiles), near),
+            sizes, room.scores,
+        )  # fmt: skip
         np.testing.assert_array_equal(sizes, plain)
         assert unsure == n or near < 1.0
 
 
 def test_codes_of_the_end_differ():
-    codes = [equal_jit.GOING, equal_jit.REACHED, equal_jit.FIXED, equal_jit.COLLAPSED, equal_jit.RUNAWAY]
-    assert len({*codes, equal_jit.DOUBT}) == 6
+    codes = [drift_jit.GOING, drift_jit.REACHED, drift_jit.FIXED, drift_jit.COLLAPSED, drift_jit.RUNAWAY]
+    assert len({*codes, drift_jit.DOUBT}) == 6

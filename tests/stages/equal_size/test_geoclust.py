@@ -9,7 +9,7 @@ from oracles import equal as oracle
 from clusterkit import recipe
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.stages import Task
-from clusterkit.numerics.equal_size.drift import Rule, distinct_rows, find_parts
+from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.partitioners.geoclust import GeoClust as GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
 
@@ -31,11 +31,11 @@ def test_it_goes_on_after_balance_and_returns_the_best():
 def test_an_empty_cell_counts_one():
     np.testing.assert_array_equal(oracle.coefficients(np.array([0, 6]), 3.0, True), [[0.0, 5.0], [-1.0, 0.0]])
     X = np.repeat([[0.0, 0.0], [1.0, 0.0]], [6, 1], axis=0)
-    rule = Rule(original=True, max_iter=20, alpha=0.01)
-    found = find_parts(X, 3, rule, np.random.default_rng(0), record=True)
-    seeds = X[distinct_rows(X, 3, np.random.default_rng(0))[0]]
+    rule = DriftRule(original=True, max_iter=20, step=0.01)
+    parts = find_parts(X, 3, rule, np.random.default_rng(0), record=True)
+    seeds = X[random_distinct_rows(X, 3, np.random.default_rng(0))[0]]
     sizes, _ = oracle.jacobi(X, seeds, 0.01, 20, original=True)
-    np.testing.assert_array_equal(found.sizes, sizes[: len(found.sizes)])
+    np.testing.assert_array_equal(parts.sizes, sizes[: len(parts.sizes)])
     assert sizes.min() == 0
 
 
@@ -46,10 +46,10 @@ def test_centres_that_run_away_end_it():
     order = np.random.default_rng(5).permutation(len(X))
     placed = np.empty_like(X)
     placed[order] = X
-    found = find_parts(placed, 3, Rule(original=True, alpha=1.0, restarts=0), np.random.default_rng(5))
-    assert "ran away" in found.reason
-    assert np.isfinite(found.centres).all()
-    assert found.height == found.heights.min()
+    parts = find_parts(placed, 3, DriftRule(original=True, step=1.0, restarts=0), np.random.default_rng(5))
+    assert "ran away" in parts.reason
+    assert np.isfinite(parts.centres).all()
+    assert parts.imbalance == parts.imbalances.min()
 
 
 def test_repair_and_the_partitioner():

@@ -21,7 +21,7 @@ from clusterkit.core.stages import Task
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit.solvers.factorisation import _passes as _factors
+from clusterkit.solvers.factorisation import _passes
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 
 
@@ -122,8 +122,8 @@ def test_float32_and_threads(monkeypatch):
     assert outcome.rows.dtype == outcome.extend(X).dtype == np.float32
     double, _ = solve(KernelSpace(X, Gaussian(4.0)), 2, max_iter=20, tol=0)
     np.testing.assert_allclose(outcome.status.history, double.status.history, rtol=1e-4)
-    monkeypatch.setattr(_factors, "available", lambda: 3)
-    monkeypatch.setattr(_factors, "SMALLEST", 0)
+    monkeypatch.setattr(_passes, "available", lambda: 3)
+    monkeypatch.setattr(_passes, "THREADED_PRODUCTS", 0)
     threaded, _ = solve(space, 2, max_iter=20, tol=0)
     assert np.array_equal(threaded.rows, outcome.rows)
     assert threaded.status == outcome.status

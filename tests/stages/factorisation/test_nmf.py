@@ -26,9 +26,8 @@ from clusterkit.featuremaps.identity import Identity
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.solvers.factorisation import _passes as _factors
-from clusterkit.solvers.factorisation import nmf
-from clusterkit.solvers.factorisation._passes import Rule
+from clusterkit.solvers.factorisation import _passes, nmf
+from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
 
@@ -103,8 +102,8 @@ def test_hals_equals_plain_coordinate_descent(X, k, seed):
     if V.mean() == 0:
         return
     n, L = X.shape
-    passes = [min(nmf.MOST, 1 + int(nmf.EFFORT * (1 + length / k))) for length in (L, n)]
-    W, B, history = oracle.iterate_hals(V, *oracle.start(V, k, np.random.default_rng(seed)), 3, *passes, nmf.ENOUGH)
+    passes = [min(nmf.HALS_MAX_PASSES, 1 + int(nmf.HALS_EFFORT * (1 + length / k))) for length in (L, n)]
+    W, B, history = oracle.iterate_hals(V, *oracle.start(V, k, np.random.default_rng(seed)), 3, *passes, nmf.HALS_STOP)
     outcome, _ = solve(X, k, seed, max_iter=3, tol=0, update="hals")
     np.testing.assert_allclose(outcome.status.history, history, rtol=1e-6, atol=1e-12 * np.sum(V**2))
     np.testing.assert_allclose(
@@ -132,28 +131,28 @@ def test_hals_is_ahead_of_multiplicative_updates(seed):
         assert fast[0] < slow[0]
 
 
-RULES = st.builds(Rule, st.just("multiplicative"), delta=st.sampled_from([0.0, 1e-12, 1e-3, 10.0])) | st.builds(
-    Rule, st.just("hals"), most=st.integers(1, 4)
+UPDATES = st.builds(RowUpdate, st.just("multiplicative"), delta=st.sampled_from([0.0, 1e-12, 1e-3, 10.0])) | st.builds(
+    RowUpdate, st.just("hals"), max_passes=st.integers(1, 4)
 )
 
 
-@given(X=nonnegative(), k=st.integers(1, 6), rule=RULES, seed=st.integers(0, 99))
-def test_half_a_step_never_raises_the_objective(X, k, rule, seed):
+@given(X=nonnegative(), k=st.integers(1, 6), update=UPDATES, seed=st.integers(0, 99))
+def test_half_a_step_never_raises_the_objective(X, k, update, seed):
     rng = np.random.default_rng(seed)
     A, W = (rng.random((m, k)) * (rng.random((m, k)) < 0.7) for m in X.shape)
     before, old = np.sum((X - A @ W.T) ** 2), A.copy()
-    moved = rule.advance(A, X @ W, W.T @ W)
+    moved = update.advance(A, X @ W, W.T @ W)
     assert np.sum((X - A @ W.T) ** 2) <= before * (1 + 1e-10) + 1e-14 * np.sum(X**2)
     assert np.all(A >= 0)
     np.testing.assert_allclose(moved, np.sum((A - old) ** 2), rtol=1e-9, atol=1e-30)
 
 
-@given(rule=RULES, k=st.integers(1, 5), seed=st.integers(0, 99))
-def test_an_exact_factorisation_stays(rule, k, seed):
+@given(update=UPDATES, k=st.integers(1, 5), seed=st.integers(0, 99))
+def test_an_exact_factorisation_stays(update, k, seed):
     rng = np.random.default_rng(seed)
     A, W = rng.random((20, k)) * (rng.random((20, k)) < 0.7), rng.random((9, k))
     old = A.copy()
-    rule.advance(A, A @ W.T @ W, W.T @ W)
+    update.advance(A, A @ W.T @ W, W.T @ W)
     np.testing.assert_allclose(A @ W.T, old @ W.T, atol=1e-10)
 
 
@@ -196,24 +195,24 @@ def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update
     X, _ = blobs(210)
     dense = mapped(Elm(n_hidden=33, storage="dense"), X.astype(dtype), 1)
     space = build_space(dense.points, dense.mapping, storage=storage)
-    found = []
+    outcomes = []
     for candidate in (dense, space):
         prepared = Nmf(update=update, max_iter=30).prepare(candidate, Task(len(X), 3), np.random.default_rng(2))
-        found.append(prepared.solve(None, None, np.random.default_rng(3)))
-    assert np.array_equal(found[0].rows, found[1].rows)
-    assert np.array_equal(found[0].extend.basis, found[1].extend.basis)
-    assert found[0].status.history == found[1].status.history
-    assert found[0].rows.dtype == dtype
-    assert found[0].extend(X).dtype == dtype
-    assert np.all(np.isfinite(found[0].extend(X)))
+        outcomes.append(prepared.solve(None, None, np.random.default_rng(3)))
+    assert np.array_equal(outcomes[0].rows, outcomes[1].rows)
+    assert np.array_equal(outcomes[0].extend.basis, outcomes[1].extend.basis)
+    assert outcomes[0].status.history == outcomes[1].status.history
+    assert outcomes[0].rows.dtype == dtype
+    assert outcomes[0].extend(X).dtype == dtype
+    assert np.all(np.isfinite(outcomes[0].extend(X)))
 
 
 @pytest.mark.parametrize("update", ["multiplicative", "hals"])
 def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
     X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
     single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
-    monkeypatch.setattr(_factors, "available", lambda: 3)
-    monkeypatch.setattr(_factors, "SMALLEST", 0)
+    monkeypatch.setattr(_passes, "available", lambda: 3)
+    monkeypatch.setattr(_passes, "THREADED_PRODUCTS", 0)
     several, _ = solve(X, 3, max_iter=5, tol=0, update=update)
     assert np.array_equal(single.rows, several.rows)
     assert np.array_equal(single.extend.basis, several.extend.basis)
@@ -235,11 +234,11 @@ def test_many_columns_equal_the_textbook_too(k):
 def test_sparse_equals_dense(update, dtype):
     rng = np.random.default_rng(0)
     X = (rng.random((400, 30)) * (rng.random((400, 30)) < 0.1)).astype(dtype)
-    found = []
+    outcomes = []
     for points in (X, SparseRows.of(X)):
         prepared = Nmf(update=update, max_iter=20, tol=0).prepare(space_of(points), Task(400, 3), None)
-        found.append(prepared.solve(None, None, np.random.default_rng(1)))
-    dense, sparse = found
+        outcomes.append(prepared.solve(None, None, np.random.default_rng(1)))
+    dense, sparse = outcomes
     assert sparse.rows.dtype == dtype
     rounding = {"rtol": 1e-8, "atol": 1e-10} if dtype == np.float64 else {"rtol": 1e-3, "atol": 1e-4}
     np.testing.assert_allclose(sparse.rows, dense.rows, **rounding)

@@ -42,8 +42,8 @@ def weighted(X):
 
 @given(cases, st.sampled_from([np.float64, np.float32]), st.booleans())
 def test_log_tfidf_is_the_formula(X, dtype, sparse):
-    given_ = SparseRows.of(X.astype(dtype)) if sparse else X.astype(dtype)
-    space = mapped(LogTfIdf(), given_, 0)
+    rows = SparseRows.of(X.astype(dtype)) if sparse else X.astype(dtype)
+    space = mapped(LogTfIdf(), rows, 0)
     assert isinstance(space, SparseSpace if sparse else DenseSpace)
     H = space.rows()
     assert H.dtype == dtype

@@ -123,11 +123,17 @@ def test_samples_without_neighbours_keep_their_posterior(kind):
     assert np.abs(F[:3] - P[:3]).max() > 1e-3
 
 
-@given(X=points(12, 40), k=st.integers(2, 3), lam=st.sampled_from([0.01, 0.1, 1.0]),
+@given(X=points(12, 40), k=st.integers(2, 3), smoothness=st.sampled_from([0.01, 0.1, 1.0]),
        smoothing=st.sampled_from(["step", "fixed_point"]), weights=st.sampled_from(["binary", "heat"]),
        covariance=st.sampled_from(["full", "diag"]), seed=st.integers(0, 99))  # fmt: skip
-def test_accepted_objectives_fall_and_are_what_they_say(X, k, lam, smoothing, weights, covariance, seed):
-    chosen = {"lam": lam, "smoothing": smoothing, "weights": weights, "covariance": covariance, "reg": 1e-3}
+def test_accepted_objectives_fall_and_are_what_they_say(X, k, smoothness, smoothing, weights, covariance, seed):
+    chosen = {
+        "smoothness": smoothness,
+        "smoothing": smoothing,
+        "weights": weights,
+        "covariance": covariance,
+        "covariance_floor": 1e-3,
+    }
     prepared = prepare(X, k, **chosen)
     outcome = prepared.solve(None, None, np.random.default_rng(seed))
     history = np.array(outcome.status.history)
@@ -140,11 +146,11 @@ def test_accepted_objectives_fall_and_are_what_they_say(X, k, lam, smoothing, we
         W = prepared.smoother.W.toarray()
         likelihood, _ = oracle.log_likelihood(X, outcome.rows, 1e-3 * X.var(axis=0).mean())
         assert outcome.status.facts["log_likelihood"] == pytest.approx(likelihood, rel=1e-7, abs=1e-6)
-        expected = lam * oracle.roughness(W, outcome.rows) - likelihood
+        expected = smoothness * oracle.roughness(W, outcome.rows) - likelihood
         assert history[-1] == pytest.approx(expected, rel=1e-7, abs=1e-6)
 
 
-@pytest.mark.parametrize("off", [{"gamma": 0.0}, {"lam": 0.0}])
+@pytest.mark.parametrize("off", [{"gamma": 0.0}, {"smoothness": 0.0}])
 @pytest.mark.parametrize("covariance", ["full", "diag"])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 def test_without_smoothing_it_is_the_mixture_of_scikit_learn(off, covariance, offset):
@@ -158,15 +164,15 @@ def test_without_smoothing_it_is_the_mixture_of_scikit_learn(off, covariance, of
     ours = prepared.fit(labels)
     assert ours.status.n_iter == turns
 
-    reg = 1e-6 * float(X.var(axis=0).mean())
+    floor = 1e-6 * float(X.var(axis=0).mean())
     groups = [X[labels == j] for j in range(3)]
-    spreads = [np.cov(group.T, bias=True) + reg * np.eye(2) for group in groups]
+    spreads = [np.cov(group.T, bias=True) + floor * np.eye(2) for group in groups]
     start = {
         "weights_init": [len(group) / 300 for group in groups],
         "means_init": [group.mean(axis=0) for group in groups],
         "precisions_init": [np.linalg.inv(S) if covariance == "full" else 1 / np.diag(S) for S in spreads],
     }
-    theirs = GaussianMixture(3, covariance_type=covariance, reg_covar=reg, max_iter=turns, tol=0.0, **start)
+    theirs = GaussianMixture(3, covariance_type=covariance, reg_covar=floor, max_iter=turns, tol=0.0, **start)
     with pytest.warns(UserWarning, match="did not converge"):
         theirs.fit(X)
     np.testing.assert_allclose(ours.rows, theirs.predict_proba(X), atol=1e-8)
@@ -192,14 +198,14 @@ def test_prediction_is_the_posterior_of_the_mixture():
     np.testing.assert_array_equal(again(X), U)
     np.testing.assert_array_equal(again.columns(slice(1, 3))(X), U[:, 1:3])
     assert again(X[:0]).shape == (0, 3)
-    plain = recipe("lapgmm", n_clusters=3, random_state=0, solver__lam=0.0).fit(X)
+    plain = recipe("lapgmm", n_clusters=3, random_state=0, solver__smoothness=0.0).fit(X)
     assert plain.exact_on_training_
     np.testing.assert_array_equal(plain.predict(X), plain.labels_)
 
 
 def test_posteriors_are_smoother_than_those_of_the_plain_mixture():
     X, _ = blobs(400, 2, spread=1.2, seed=4)
-    plain, smooth = (solve(X, 2, lam=lam, smoothing="fixed_point") for lam in (0.0, 0.1))
+    plain, smooth = (solve(X, 2, smoothness=smoothness, smoothing="fixed_point") for smoothness in (0.0, 0.1))
     smoother = graph(X, 5)
     assert smoother.roughness(smooth.rows) < smoother.roughness(plain.rows)
 
@@ -209,7 +215,7 @@ def test_order_units_and_offset_change_nothing(X, seed):
     X = (X - X.mean(axis=0)) / X.std()
     labels = np.arange(len(X)) % 2
     order = np.random.default_rng(seed).permutation(len(X))
-    chosen = {"max_iter": 3, "reg": 1e-3}
+    chosen = {"max_iter": 3, "covariance_floor": 1e-3}
     plain = prepare(X, 2, **chosen).fit(labels)
     assume(min(np.abs(np.diff(plain.status.history))[:2], default=1.0) > 1e-6)  # or accepting is up to rounding
     moved = prepare(X[order], 2, **chosen).fit(labels[order])
@@ -280,7 +286,7 @@ def test_interrupt_keeps_the_last_turn(turn):
     with listening(stop):
         outcome = prepare(X, 3, tol=0.0).fit(labels)
     assert outcome.status.interrupted
-    assert f"after {turn} turns" in outcome.status.reason
+    assert f"after {turn} iterations" in outcome.status.reason
     same = prepare(X, 3, tol=0.0, max_iter=turn).fit(labels)
     np.testing.assert_array_equal(outcome.rows, same.rows)
 
@@ -292,14 +298,24 @@ def test_features_respect_the_memory_cap(monkeypatch):
         LapGmm().prepare(space, Task(200, 2), np.random.default_rng(0))
 
 
-def test_a_ridge_that_is_too_small_is_named():
+def test_a_floor_that_is_too_small_is_named():
     X = np.random.default_rng(0).normal(size=(6, 20))
-    with pytest.raises(InvalidParameter, match=r"solver 'lapgmm': the covariance .* is singular .*raise reg"):
-        solve(X, 2, reg=1e-300)
+    with pytest.raises(
+        InvalidParameter, match=r"solver 'lapgmm': the covariance .* is singular .*raise covariance_floor"
+    ):
+        solve(X, 2, covariance_floor=1e-300)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"gamma": 1.0}, {"lam": -1.0}, {"reg": 0.0}, {"n_neighbors": 0}, {"smoothing": "none"}, {"weights": "x"}]
+    "wrong",
+    [
+        {"gamma": 1.0},
+        {"smoothness": -1.0},
+        {"covariance_floor": 0.0},
+        {"n_neighbors": 0},
+        {"smoothing": "none"},
+        {"weights": "x"},
+    ],
 )
 def test_parameters_are_checked(wrong):
     with pytest.raises(InvalidParameter, match="solver 'lapgmm'"):

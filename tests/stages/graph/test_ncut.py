@@ -150,9 +150,9 @@ def test_sparse_weights_equal_the_formula(X, p, k):
     space = KernelSpace(X, Gaussian(width(X)))
     ours = affinity(space, p, False)
     np.testing.assert_allclose(ours.W.toarray(), W, rtol=1e-9)
-    found = ours.components()
-    assert same_partition(found, oracle.pieces(W))
-    assert solve(X, width(X), k=k, neighbors=p).status.facts["components"] == found.max() + 1
+    components = ours.components()
+    assert same_partition(components, oracle.pieces(W))
+    assert solve(X, width(X), k=k, neighbors=p).status.facts["components"] == components.max() + 1
 
 
 @given(X=points(6, 40), seed=st.integers(0, 99))
@@ -201,11 +201,11 @@ def test_where_lanczos_fails_another_way_is_found(monkeypatch, neighbors, how):
 
     calls = []
 
-    def fails_once(*given, **named):
+    def fails_once(*arguments, **options):
         calls.append(1)
         if len(calls) == 1:
             raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
-        return eigsh(*given, **named)
+        return eigsh(*arguments, **options)
 
     monkeypatch.setattr("scipy.sparse.linalg.eigsh", fails_once)
     other = solve(X, 0.5, k=4, neighbors=neighbors)

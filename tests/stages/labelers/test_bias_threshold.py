@@ -41,18 +41,18 @@ def calibrated(g, low, high, **parameters):
     return BiasThreshold(**parameters).calibrate(g[:, None], task_of(len(g), low, high))
 
 
-@given(given=scored(), loss=losses, epsilon=st.sampled_from([0.0, 0.1, 0.7]))
-def test_the_bias_is_the_best_of_all_candidates(given, loss, epsilon):
-    g, low, high = given
+@given(case=scored(), loss=losses, epsilon=st.sampled_from([0.0, 0.1, 0.7]))
+def test_the_bias_is_the_best_of_all_candidates(case, loss, epsilon):
+    g, low, high = case
     codec = calibrated(g, low, high, loss=loss, epsilon=epsilon)
     labels = codec.decode(g[:, None], 2)
-    found = oracle.candidates(g, low, high, loss, epsilon)
-    if not found:  # one group of equal scores covers all sizes: it gets label 0 as a whole
+    candidates = oracle.candidates(g, low, high, loss, epsilon)
+    if not candidates:  # one group of equal scores covers all sizes: it gets label 0 as a whole
         group = np.sort(g)[min(max(high, 1), len(g)) - 1]
         np.testing.assert_array_equal(labels, g > group)
         return
-    best = min(found)[0]
-    sizes = {k: value for value, k, _ in found}
+    best = min(candidates)[0]
+    sizes = {k: value for value, k, _ in candidates}
     k = int(np.sum(labels == 0))
     assert k in sizes, f"{k} samples with label 0, allowed {sorted(sizes)}"
     tolerance = 1e-9 * (1.0 + float(np.abs(g - g.mean()).max()) ** 2) * len(g)
@@ -62,9 +62,9 @@ def test_the_bias_is_the_best_of_all_candidates(given, loss, epsilon):
     assert all(sizes[other] > sizes[k] - tolerance for other in sizes)
 
 
-@given(given=scored(most=9), loss=st.sampled_from(["laplacian", "square", "hinge"]))
-def test_no_balanced_labelling_that_keeps_the_order_is_cheaper_at_its_bias(given, loss):
-    g, low, high = given
+@given(case=scored(most=9), loss=st.sampled_from(["laplacian", "square", "hinge"]))
+def test_no_balanced_labelling_that_keeps_the_order_is_cheaper_at_its_bias(case, loss):
+    g, low, high = case
     if len(np.unique(g)) < len(g):
         return
     codec = calibrated(g, low, high, loss=loss)
@@ -80,9 +80,9 @@ def test_no_balanced_labelling_that_keeps_the_order_is_cheaper_at_its_bias(given
         assert value <= oracle.loss(g, b, 2.0 * y - 1.0, loss) + 1e-9 * (1 + np.abs(g).max() ** 2)
 
 
-@given(given=scored(), loss=losses)
-def test_without_ties_the_sizes_are_allowed(given, loss):
-    g, low, high = given
+@given(case=scored(), loss=losses)
+def test_without_ties_the_sizes_are_allowed(case, loss):
+    g, low, high = case
     if len(np.unique(g)) < len(g):
         return
     sizes = np.bincount(calibrated(g, low, high, loss=loss).decode(g[:, None], 2), minlength=2)
@@ -90,9 +90,9 @@ def test_without_ties_the_sizes_are_allowed(given, loss):
     assert sizes.max() <= high
 
 
-@given(given=scored(), loss=losses)
-def test_the_band_mends_what_ties_forbid(given, loss):
-    g, _, _ = given
+@given(case=scored(), loss=losses)
+def test_the_band_gives_the_sizes_that_ties_forbid(case, loss):
+    g, _, _ = case
     band = Band(slack=1)
     task = Task(len(g), 2, band.bounds(len(g), 2))
     labeling = BiasThreshold(loss=loss).label(Scores(g[:, None], None), None, task, None)
@@ -100,9 +100,9 @@ def test_the_band_mends_what_ties_forbid(given, loss):
     assert abs(sizes[0] - sizes[1]) <= 1
 
 
-@given(given=scored(), loss=losses, shift=st.sampled_from([-7.0, 0.25, 1000.0]))
-def test_a_shift_of_the_scores_changes_only_the_bias(given, loss, shift):
-    g, low, high = given
+@given(case=scored(), loss=losses, shift=st.sampled_from([-7.0, 0.25, 1000.0]))
+def test_a_shift_of_the_scores_changes_only_the_bias(case, loss, shift):
+    g, low, high = case
     g = np.round(g * 64) / 64  # exact after the shift
     plain, moved = calibrated(g, low, high, loss=loss), calibrated(g + shift, low, high, loss=loss)
     np.testing.assert_array_equal(plain.decode(g[:, None], 2), moved.decode(g[:, None] + shift, 2))
@@ -114,13 +114,13 @@ def test_negated_scores_give_the_other_labels(seed, n, loss):
     ordered = sorted(value for value, _, _ in oracle.candidates(g, 1, n - 1, loss))
     if len(ordered) > 1 and ordered[1] - ordered[0] < 1e-9:
         return  # two best ones: the lowest k is not the mirror of the lowest k
-    plain, mirrored = (calibrated(each, 1, n - 1, loss=loss).decode(each[:, None], 2) for each in (g, -g))
+    plain, mirrored = (calibrated(scores, 1, n - 1, loss=loss).decode(scores[:, None], 2) for scores in (g, -g))
     np.testing.assert_array_equal(mirrored, 1 - plain)
 
 
-@given(given=scored(), loss=losses, epsilon=st.sampled_from([0.0, 0.3]))
-def test_no_bias_is_better_than_the_best(given, loss, epsilon):
-    g, low, _ = given
+@given(case=scored(), loss=losses, epsilon=st.sampled_from([0.0, 0.3]))
+def test_no_bias_is_better_than_the_best(case, loss, epsilon):
+    g, low, _ = case
     y = np.where(np.arange(len(g)) < max(low, 1), -1.0, 1.0)
     b = best_bias(g, y, loss, epsilon)
     value = loss_of(g + b - y, y, loss, epsilon)

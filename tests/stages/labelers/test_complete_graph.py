@@ -58,20 +58,20 @@ def as_function(domain):
 
 def refines(fine, coarse):
     """Whether clusters only split and samples only leave."""
-    kept = fine >= 0
-    if np.any(coarse[kept] < 0):
+    labelled = fine >= 0
+    if np.any(coarse[labelled] < 0):
         return False
-    pairs = np.unique(np.stack([fine[kept], coarse[kept]], axis=1), axis=0)
+    pairs = np.unique(np.stack([fine[labelled], coarse[labelled]], axis=1), axis=0)
     return len(np.unique(pairs[:, 0])) == len(pairs)
 
 
 @given(contours(), st.sampled_from(POLICIES), st.sampled_from([1, 4, 20]), st.integers(1, 3))
 def test_labels_of_the_plain_version(contour, policy, m, least):
     X, domain = contour
-    wanted, margin = plain.complete_graph(domain.value, domain.level, X, m, policy, least)
+    expected, margin = plain.complete_graph(domain.value, domain.level, X, m, policy, least)
     assume(margin > 1e-10)
-    labeling = label(domain, X, m=m, outliers=policy, min_cluster_size=least)
-    assert labeling.labels.tolist() == wanted.tolist()
+    labeling = label(domain, X, n_segment_points=m, outliers=policy, min_cluster_size=least)
+    assert labeling.labels.tolist() == expected.tolist()
 
 
 @given(contours(), st.sampled_from(POLICIES), st.integers(1, 3))
@@ -106,9 +106,9 @@ def test_new_points_of_the_plain_version(contour, policy, seed, function):
     rng = np.random.default_rng(seed)
     new = np.concatenate([X[rng.integers(len(X), size=6)] + rng.normal(size=(6, X.shape[1])), X[:1]])
     labeling = label(as_function(domain) if function else domain, X, outliers=policy)
-    wanted, margin = plain.predict(domain.value, domain.level, X, labeling.labels, new, outliers=policy)
+    expected, margin = plain.predict(domain.value, domain.level, X, labeling.labels, new, outliers=policy)
     assume(margin > 1e-10)
-    assert labeling.predict(new).tolist() == wanted.tolist()
+    assert labeling.predict(new).tolist() == expected.tolist()
 
 
 @given(contours(), st.integers(0, 2**32 - 1))
@@ -132,7 +132,7 @@ def test_more_samples_on_a_line_refine(contour):
     X, domain = contour
     _, margin = plain.complete_graph(domain.value, domain.level, X, 19)
     assume(margin > 1e-10)
-    four, nine, nineteen = (label(domain, X, m=m).labels for m in (4, 9, 19))
+    four, nine, nineteen = (label(domain, X, n_segment_points=m).labels for m in (4, 9, 19))
     assert refines(nineteen, nine)
     assert refines(nine, four)
 
@@ -162,13 +162,13 @@ def test_one_sample_is_one_cluster(policy, least):
 
 
 @pytest.mark.parametrize(
-    ("policy", "wanted"), [("noise", [-1, -1, -1]), ("nearest", [0, 0, 0]), ("singleton", [0, 1, 0])]
+    ("policy", "expected"), [("noise", [-1, -1, -1]), ("nearest", [0, 0, 0]), ("singleton", [0, 1, 0])]
 )
-def test_all_outliers(policy, wanted):
+def test_all_outliers(policy, expected):
     domain = KernelDomain(np.array([[9.0]]), np.array([1.0]), Gaussian(1.0), level=0.5)
     X = np.array([[1.0], [2.0], [1.0]])
     labeling = label(domain, X, outliers=policy)
-    assert labeling.labels.tolist() == wanted
+    assert labeling.labels.tolist() == expected
     assert labeling.predict(np.array([[1.0], [7.0]])).tolist() == ([0, 0] if policy == "nearest" else [-1, -1])
 
 
@@ -274,14 +274,14 @@ def test_an_interrupt_keeps_what_is_joined(function, policy):
             labeling = label(region, X, outliers=policy)
         assert labeling.interrupted
         assert labeling.labels.tolist() == plain.canonical(labeling.labels).tolist()
-        kept = whole >= 0
-        assert plain.canonical(labeling.labels[kept]).tolist() == plain.canonical(noise.labels[kept]).tolist()
+        inside = whole >= 0
+        assert plain.canonical(labeling.labels[inside]).tolist() == plain.canonical(noise.labels[inside]).tolist()
         if labeling.exact:
             assert labeling.predict(X).tolist() == labeling.labels.tolist()
 
 
-def test_an_interrupted_proof_is_said_to_be_interrupted():
-    """Also where nothing was left to join, for then nobody knows."""
+def test_an_interrupted_proof_is_reported():
+    """Even if no join was missing: without the proof that is unknown."""
     X = np.concatenate([np.zeros((1, 2)), np.full((1, 2), 9.0)])
     domain = KernelDomain(X, np.array([0.5, 0.5]), Gaussian(1.0), level=0.1)
     reports = []
@@ -315,7 +315,7 @@ def test_a_fit_whose_labeling_was_interrupted_ends_with_labels(kernel):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"m": 0}, r"labeler 'complete_graph': m must be an integer >= 1, got 0"),
+        ({"n_segment_points": 0}, r"labeler 'complete_graph': n_segment_points must be an integer >= 1, got 0"),
         ({"outliers": "drop"}, r"outliers must be one of 'noise', 'nearest', 'singleton', got 'drop'"),
         ({"min_cluster_size": 0}, r"min_cluster_size must be an integer >= 1 or None, got 0"),
     ],
@@ -331,11 +331,11 @@ def test_it_finds_the_number_of_clusters_itself():
 
 
 @pytest.mark.parametrize("function", [False, True])
-def test_a_time_limit_is_told_and_keeps_what_is_joined(function):
+def test_a_time_limit_warns_and_keeps_the_joins(function):
     X, domain = three_clusters(300)
     region = as_function(domain) if function else domain
     whole = label(region, X)
-    with pytest.warns(ClusterkitWarning, match="after max_seconds=1e-09 the .* components found are used as they are"):
+    with pytest.warns(ClusterkitWarning, match="was ended after max_seconds=1e-09. Its .* components are used"):
         part = label(region, X, max_seconds=1e-9)
     assert not part.interrupted
     assert refines(part.labels, whole.labels)

@@ -107,24 +107,25 @@ def test_a_step_is_that_of_the_plain_version_and_never_descends(case):
 def test_equilibria_lie_among_the_centres(case, seed):
     domain, X = case
     ascent = ascent_of(domain)
-    found = find_basins(ascent, ascent.scaled(X), "equilibrium")
+    basins = find_basins(ascent, ascent.scaled(X), "equilibrium")
     directions = np.random.default_rng(seed).normal(size=(X.shape[1], 20))
-    inner, outer = ascent.unscaled(found.points) @ directions, domain.centres @ directions
+    inner, outer = ascent.unscaled(basins.points) @ directions, domain.centres @ directions
     slack = 1e-9 * (1.0 + np.abs(outer).max())
     assert (inner >= outer.min(axis=0) - slack).all()
     assert (inner <= outer.max(axis=0) + slack).all()
 
 
 @given(labeled(), st.floats(1e-3, 1.0), st.integers(0, 1000))
-def test_a_step_from_a_chain_ball_lands_in_the_next_one(case, target, seed):
-    from clusterkit.level_sets._ascent_jit import certify_chain
+def test_a_step_from_a_ball_on_a_trajectory_lands_in_the_next_one(case, target, seed):
+    from clusterkit.level_sets._ascent_jit import SumArrays
+    from clusterkit.level_sets._certified_balls_jit import trajectory_ball_radii
 
     domain, X = case
     ascent = ascent_of(domain)
     c, w = ascent.columns.T, ascent.weights
     for z in ascent.scaled(X):
         radii = np.empty(1)
-        certify_chain(z[None], 1, target, ascent.columns, w, 1e-6, radii)
+        trajectory_ball_radii(z[None], 1, target, SumArrays(ascent.columns, w), 1e-6, radii)
         assert radii[0] > 0
         goal = plain.shift(z, c, w, 1.0)
         landed = np.array([plain.shift(x, c, w, 1.0) for x in around(z, radii[0], 8, seed)])
@@ -135,12 +136,12 @@ def test_a_step_from_a_chain_ball_lands_in_the_next_one(case, target, seed):
 def test_all_points_of_a_ball_have_its_limit(case, seed):
     domain, X = case
     ascent = ascent_of(domain)
-    found = find_basins(ascent, ascent.scaled(X), "equilibrium", pilots=2)
+    basins = find_basins(ascent, ascent.scaled(X), "equilibrium", first_round=2)
     none = Balls.none(X.shape[1])
-    for centre, radius, limit in zip(*attrs.astuple(found.balls, recurse=False), strict=True):
-        ends, _, caught, _ = ascent.climb(around(centre, radius, 6, seed), none)
-        assert (caught == -1).all()
-        assert (np.linalg.norm(ends - found.points[limit], axis=1) <= ascent.merge).all()
+    for centre, radius, limit in zip(*attrs.astuple(basins.balls, recurse=False), strict=True):
+        ends, _, end_balls, _ = ascent.climb(around(centre, radius, 6, seed), none)
+        assert (end_balls == -1).all()
+        assert (np.linalg.norm(ends - basins.points[limit], axis=1) <= ascent.merge).all()
 
 
 def test_the_balls_catch_nearly_all_ascents():
@@ -163,9 +164,9 @@ def test_certified_balls_change_no_basin(seed, d, gamma):
     domain = KernelDomain(X[:40], rng.random(40) + 0.1, Gaussian(gamma), level=0.1)
     ascent = ascent_of(domain)
     scaled = ascent.scaled(X)
-    quick = find_basins(ascent, scaled, "equilibrium", pilots=4)
+    quick = find_basins(ascent, scaled, "equilibrium", first_round=4)
     slow = find_basins(ascent, scaled, "equilibrium", certify=False)
-    # an end that is hardly stable is reached too slowly to be told from its neighbours
+    # an end that is hardly stable is reached too slowly to be distinguished from its neighbours
     c, w = ascent.columns.T, ascent.weights
     assume(max(plain.curvature(e, c, w, 1.0) for e in slow.points) < -1e-3)
     np.testing.assert_array_equal(canonical(quick.of_start), canonical(slow.of_start))
@@ -176,9 +177,9 @@ def test_certified_balls_change_no_basin(seed, d, gamma):
     st.sampled_from([1e-3, 0.25, 1.0, 10.0]),
 )
 def test_single_link_of_the_plain_version(points, radius):
-    wanted, margin = plain.single_link(points, radius)
+    expected, margin = plain.single_link(points, radius)
     assume(margin > 1e-9)
-    assert canonical(single_link(points, radius)).tolist() == wanted.tolist()
+    assert canonical(single_link(points, radius)).tolist() == expected.tolist()
 
 
 # Labels
@@ -187,9 +188,10 @@ def test_single_link_of_the_plain_version(points, radius):
 @given(labeled(), st.sampled_from(POLICIES), st.sampled_from([4, 20]), st.integers(1, 3))
 def test_labels_of_the_plain_version(case, policy, m, least):
     domain, X = case
-    wanted, margin = oracle(domain, X, m=m, policy=policy, least=least)
+    expected, margin = oracle(domain, X, n_segment_points=m, policy=policy, least=least)
     assume(margin > 1e-9)
-    assert label(domain, X, m=m, outliers=policy, min_cluster_size=least).labels.tolist() == wanted.tolist()
+    labels = label(domain, X, n_segment_points=m, outliers=policy, min_cluster_size=least).labels
+    assert labels.tolist() == expected.tolist()
 
 
 @given(labeled(), st.sampled_from(POLICIES), st.sampled_from(["all", "strip", "cover"]), st.integers(1, 3))
@@ -367,7 +369,7 @@ def test_equal_rows_are_one_cluster():
     assert run.labels.tolist() == [0] * 6
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_warn():
     X = np.random.default_rng(0).normal(size=(30, 2))
     domain = KernelDomain(X, np.full(30, 1 / 30), Gaussian(0.5), level=0.1)
     with pytest.warns(ClusterkitWarning, match=r"of 30 starts still moved after max_iter=2 steps"):

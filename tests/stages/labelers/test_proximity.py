@@ -86,9 +86,9 @@ def label(labeler, domain, X):
 
 
 def refines(fine, coarse):
-    kept = fine >= 0
-    pairs = np.unique(np.stack([fine[kept], coarse[kept]], axis=1), axis=0)
-    return np.array_equal(kept, coarse >= 0) and len(np.unique(pairs[:, 0])) == len(pairs)
+    labelled = fine >= 0
+    pairs = np.unique(np.stack([fine[labelled], coarse[labelled]], axis=1), axis=0)
+    return np.array_equal(labelled, coarse >= 0) and len(np.unique(pairs[:, 0])) == len(pairs)
 
 
 def as_set(edges):
@@ -121,8 +121,8 @@ def test_the_spanning_tree_of_all_distances(points):
     if np.any((apart > 0) & (apart <= 1e-12 * lengths[1:])):
         # lengths that differ by rounding only: any tree of the same lengths is one
         weight = {(i, j): length for length, i, j in plain.sorted_pairs(points)}
-        found, same = (np.sort([weight[edge] for edge in each]) for each in (as_set(edges), expected))
-        np.testing.assert_allclose(found, same, rtol=1e-9)
+        lengths, same = (np.sort([weight[edge] for edge in graph]) for graph in (as_set(edges), expected))
+        np.testing.assert_allclose(lengths, same, rtol=1e-9)
     else:
         assert as_set(edges) == expected
 
@@ -149,8 +149,8 @@ def test_edges_of_the_triangulation_have_an_empty_ball(points):
 @given(st.integers(0, 2**32 - 1), st.integers(3, 9), st.integers(2, 3))
 def test_the_triangulation_in_general_position(seed, u, d):
     points = np.random.default_rng(seed).normal(size=(u, d))
-    wanted = {(i, j) for j in range(u) for i in range(j) if plain.is_delaunay_edge(points, i, j)}
-    assert as_set(delaunay_edges(points)) == wanted
+    expected = {(i, j) for j in range(u) for i in range(j) if plain.is_delaunay_edge(points, i, j)}
+    assert as_set(delaunay_edges(points)) == expected
 
 
 @given(clouds(max_u=40))
@@ -186,22 +186,22 @@ def test_labels_of_the_plain_version(contour, graph, k, policy, m):
     inside = values >= domain.level
     assume(len(X) > 1 and np.abs(values - domain.level).min() > 1e-10)
     points = np.array(list(dict.fromkeys(map(tuple, X[inside].tolist()))), dtype=float).reshape(-1, X.shape[1])
-    wanted = np.full(len(X), -1)
+    expected = np.full(len(X), -1)
     if len(points):
         edges = {"knn": lambda: plain.knn(points, k), "mst": lambda: plain.mst(points)}.get(
             graph, lambda: as_set(delaunay_edges(points))
         )()
-        kept, margin = plain.inside_edges(domain.value, domain.level, points, edges, m)
+        inside_edges, margin = plain.inside_edges(domain.value, domain.level, points, edges, m)
         assume(margin > 1e-10)
-        number = dict(zip(map(tuple, points.tolist()), plain.components(len(points), kept), strict=True))
-        wanted[inside] = [number[tuple(x)] for x in X[inside].tolist()]
-    wanted = canonical(wanted)
-    labeler = Proximity(graph=graph, k=k, m=m)
+        number = dict(zip(map(tuple, points.tolist()), plain.components(len(points), inside_edges), strict=True))
+        expected[inside] = [number[tuple(x)] for x in X[inside].tolist()]
+    expected = canonical(expected)
+    labeler = Proximity(graph=graph, k=k, n_segment_points=m)
     for region in (domain, as_function(domain)):
         labeling = label(labeler, region, X)
-        assert labeling.labels.tolist() == wanted.tolist()
-        other = label(Proximity(graph=graph, k=k, m=m, outliers=policy), region, X)
-        if policy == "nearest" or not (wanted < 0).any():
+        assert labeling.labels.tolist() == expected.tolist()
+        other = label(Proximity(graph=graph, k=k, n_segment_points=m, outliers=policy), region, X)
+        if policy == "nearest" or not (expected < 0).any():
             assert (other.labels >= 0).all()
         assert other.labels[inside].tolist() == canonical(other.labels)[inside].tolist()
         if other.exact:
@@ -249,8 +249,8 @@ def test_one_sample_and_all_outliers(graph, policy):
     labeler = Proximity(graph=graph, outliers=policy)
     alone = label(labeler, domain, np.array([[1.0]]))
     assert alone.labels.tolist() == alone.predict(np.array([[1.0]])).tolist() == [0]
-    wanted = {"noise": [-1, -1, -1], "nearest": [0, 0, 0], "singleton": [0, 1, 0]}[policy]
-    assert label(labeler, domain, np.array([[1.0], [2.0], [1.0]])).labels.tolist() == wanted
+    expected = {"noise": [-1, -1, -1], "nearest": [0, 0, 0], "singleton": [0, 1, 0]}[policy]
+    assert label(labeler, domain, np.array([[1.0], [2.0], [1.0]])).labels.tolist() == expected
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

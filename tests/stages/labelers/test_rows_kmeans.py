@@ -20,9 +20,8 @@ from clusterkit.core.transform import Keep
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 
 
-def label(rows, k, seed=0, **facts):
+def label(rows, k, seed=0, status=None):
     space = build_space(rows, Keep(rows.shape[1]))
-    status = Status(1, True, "", facts=facts) if facts else None
     outcome = Embedding(rows, LinearRows(space.transform, np.eye(rows.shape[1])), status=status)
     return RowsKMeans(n_init=3).label(outcome, space, Task(len(rows), k), np.random.default_rng(seed))
 
@@ -36,43 +35,43 @@ def label(rows, k, seed=0, **facts):
 def test_fixed_point_of_lloyd_that_predicts_itself(n, r, seed, dtype):
     rows = np.random.default_rng(seed).normal(size=(n, r)).astype(dtype)
     k = min(n, 4)
-    found = label(rows, k, seed)
-    assert np.array_equal(found.predict(rows), found.labels)
-    assert found.exact
-    assert found.costs is None
-    _, first = np.unique(found.labels, return_index=True)
+    labeling = label(rows, k, seed)
+    assert np.array_equal(labeling.predict(rows), labeling.labels)
+    assert labeling.exact
+    assert labeling.costs is None
+    _, first = np.unique(labeling.labels, return_index=True)
     assert np.all(np.diff(first) > 0), "numbered by first appearance"
-    D = oracle.distances(rows.astype(float), found.labels, k)
-    assert np.all(D[np.arange(n), found.labels] <= D.min(axis=1) + 1e-5)
-    assert np.array_equal(label(rows, k, seed).labels, found.labels)
+    D = oracle.distances(rows.astype(float), labeling.labels, k)
+    assert np.all(D[np.arange(n), labeling.labels] <= D.min(axis=1) + 1e-5)
+    assert np.array_equal(label(rows, k, seed).labels, labeling.labels)
 
 
 def test_finds_blobs_and_pickles():
     truth = np.repeat([2, 0, 1], 20)
     rows = 10.0 * np.eye(3)[truth] + np.random.default_rng(0).normal(size=(60, 3))
-    found = label(rows, 3)
-    assert np.array_equal(found.labels, np.repeat([0, 1, 2], 20))
-    assert np.array_equal(pickle.loads(pickle.dumps(found.predict))(rows), found.labels)
+    labeling = label(rows, 3)
+    assert np.array_equal(labeling.labels, np.repeat([0, 1, 2], 20))
+    assert np.array_equal(pickle.loads(pickle.dumps(labeling.predict))(rows), labeling.labels)
 
 
 @pytest.mark.parametrize("rows", [np.zeros((9, 3)), np.repeat(np.eye(2), [4, 5], axis=0)])
 def test_fewer_distinct_rows_than_clusters_warn_once(rows):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = label(rows, 4)
+        labeling = label(rows, 4)
     distinct = len(np.unique(rows, axis=0))
     assert [entry.category for entry in caught] == [ClusterkitWarning]
     assert f"only {distinct} labels" in str(caught[0].message)
-    assert sorted(set(found.labels)) == list(range(distinct))
-    assert np.array_equal(found.predict(rows), found.labels)
+    assert sorted(set(labeling.labels)) == list(range(distinct))
+    assert np.array_equal(labeling.predict(rows), labeling.labels)
 
 
 def test_transductive_and_inexact_embeddings():
     rows = np.random.default_rng(0).normal(size=(20, 2))
     outcome = Scores(rows, None)
-    found = RowsKMeans().label(outcome, build_space(rows, Keep(2)), Task(20, 2), np.random.default_rng(0))
-    assert found.predict is None
-    assert not label(rows, 2, exact_on_training=False).exact
+    labeling = RowsKMeans().label(outcome, build_space(rows, Keep(2)), Task(20, 2), np.random.default_rng(0))
+    assert labeling.predict is None
+    assert not label(rows, 2, status=Status(1, True, "", predicts_labels=False)).exact
 
 
 @pytest.mark.parametrize("wrong", [{"n_init": 0}, {"max_iter": 0}, {"n_init": 1.5}])

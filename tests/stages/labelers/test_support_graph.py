@@ -64,20 +64,20 @@ def label(labeler, domain, X):
 
 
 def refines(fine, coarse):
-    kept = fine >= 0
-    pairs = np.unique(np.stack([fine[kept], coarse[kept]], axis=1), axis=0)
-    return np.array_equal(kept, coarse >= 0) and len(np.unique(pairs[:, 0])) == len(pairs)
+    labelled = fine >= 0
+    pairs = np.unique(np.stack([fine[labelled], coarse[labelled]], axis=1), axis=0)
+    return np.array_equal(labelled, coarse >= 0) and len(np.unique(pairs[:, 0])) == len(pairs)
 
 
 @given(contours(), st.booleans(), st.sampled_from([1, 4, 20]))
 def test_labels_of_the_plain_version(contour, attach, m):
     X, domain = contour
-    wanted, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports, m, attach)
+    expected, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports, m, attach)
     assume(margin > 1e-10)
     for region in (domain, as_function(domain)):
-        labeling = label(SupportGraph(m=m, attach=attach), region, X)
-        assert labeling.labels.tolist() == wanted.tolist()
-        assert labeling.predict(X).tolist() == wanted.tolist()
+        labeling = label(SupportGraph(n_segment_points=m, attach=attach), region, X)
+        assert labeling.labels.tolist() == expected.tolist()
+        assert labeling.predict(X).tolist() == expected.tolist()
 
 
 @given(contours())
@@ -98,7 +98,9 @@ def test_with_all_samples_as_supports_it_is_the_complete_graph(contour):
     assert label(SupportGraph(), region, X).labels.tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("stage", [SupportGraph(attach=False), SupportGraph(outliers="nearest", m=3)], ids=repr)
+@pytest.mark.parametrize(
+    "stage", [SupportGraph(attach=False), SupportGraph(outliers="nearest", n_segment_points=3)], ids=repr
+)
 def test_settings_keep_the_laws(stage):
     for name, check in laws_of(stage):
         if name not in {law.name for law in CONTRACT}:
@@ -124,11 +126,11 @@ def test_more_supports_than_the_first_rounds_take(d):
     domain = KernelDomain(X[::2], np.full(75, 1 / 75), Gaussian(6.0 / d), level=0.0)
     for share in (0.05, 0.2, 0.5):
         domain = attrs.evolve(domain, level=float(np.quantile(domain.value(X), share)))
-        wanted, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports)
+        expected, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports)
         assert margin > 1e-10
-        assert wanted.max() >= 1
+        assert expected.max() >= 1
         for region in (domain, as_function(domain)):
-            assert label(SupportGraph(), region, X).labels.tolist() == wanted.tolist()
+            assert label(SupportGraph(), region, X).labels.tolist() == expected.tolist()
 
 
 def test_a_sample_that_sees_no_support_is_attached():
@@ -155,8 +157,8 @@ def test_one_sample_and_all_outliers(policy):
     domain = KernelDomain(np.array([[9.0]]), np.array([1.0]), Gaussian(1.0), level=0.5)
     alone = label(SupportGraph(outliers=policy), domain, np.array([[1.0]]))
     assert alone.labels.tolist() == alone.predict(np.array([[1.0]])).tolist() == [0]
-    wanted = {"noise": [-1, -1, -1], "nearest": [0, 0, 0], "singleton": [0, 1, 0]}[policy]
-    assert label(SupportGraph(outliers=policy), domain, np.array([[1.0], [2.0], [1.0]])).labels.tolist() == wanted
+    expected = {"noise": [-1, -1, -1], "nearest": [0, 0, 0], "singleton": [0, 1, 0]}[policy]
+    assert label(SupportGraph(outliers=policy), domain, np.array([[1.0], [2.0], [1.0]])).labels.tolist() == expected
 
 
 def test_two_moons():
@@ -167,7 +169,7 @@ def test_two_moons():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("solver", [Svdd(nu=0.2), Lmsvc(C=2.0, theta=0.1), Subsampled(fraction=0.5)])
+@pytest.mark.parametrize("solver", [Svdd(nu=0.2), Lmsvc(C=2.0, step_tol=0.1), Subsampled(fraction=0.5)])
 @pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=30), Rbf(gamma=0.5)])
 def test_every_solver_tells_its_supports(featuremap, solver, dtype):
     X = np.random.default_rng(2).normal(size=(60, 5)).astype(dtype)
@@ -187,14 +189,14 @@ def test_another_kernel():
     X = np.random.default_rng(3).normal(size=(40, 2))
     domain = Svdd(nu=0.1).prepare(KernelSpace(X, Linear()), Task(40, None), None).solve(None, None, None)
     assert isinstance(domain, FunctionDomain)
-    wanted, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports)
+    expected, _, margin = plain.support_graph(domain.value, domain.level, X, domain.supports)
     assert margin > 1e-10
-    assert label(SupportGraph(), domain, X).labels.tolist() == wanted.tolist()
+    assert label(SupportGraph(), domain, X).labels.tolist() == expected.tolist()
 
 
 def test_a_domain_that_knows_no_supports():
     region = FunctionDomain(lambda Y: Y[:, 0], level=0.0)
-    words = r"labeler 'support_graph' needs a domain that knows its supports, and this FunctionDomain has none; use"
+    words = r"labeler 'support_graph' needs a domain with support vectors, and this FunctionDomain has none; use"
     with pytest.raises(IncompatibleStages, match=words):
         label(SupportGraph(), region, np.array([[1.0], [2.0]]))
 
@@ -202,7 +204,7 @@ def test_a_domain_that_knows_no_supports():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"m": 0}, r"labeler 'support_graph': m must be an integer >= 1, got 0"),
+        ({"n_segment_points": 0}, r"labeler 'support_graph': n_segment_points must be an integer >= 1, got 0"),
         ({"attach": "yes"}, r"attach must be True or False, got 'yes'"),
     ],
 )

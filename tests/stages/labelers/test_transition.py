@@ -74,11 +74,11 @@ def test_components_of_the_flooded_domain(domain, height):
     values = domain.value(tops)
     assume(np.abs(values / cut - 1.0).min() > 0.02)
     # a grid cannot tell passes that are hardly higher or lower than the cut
-    low, wanted, high = on_a_grid(domain, [0.99 * cut, cut, 1.01 * cut], tops)
+    low, expected, high = on_a_grid(domain, [0.99 * cut, cut, 1.01 * cut], tops)
     inside = values >= cut
     assume(canonical(low[inside]).tolist() == canonical(high[inside]).tolist())
     labels = label(domain, tops, cut=cut).labels
-    assert canonical(labels[inside]).tolist() == canonical(wanted[inside]).tolist()
+    assert canonical(labels[inside]).tolist() == canonical(expected[inside]).tolist()
     assert len(np.unique(labels[~inside])) == (~inside).sum()
 
 
@@ -109,7 +109,7 @@ def test_equilibrium_joins_no_more(domain, height):
     basins = find_basins(ascent, rows, "transition")
     passes = highest_passes(ascent, basins, rows, basins.of_start, 20, 100, "transition")[1].values
     assume(not len(passes) or np.abs(passes / domain.level - 1.0).min() > 0.01)
-    fine = Equilibrium(m=100).label(
+    fine = Equilibrium(n_segment_points=100).label(
         domain, KernelSpace(domain.centres, domain.kernel), Task(len(domain.centres), None), np.random.default_rng(0)
     )
     coarse = label(domain, domain.centres, neighbors=100)

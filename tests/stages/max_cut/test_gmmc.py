@@ -17,8 +17,8 @@ from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.solvers.max_cut._interior_point import interior
-from clusterkit.solvers.max_cut._low_rank import MaxCut, default_rank, descend
+from clusterkit.solvers.max_cut._interior_point import interior_point
+from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
 
 METHODS = ["interior", "descent"]
@@ -47,17 +47,17 @@ weights = st.tuples(st.sampled_from([0.02, 0.1, 1.0]), st.sampled_from([0.01, 1.
 @given(space=problems, weight=weights, cap=st.sampled_from([None, 0.05, 1.0]))
 def test_value_and_labels_of_the_cone_program(space, weight, cap):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
-    delta, C_e = weight
-    _, outcome = solve(space, delta=delta, C_e=C_e, C_delta=cap, tol=1e-6)
+    delta, bias_penalty = weight
+    _, outcome = solve(space, delta=delta, bias_penalty=bias_penalty, slack_penalty=cap, tol=1e-6)
     facts = outcome.status.facts
-    value, W = oracle.program(oracle.reduced_matrix(space.gram(), delta, C_e), space.n, cap)
+    value, W = oracle.program(oracle.reduced_matrix(space.gram(), delta, bias_penalty), space.n, cap)
     assert facts["value"] == pytest.approx(value, rel=1e-4)
     assert facts["bound"] == pytest.approx(value, rel=1e-4)
     spectrum = np.linalg.eigvalsh(W)
     if cap is None and spectrum[-2] < 0.7 * spectrum[-1]:  # or the leading vector is not well determined
         expected = oracle.leading(W, space.n)
-        found = outcome.rows[:, 0] / np.linalg.norm(outcome.rows)
-        assert abs(found @ expected) == pytest.approx(1.0, abs=2e-3)
+        direction = outcome.rows[:, 0] / np.linalg.norm(outcome.rows)
+        assert abs(direction @ expected) == pytest.approx(1.0, abs=2e-3)
 
 
 @pytest.mark.filterwarnings("ignore:solver 'gmmc'. max_iter")
@@ -78,7 +78,7 @@ def test_descent_goes_to_the_value_of_the_cone_program(space):
 @given(space=problems, weight=weights)
 def test_value_of_the_program_with_the_offset(space, weight):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
-    _, outcome = solve(space, delta=weight[0], C_e=weight[1], tol=1e-6)
+    _, outcome = solve(space, delta=weight[0], bias_penalty=weight[1], tol=1e-6)
     value, _ = oracle.program(oracle.full_matrix(space.gram(), *weight), space.n)
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
 
@@ -96,7 +96,7 @@ def test_value_at_sixty_rows(method):
 
 @given(space=problems, weight=weights)
 def test_the_matrix_is_the_schur_complement(space, weight):
-    prepared = Gmmc(delta=weight[0], C_e=weight[1]).prepare(space, Task(space.n, 2), None)
+    prepared = Gmmc(delta=weight[0], bias_penalty=weight[1]).prepare(space, Task(space.n, 2), None)
     expected = oracle.reduced_matrix(space.gram(), *weight)
     np.testing.assert_allclose(prepared.problem.S, expected, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_allclose(prepared.problem.S @ prepared.problem.inverse, np.eye(space.n), atol=1e-8)
@@ -106,7 +106,7 @@ def test_the_matrix_is_the_schur_complement(space, weight):
 @pytest.mark.parametrize("method", METHODS)
 @given(n=st.integers(2, 9), seed=st.integers(0, 10_000), cap=st.sampled_from([None, 0.05, 1.0]))
 def test_the_bound_holds_for_every_labelling(method, n, seed, cap):
-    _, outcome = solve(space_of(n, seed), method=method, C_delta=cap, tol=1e-2)
+    _, outcome = solve(space_of(n, seed), method=method, slack_penalty=cap, tol=1e-2)
     facts = outcome.status.facts
     S = oracle.reduced_matrix(space_of(n, seed).gram(), 0.1, 1.0)
     best = oracle.best_labelling(S)
@@ -119,33 +119,33 @@ def test_the_bound_holds_for_every_labelling(method, n, seed, cap):
 @pytest.mark.parametrize("method", METHODS)
 @given(space=problems, max_iter=st.integers(1, 30), cap=st.sampled_from([None, 0.05, 1.0]))
 def test_bounds_hold_wherever_it_stops(method, space, max_iter, cap):
-    prepared, exact = solve(space, C_delta=cap, tol=1e-7)
+    prepared, exact = solve(space, slack_penalty=cap, tol=1e-7)
     best = exact.status.facts
     problem = prepared.problem
-    found = (
-        interior(problem, 1e-12, max_iter)
+    solution = (
+        interior_point(problem, 1e-12, max_iter)
         if method == "interior"
-        else descend(problem, default_rank(space.n), 1e-12, max_iter, np.random.default_rng(0))
+        else low_rank_descent(problem, default_rank(space.n), 1e-12, max_iter, np.random.default_rng(0))
     )
-    assert found.bound <= best["value"] * (1 + 1e-9)
-    assert found.value >= best["bound"] * (1 - 1e-9)
-    assert len(found.history) == found.n_iter <= max_iter
+    assert solution.bound <= best["value"] * (1 + 1e-9)
+    assert solution.value >= best["bound"] * (1 - 1e-9)
+    assert len(solution.history) == solution.n_iter <= max_iter
     if cap is None:
-        assert found.lengths.min() >= 1.0 - 1e-9
+        assert solution.lengths.min() >= 1.0 - 1e-9
     if method == "descent":  # no move raises the value
-        history = np.array(found.history)
+        history = np.array(solution.history)
         assert np.all(np.diff(history) <= 1e-9 * history[:-1])
-    assert found.shares.sum() == pytest.approx(1.0)
-    assert np.all(np.diff(found.shares) <= 0.0)
+    assert solution.shares.sum() == pytest.approx(1.0)
+    assert np.all(np.diff(solution.shares) <= 0.0)
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 15), cap=st.sampled_from([np.inf, 2.0]))
 def test_any_positive_definite_matrix(seed, n, cap):
     B = np.random.default_rng(seed).normal(size=(n, n))
     S = B @ B.T + 0.1 * np.eye(n)
-    problem = MaxCut(S, np.linalg.inv(S), cap)
-    one = interior(problem, 1e-5, 200)
-    other = descend(problem, default_rank(n), 1e-3, 20_000, np.random.default_rng(seed))
+    problem = MaxCutProblem(S, np.linalg.inv(S), cap)
+    one = interior_point(problem, 1e-5, 200)
+    other = low_rank_descent(problem, default_rank(n), 1e-3, 20_000, np.random.default_rng(seed))
     assert one.converged
     assert one.bound <= other.value * (1 + 1e-9)
     assert other.bound <= one.value * (1 + 1e-9)
@@ -155,7 +155,7 @@ def test_any_positive_definite_matrix(seed, n, cap):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_blobs_are_told_apart(method, dtype):
+def test_blobs_are_separated(method, dtype):
     X, y = make_blobs(40, centers=[(0, 0), (6, 0)], random_state=3)
     model = recipe("gmmc", n_clusters=2, random_state=0, solver__method=method).fit(X.astype(dtype))
     assert np.array_equal(model.labels_, y) or np.array_equal(model.labels_, 1 - y)
@@ -188,8 +188,8 @@ def test_first_of_the_largest_scores_is_positive(space):
 
 @given(space=problems, weight=weights)
 def test_extension_is_the_function_of_least_norm(space, weight):
-    delta, C_e = weight
-    _, outcome = solve(space, delta=delta, C_e=C_e)
+    delta, bias_penalty = weight
+    _, outcome = solve(space, delta=delta, bias_penalty=bias_penalty)
     f, n = outcome.rows[:, 0], space.n
     # (K + delta I) alpha + b e = f, e'alpha = 0
     system = np.block([[space.gram() + delta * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
@@ -226,17 +226,17 @@ def test_duplicates_stay_together(method):
 def test_a_singular_kernel_and_almost_no_slack():
     X, y = make_blobs(30, centers=[(-3, 0), (3, 0)], random_state=0)
     for delta in (1e-3, 0.1):
-        _, outcome = solve(KernelSpace(X, Linear()), delta=delta, C_e=0.1)
+        _, outcome = solve(KernelSpace(X, Linear()), delta=delta, bias_penalty=0.1)
         labels = outcome.rows[:, 0] > 0
         assert np.array_equal(labels, y) or np.array_equal(labels, 1 - y)
 
 
-@pytest.mark.parametrize(("method", "most"), [("interior", 3), ("descent", 5)])
-def test_max_iter_warns_with_the_gap(method, most):
-    with pytest.warns(ClusterkitWarning, match=rf"max_iter = {most} .* relative gap \d"):
-        _, outcome = solve(space_of(40, 0), method=method, max_iter=most)
+@pytest.mark.parametrize(("method", "max_iter"), [("interior", 3), ("descent", 5)])
+def test_max_iter_warns_with_the_gap(method, max_iter):
+    with pytest.warns(ClusterkitWarning, match=rf"max_iter = {max_iter} .* relative gap \d"):
+        _, outcome = solve(space_of(40, 0), method=method, max_iter=max_iter)
     assert not outcome.status.converged
-    assert outcome.status.n_iter == most
+    assert outcome.status.n_iter == max_iter
     assert outcome.status.facts["bound"] <= 6.5
 
 
@@ -255,7 +255,7 @@ def test_interrupt_keeps_what_was_computed(method):
 
 
 def test_a_price_no_margin_is_worth_gives_small_rows():
-    _, outcome = solve(space_of(30, 0), C_delta=1e-4)
+    _, outcome = solve(space_of(30, 0), slack_penalty=1e-4)
     facts = outcome.status.facts
     assert facts["value"] == pytest.approx(30 * 1e-4, rel=1e-3)
     assert facts["shortest"] < 0.01
@@ -272,7 +272,7 @@ def test_memory_cap_is_respected(monkeypatch):
         solve(space_of(80, 0))
 
 
-def test_auto_says_what_it_chose(monkeypatch):
+def test_auto_reports_its_choice(monkeypatch):
     monkeypatch.setattr("clusterkit.solvers.max_cut.gmmc.INTERIOR_ROWS", 20)
     assert solve(space_of(20, 0))[0].resolved == {"method": "interior"}
     assert solve(space_of(21, 0))[0].resolved == {"method": "descent"}

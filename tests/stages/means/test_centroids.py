@@ -26,7 +26,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly as _descent
+from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
 
 
@@ -51,11 +51,11 @@ def dense(X):
 
 
 def noise_of(space):
-    return Centroids().prepare(space, Task(space.n, 2), np.random.default_rng(0)).geometry.noise
+    return Centroids().prepare(space, Task(space.n, 2), np.random.default_rng(0)).geometry.rounding_error
 
 
 def turn(space, labels, k):
-    """One turn: the outcome and its objective."""
+    """One iteration: the outcome and its objective."""
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     coded = Argmax().encode(labels, k)
     outcome = prepared.solve(coded, None, np.random.default_rng(0))
@@ -73,9 +73,9 @@ def problem(draw):
     return X, rng.permutation(k)[:used][rng.integers(used, size=n)], k
 
 
-@given(given=problem())
-def test_distances_equal_the_oracle_with_empty_classes(given):
-    X, labels, k = given
+@given(case=problem())
+def test_distances_equal_the_oracle_with_empty_classes(case):
+    X, labels, k = case
     outcome, value = turn(dense(X), labels, k)
     D = oracle.distances(X, labels, k, noise_of(dense(X)))
     atol = 1e-13 * (np.sum(X**2, axis=1).max() + D.max())
@@ -84,9 +84,9 @@ def test_distances_equal_the_oracle_with_empty_classes(given):
     np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
 
 
-@given(given=problem(), width=st.sampled_from([0.01, 0.1, 0.5]))  # narrower: all distances nearly tie
-def test_kernel_distances_equal_the_oracle_with_empty_classes(given, width):
-    X, labels, k = given
+@given(case=problem(), width=st.sampled_from([0.01, 0.1, 0.5]))  # narrower: all distances nearly tie
+def test_kernel_distances_equal_the_oracle_with_empty_classes(case, width):
+    X, labels, k = case
     space = KernelSpace(X, Gaussian(width / X.var()))
     outcome, value = turn(space, labels, k)
     D = oracle.kernel_distances(space.gram(), labels, k, noise_of(space))
@@ -95,9 +95,9 @@ def test_kernel_distances_equal_the_oracle_with_empty_classes(given, width):
     np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-12)
 
 
-@given(given=problem())
-def test_linear_kernel_is_plain_kmeans(given):
-    X, labels, k = given
+@given(case=problem())
+def test_linear_kernel_is_plain_kmeans(case):
+    X, labels, k = case
     X = X - X.mean(axis=0)
     plain, value = turn(dense(X), labels, k)
     kernel, same = turn(KernelSpace(X, Linear()), labels, k)
@@ -106,18 +106,18 @@ def test_linear_kernel_is_plain_kmeans(given):
     np.testing.assert_allclose(same, value, rtol=1e-9, atol=len(X) * atol)
 
 
-@given(given=problem(), constant=st.sampled_from([1.0, 100.0]))
-def test_a_constant_added_to_the_kernel_changes_nothing(given, constant):
-    X, labels, k = given
+@given(case=problem(), constant=st.sampled_from([1.0, 100.0]))
+def test_a_constant_added_to_the_kernel_changes_nothing(case, constant):
+    X, labels, k = case
     X = (X - X.mean(axis=0)) / X.std()
     plain, _ = turn(KernelSpace(X, Linear()), labels, k)
     shifted, _ = turn(KernelSpace(X, Shifted(constant)), labels, k)
     np.testing.assert_allclose(shifted.rows, plain.rows, atol=1e-11)
 
 
-@given(given=problem())
-def test_translation_rotation_and_renumbering(given):
-    X, labels, k = given
+@given(case=problem())
+def test_translation_rotation_and_renumbering(case):
+    X, labels, k = case
     X = (X - X.mean(axis=0)) / X.std()
     rng = np.random.default_rng(0)
     rotation = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
@@ -130,34 +130,34 @@ def test_translation_rotation_and_renumbering(given):
         np.testing.assert_allclose(renamed.rows[:, number], plain.rows, atol=1e-12)
 
 
-@given(given=problem(), seed=st.integers(0, 99))
-def test_fit_equals_lloyd_and_is_monotone(given, seed):
-    X, _, k = given
-    found = fit(Composition(Identity(), Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
+@given(case=problem(), seed=st.integers(0, 99))
+def test_fit_equals_lloyd_and_is_monotone(case, seed):
+    X, _, k = case
+    fitted = fit(Composition(Identity(), Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
     start = Seeded().partition(dense(X), Task(len(X), k), Seeds(seed).stream("init"))
     labels, history = oracle.lloyd(X, start, k, noise_of(dense(X)))
-    assert np.array_equal(found.labels, labels)
+    assert np.array_equal(fitted.labels, labels)
     atol = 1e-12 * len(X) * np.sum(X**2, axis=1).max()
-    np.testing.assert_allclose(found.history, history, rtol=1e-9, atol=atol)
-    history = np.array(found.history)
+    np.testing.assert_allclose(fitted.history, history, rtol=1e-9, atol=atol)
+    history = np.array(fitted.history)
     assert np.all(history[1:] <= history[:-1] * (1 + 1e-10) + atol)
     # each centre the mean of its class, each sample at its nearest centre
-    D = oracle.distances(X, found.labels, k)
-    assert np.all(D[np.arange(len(X)), found.labels] <= D.min(axis=1) + atol)
-    assert found.exact
-    assert np.array_equal(found.predict(X), found.labels)
+    D = oracle.distances(X, fitted.labels, k)
+    assert np.all(D[np.arange(len(X)), fitted.labels] <= D.min(axis=1) + atol)
+    assert fitted.exact
+    assert np.array_equal(fitted.predict(X), fitted.labels)
 
 
-@given(given=problem(), width=st.sampled_from([0.01, 0.3, 3.0, 1e6]), seed=st.integers(0, 99))
-def test_kernel_fit_is_monotone_and_predicts_its_labels(given, width, seed):
-    X, _, k = given
+@given(case=problem(), width=st.sampled_from([0.01, 0.3, 3.0, 1e6]), seed=st.integers(0, 99))
+def test_kernel_fit_is_monotone_and_predicts_its_labels(case, width, seed):
+    X, _, k = case
     featuremap = Rbf(gamma=width / X.var())
-    found = fit(Composition(featuremap, Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
-    history = np.array(found.history)
+    fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, Seeded(), k), X, Seeds(seed))
+    history = np.array(fitted.history)
     assert np.all(history[1:] <= history[:-1] + 1e-12 * len(X))
-    assert np.array_equal(found.predict(X), found.labels)
-    clone = pickle.loads(pickle.dumps(found.predict))
-    assert np.array_equal(clone(X), found.labels)
+    assert np.array_equal(fitted.predict(X), fitted.labels)
+    clone = pickle.loads(pickle.dumps(fitted.predict))
+    assert np.array_equal(clone(X), fitted.labels)
 
 
 def test_identity_kernel_keeps_every_partition():
@@ -170,9 +170,9 @@ def test_identity_kernel_keeps_every_partition():
 def test_as_many_clusters_as_samples():
     X = np.random.default_rng(0).normal(size=(15, 3))
     for featuremap in (Identity(), Rbf(), Elm(n_hidden=20)):
-        found = fit(Composition(featuremap, Centroids(), Argmax(), None, Seeded(), 15), X, Seeds(0))
-        assert found.objective < 1e-12
-        assert len(np.unique(found.labels)) == 15
+        fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, Seeded(), 15), X, Seeds(0))
+        assert fitted.objective < 1e-12
+        assert len(np.unique(fitted.labels)) == 15
 
 
 @pytest.mark.parametrize("offset", [1e6, -1e6])
@@ -195,11 +195,11 @@ def test_large_offset_does_not_blur(offset):
 def test_constant_data_end_with_zeros(dtype, value, featuremap, init):
     X = np.full((151, 5), value, dtype=dtype)
     with pytest.warns(ClusterkitWarning, match="all 151 samples are equal"):
-        found = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 4), X, Seeds(0))
-    assert found.converged
-    assert not found.labels.any()
-    assert not found.predict(X).any()
-    assert np.all(np.isfinite(found.outcome.rows))
+        fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 4), X, Seeds(0))
+    assert fitted.converged
+    assert not fitted.labels.any()
+    assert not fitted.predict(X).any()
+    assert np.all(np.isfinite(fitted.outcome.rows))
 
 
 @pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
@@ -209,19 +209,19 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, 
     which = np.random.default_rng(1).integers(3, size=40)
     for seed in range(5):
         with pytest.warns(ClusterkitWarning, match="only 3 distinct samples for n_clusters=6: 3 clusters stay empty"):
-            found = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 6), values[which], Seeds(seed))
-        assert found.converged
-        assert found.objective < 1e-9
-        assert len(set(zip(found.labels, which, strict=True))) == 3
-        assert np.array_equal(found.predict(values[which]), found.labels)
+            fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 6), values[which], Seeds(seed))
+        assert fitted.converged
+        assert fitted.objective < 1e-9
+        assert len(set(zip(fitted.labels, which, strict=True))) == 3
+        assert np.array_equal(fitted.predict(values[which]), fitted.labels)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_streamed_equals_dense(monkeypatch, dtype):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
-    monkeypatch.setattr(_descent, "PIECE_BYTES", 1)  # pieces of 64 rows gathered from them
+    monkeypatch.setattr(_hamerly, "GATHERED_BYTES", 1)  # pieces of 64 rows gathered from them
     X = np.random.default_rng(0).normal(size=(210, 4)).astype(dtype)
-    found = [
+    fits = [
         fit(
             Composition(Elm(n_hidden=37, storage=storage), Centroids(), Argmax(), None, Seeded(), 5, n_init=3),
             X,
@@ -229,19 +229,19 @@ def test_streamed_equals_dense(monkeypatch, dtype):
         )
         for storage in ("dense", "streamed")
     ]
-    assert np.array_equal(found[0].labels, found[1].labels)
-    assert np.array_equal(found[0].outcome.rows, found[1].outcome.rows)
-    assert found[0].history == found[1].history
-    for one in found:
+    assert np.array_equal(fits[0].labels, fits[1].labels)
+    assert np.array_equal(fits[0].outcome.rows, fits[1].outcome.rows)
+    assert fits[0].history == fits[1].history
+    for one in fits:
         assert one.outcome.rows.dtype == dtype
         assert np.array_equal(one.predict(X), one.labels)
 
 
 def test_float32_kernel():
     X = np.random.default_rng(0).normal(size=(80, 6)).astype(np.float32)
-    found = fit(Composition(Rbf(), Centroids(), Argmax(), None, Seeded(), 3), X, Seeds(1))
-    assert found.outcome.rows.dtype == np.float32
-    assert np.array_equal(found.predict(X), found.labels)
+    fitted = fit(Composition(Rbf(), Centroids(), Argmax(), None, Seeded(), 3), X, Seeds(1))
+    assert fitted.outcome.rows.dtype == np.float32
+    assert np.array_equal(fitted.predict(X), fitted.labels)
 
 
 def test_columns_of_the_extension():

@@ -1,4 +1,4 @@
-"""Turns of k-means without scores, against turns in full."""
+"""Iterations of k-means without a table of scores, against full iterations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly as _descent
+from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
 
 
@@ -28,7 +28,7 @@ def dense(X):
 
 @attrs.frozen
 class InFull:
-    """The solver without its quick turns."""
+    """The solver without its quick iterations."""
 
     prepared: object
 
@@ -40,16 +40,16 @@ class InFull:
 
 
 def loop(prepared, space, labels, k, max_iter):
-    [result], _ = alternate(
+    [last], _ = alternate(
         prepared, Argmax(), None, space, Task(space.n, k), lambda start: labels,
         starts=1, max_iter=max_iter, together=False, rng=np.random.default_rng(0),
     )  # fmt: skip
-    return result
+    return last
 
 
 @st.composite
 def overlapping(draw):
-    """Rows of overlapping groups, so that some turns pass, with labels of all k classes."""
+    """Rows of overlapping groups, so that several iterations are needed, with labels of all k classes."""
     k, d = draw(st.integers(2, 9)), draw(st.integers(1, 6))
     n = draw(st.integers(4 * k, 400))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -61,18 +61,18 @@ def overlapping(draw):
 
 
 @pytest.mark.parametrize("kernel", [False, True])
-@given(given=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
-def test_quick_turns_are_the_turns_in_full(kernel, given, renewal, max_iter):
-    X, labels, k = given
+@given(case=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
+def test_quick_turns_are_the_turns_in_full(kernel, case, renewal, max_iter):
+    X, labels, k = case
     space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_descent, "RENEWAL", renewal)
-        patch.setattr(_descent, "PIECE_BYTES", 1)
+        patch.setattr(_hamerly, "RENEWAL", renewal)
+        patch.setattr(_hamerly, "GATHERED_BYTES", 1)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
-    assert np.array_equal(quick.reading.labels, full.reading.labels)
-    assert np.array_equal(quick.reading.outcome.rows, full.reading.outcome.rows)
+    assert np.array_equal(quick.labeling.labels, full.labeling.labels)
+    assert np.array_equal(quick.labeling.outcome.rows, full.labeling.outcome.rows)
     assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
     np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
     np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
@@ -83,12 +83,12 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
     looked = []
-    picked = _descent._picked
-    monkeypatch.setattr(_descent, "_picked", lambda space, index: looked.append(len(index)) or picked(space, index))
+    picked = _hamerly._gathered
+    monkeypatch.setattr(_hamerly, "_gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
     start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
-    result = loop(prepared, dense(X), start, 8, 300)
-    assert result.n_iter > 10
+    last = loop(prepared, dense(X), start, 8, 300)
+    assert last.n_iter > 10
     assert looked[0] == len(X)
     assert sum(looked) < 0.4 * len(X) * len(looked)
 
@@ -103,28 +103,28 @@ def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():
             raise KeyboardInterrupt
 
     with listening(stop):
-        results, interrupted = alternate(
+        ends, interrupted = alternate(
             prepared, Argmax(), None, dense(X), Task(len(X), 8), lambda _: start,
             starts=3, max_iter=300, together=False, rng=np.random.default_rng(0),
         )  # fmt: skip
     assert interrupted
-    [result] = results
-    assert not result.converged
-    assert result.n_iter == 5
-    # the four turns were not lost: these labels are those of the fifth
+    [last] = ends
+    assert not last.converged
+    assert last.n_iter == 5
+    # the first four iterations were not lost: these labels come from the fifth
     labels, _ = oracle.lloyd(X, start, 8, max_iter=5)
-    assert np.array_equal(result.reading.labels, labels)
+    assert np.array_equal(last.labeling.labels, labels)
 
 
 def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
     def never(*_):
-        raise AssertionError("quick turns know no balancer")
+        raise AssertionError("quick iterations must not be used with a balancer")
 
-    monkeypatch.setattr(_descent, "_picked", never)
+    monkeypatch.setattr(_hamerly, "_gathered", never)
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
     assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1
-    with pytest.raises(AssertionError, match="quick turns"):
+    with pytest.raises(AssertionError, match="quick iterations"):
         recipe("kmeans", n_clusters=5, n_init=1, random_state=0).fit(X)
 
 

@@ -66,9 +66,9 @@ def problem(draw):
     return X, k
 
 
-@given(given=problem(), phi=FUZZIFIERS, seed=st.integers(0, 99))
-def test_equals_the_textbook(given, phi, seed):
-    X, k = given
+@given(case=problem(), phi=FUZZIFIERS, seed=st.integers(0, 99))
+def test_equals_the_textbook(case, phi, seed):
+    X, k = case
     space, turns = dense(X), 5
     prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=turns)
     start = prepared._start(np.random.default_rng(seed)).T + X.mean(axis=0)
@@ -82,9 +82,9 @@ def test_equals_the_textbook(given, phi, seed):
     assert prepared.objective(None, outcome)[0] == outcome.status.history[-1]
 
 
-@given(given=problem(), phi=FUZZIFIERS, width=st.sampled_from([0.03, 0.3]), seed=st.integers(0, 99))
-def test_kernel_equals_the_textbook(given, phi, width, seed):
-    X, k = given
+@given(case=problem(), phi=FUZZIFIERS, width=st.sampled_from([0.03, 0.3]), seed=st.integers(0, 99))
+def test_kernel_equals_the_textbook(case, phi, width, seed):
+    X, k = case
     space = KernelSpace(X, Gaussian(width / X.var()))
     prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=4)
     weights = prepared._start(np.random.default_rng(seed))
@@ -100,9 +100,9 @@ def test_kernel_equals_the_textbook(given, phi, width, seed):
     np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-6)
 
 
-@given(given=problem(), phi=FUZZIFIERS, kernel=st.booleans(), seed=st.integers(0, 99))
-def test_invariants(given, phi, kernel, seed):
-    X, k = given
+@given(case=problem(), phi=FUZZIFIERS, kernel=st.booleans(), seed=st.integers(0, 99))
+def test_invariants(case, phi, kernel, seed):
+    X, k = case
     space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
     outcome, _ = solve(space, k, seed, fuzzifier=phi, max_iter=60)
     U = outcome.rows
@@ -119,18 +119,18 @@ def test_invariants(given, phi, kernel, seed):
         np.testing.assert_allclose(history[-1], expected, rtol=1e-6, atol=1e-12 * len(X) * size)
 
 
-@given(given=problem(), seed=st.integers(0, 99))
-def test_a_fixed_point_is_one(given, seed):
-    X, k = given
+@given(case=problem(), seed=st.integers(0, 99))
+def test_a_fixed_point_is_one(case, seed):
+    X, k = case
     outcome, _ = solve(dense(X), k, seed, tol=1e-9, max_iter=3000)
     assume(outcome.status.converged)
     V = oracle.centres(X, outcome.rows, 2.0)
     np.testing.assert_allclose(centres_of(outcome), V, atol=1e-5 * X.std())
 
 
-@given(given=problem(), factor=st.sampled_from([0.25, 8.0]), seed=st.integers(0, 99))
-def test_motions_and_scale_change_nothing(given, factor, seed):
-    X, k = given
+@given(case=problem(), factor=st.sampled_from([0.25, 8.0]), seed=st.integers(0, 99))
+def test_motions_and_scale_change_nothing(case, factor, seed):
+    X, k = case
     X = (X - X.mean(axis=0)) / X.std()
     rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(X.shape[1],) * 2))[0]
     plain, value = solve(dense(X), k, seed, max_iter=8, tol=0.0)
@@ -140,9 +140,9 @@ def test_motions_and_scale_change_nothing(given, factor, seed):
         np.testing.assert_allclose(same, value * factor**power, rtol=1e-8, atol=1e-10)
 
 
-@given(given=problem(), seed=st.integers(0, 99))
-def test_the_linear_kernel_is_the_plain_method(given, seed):
-    X, k = given
+@given(case=problem(), seed=st.integers(0, 99))
+def test_the_linear_kernel_is_the_plain_method(case, seed):
+    X, k = case
     X = (X - X.mean(axis=0)) / X.std()
     plain, value = solve(dense(X), k, seed, max_iter=8, tol=0.0)
     kernel, same = solve(KernelSpace(X, Linear()), k, seed, max_iter=8, tol=0.0)
@@ -225,11 +225,11 @@ def test_large_offset_does_not_blur(offset):
 def test_constant_data(dtype, value, featuremap):
     X = np.full((91, 4), value, dtype=dtype)
     with pytest.warns(ClusterkitWarning, match="all 91 samples are equal"):
-        found = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 4), X, Seeds(0))
-    assert found.converged
-    assert not found.labels.any()
-    assert not found.predict(X).any()
-    np.testing.assert_allclose(found.outcome.rows, 0.25)
+        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 4), X, Seeds(0))
+    assert fitted.converged
+    assert not fitted.labels.any()
+    assert not fitted.predict(X).any()
+    np.testing.assert_allclose(fitted.outcome.rows, 0.25)
 
 
 @pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
@@ -237,26 +237,26 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap):
     values = np.random.default_rng(0).normal(size=(3, 6)) + 10
     which = np.random.default_rng(1).integers(3, size=40)
     for seed in range(5):
-        found = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 6), values[which], Seeds(seed))
-        assert found.converged
-        assert found.objective < 1e-9
-        assert len(set(zip(found.labels, which, strict=True))) == 3
-        assert np.array_equal(found.predict(values[which]), found.labels)
+        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 6), values[which], Seeds(seed))
+        assert fitted.converged
+        assert fitted.objective < 1e-9
+        assert len(set(zip(fitted.labels, which, strict=True))) == 3
+        assert np.array_equal(fitted.predict(values[which]), fitted.labels)
 
 
 def test_as_many_clusters_as_samples():
     X = np.random.default_rng(0).normal(size=(15, 3))
     for featuremap in (Identity(), Rbf(), Elm(n_hidden=20)):
-        found = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 15), X, Seeds(0))
-        assert found.objective < 1e-12
-        assert len(np.unique(found.labels)) == 15
+        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 15), X, Seeds(0))
+        assert fitted.objective < 1e-12
+        assert len(np.unique(fitted.labels)) == 15
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_streamed_equals_dense(monkeypatch, dtype):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
     X = np.random.default_rng(0).normal(size=(210, 4)).astype(dtype)
-    found = [
+    fits = [
         fit(
             Composition(Elm(n_hidden=37, storage=storage), FuzzyCMeans(), Argmax(), None, None, 5, n_init=3),
             X,
@@ -264,9 +264,9 @@ def test_streamed_equals_dense(monkeypatch, dtype):
         )
         for storage in ("dense", "streamed")
     ]
-    assert np.array_equal(found[0].outcome.rows, found[1].outcome.rows)
-    assert found[0].history == found[1].history
-    for one in found:
+    assert np.array_equal(fits[0].outcome.rows, fits[1].outcome.rows)
+    assert fits[0].history == fits[1].history
+    for one in fits:
         assert one.outcome.rows.dtype == dtype
         np.testing.assert_allclose(one.outcome.rows.sum(axis=1), 1.0, rtol=1e-6)
         assert np.array_equal(one.predict(X), one.labels)
@@ -354,5 +354,5 @@ def test_cmeans_is_one_run_from_uniform_seeds():
     same = recipe("kmeans", n_clusters=6, random_state=3, n_init=1, init__weighting="uniform").fit(X)
     np.testing.assert_array_equal(model.labels_, same.labels_)
     assert np.all(np.diff(model.history_) <= 1e-12)
-    found = {recipe("cmeans", n_clusters=6, random_state=seed).fit(X).objective_ for seed in range(8)}
-    assert len(found) > 2  # starts differ, which an ensemble wants
+    objectives = {recipe("cmeans", n_clusters=6, random_state=seed).fit(X).objective_ for seed in range(8)}
+    assert len(objectives) > 2  # starts differ, which an ensemble wants

@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def partitions(n, k):
-    """All labellings of n samples with k classes, each partition once."""
+    """All partitions of n samples into k classes, as labellings."""
 
     def grow(labels, used):
         if len(labels) == n:
@@ -43,7 +43,7 @@ def partitions(n, k):
 
 
 def bound_to(space, X, k, seed):
-    """A composition on a space that no feature map gives."""
+    """A composition bound to a space that no feature map can produce."""
     composition = Composition(Identity(), Centroids(), Argmax(), None, Random(), k)
     task = Task(len(X), k)
     return BoundComposition(
@@ -77,12 +77,12 @@ def test_objective_is_the_trace_form_and_every_sample_is_at_its_nearest_mean(see
 def test_no_fit_is_better_than_the_best_partition(seed, n, k):
     X = np.random.default_rng(seed).normal(size=(n, 2))
     lowest = min(oracle.objective(X, labels) for labels in partitions(n, k))
-    found = recipe("kmeans", n_clusters=k, n_init=3, random_state=0).fit(X)
-    assert found.objective_ >= lowest * (1 - 1e-12)
+    model = recipe("kmeans", n_clusters=k, n_init=3, random_state=0).fit(X)
+    assert model.objective_ >= lowest * (1 - 1e-12)
     K = mapped(Rbf(gamma=0.5), X, 0).gram()
     lowest = min(oracle.kernel_objective(K, labels) for labels in partitions(n, k))
-    found = recipe("kernel-kmeans", n_clusters=k, n_init=3, random_state=0, featuremap__gamma=0.5).fit(X)
-    assert found.objective_ >= lowest * (1 - 1e-12) - 1e-14
+    model = recipe("kernel-kmeans", n_clusters=k, n_init=3, random_state=0, featuremap__gamma=0.5).fit(X)
+    assert model.objective_ >= lowest * (1 - 1e-12) - 1e-14
 
 
 @pytest.mark.parametrize("name", ["kmeans", "kernel-kmeans"])
@@ -103,14 +103,14 @@ def test_separated_groups_are_found_by_several_starts(name, seed):
 def test_sums_that_follow_equal_sums_anew():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
-    found = fit(Composition(Rbf(gamma=0.2), Centroids(), Argmax(), None, Random(), 6), X, Seeds(3))
-    K = found.space.gram()
+    fitted = fit(Composition(Rbf(gamma=0.2), Centroids(), Argmax(), None, Random(), 6), X, Seeds(3))
+    K = fitted.space.gram()
     history = []
-    start = Random().partition(found.space, Task(found.space.n, 6), Seeds(3).stream("init"))
-    for _ in range(found.n_iter):
+    start = Random().partition(fitted.space, Task(fitted.space.n, 6), Seeds(3).stream("init"))
+    for _ in range(fitted.n_iter):
         D = oracle.kernel_distances(K, start, 6)
         history.append(D[np.arange(300), start].sum())
         start = D.argmin(axis=1)
-    assert found.n_iter > 6
-    assert np.array_equal(start, found.labels)
-    np.testing.assert_allclose(found.history, history, rtol=1e-11)
+    assert fitted.n_iter > 6
+    assert np.array_equal(start, fitted.labels)
+    np.testing.assert_allclose(fitted.history, history, rtol=1e-11)

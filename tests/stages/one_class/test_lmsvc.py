@@ -76,17 +76,17 @@ def problems(draw, max_n=14, least=1.0):
 @given(problems(), st.integers(0, 1000), st.integers(1, 60), st.sampled_from(["paper", "window"]))
 def test_the_plain_steps(problem, seed, t_min, stop):
     X, gamma, C = problem
-    theta, n = 0.05, len(X)
-    most = max(t_min, math.ceil(2 * C / theta) + 1) + n
+    step_tol, n = 0.05, len(X)
+    most = max(t_min, math.ceil(2 * C / step_tol) + 1) + n
     drawn = np.random.default_rng(seed).integers(n, size=most)
     K = gram(X, gamma)
-    last, mean, t, margin = plain.steps(K, C, drawn, theta, t_min, 1 if stop == "paper" else n)
+    last, mean, t, margin = plain.steps(K, C, drawn, step_tol, t_min, 1 if stop == "paper" else n)
     assume(margin > 1e-6)
-    for average, wanted in ((False, last), (True, mean if t > 1 else last)):
-        found = solve(X, gamma, Drawn(drawn), C=C, theta=theta, t_min=t_min, stop=stop, average=average)
-        assert found.status.n_iter == t
-        assert found.value(X) == pytest.approx(K @ wanted, rel=1e-9, abs=1e-12)
-        assert found.status.history[0] == pytest.approx(plain.primal(K, wanted, C), rel=1e-9)
+    for average, expected in ((False, last), (True, mean if t > 1 else last)):
+        outcome = solve(X, gamma, Drawn(drawn), C=C, step_tol=step_tol, t_min=t_min, stop=stop, average=average)
+        assert outcome.status.n_iter == t
+        assert outcome.value(X) == pytest.approx(K @ expected, rel=1e-9, abs=1e-12)
+        assert outcome.status.history[0] == pytest.approx(plain.primal(K, expected, C), rel=1e-9)
 
 
 @given(problems(), st.integers(0, 1000))
@@ -124,7 +124,7 @@ def test_the_gap_is_a_bound(problem, seed, average):
 
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("C", [2.0, 8.0, 32.0])
-def test_it_comes_near_the_optimum_and_knows_how_near(gamma, C):
+def test_the_objective_is_within_the_reported_gap_of_the_optimum(gamma, C):
     X = np.random.default_rng(3).normal(size=(60, 2))
     K = gram(X, gamma)
     alpha = plain.optimum(K, C)
@@ -133,11 +133,11 @@ def test_it_comes_near_the_optimum_and_knows_how_near(gamma, C):
     short = solve(X, gamma, C=C)
     assert best <= short.status.history[0]
     assert short.status.history[0] - best <= short.status.facts["gap"] * short.status.history[0]
-    certain = solve(X, gamma, C=C, stop="gap")
-    assert certain.status.converged, certain.status.reason
-    assert best <= certain.status.history[0] <= best * (1 + 2e-3)
-    assert certain.status.facts["gap"] <= 1e-3
-    assert certain.value(X) == pytest.approx(K @ alpha, abs=0.1)
+    by_gap = solve(X, gamma, C=C, stop="gap")
+    assert by_gap.status.converged, by_gap.status.reason
+    assert best <= by_gap.status.history[0] <= best * (1 + 2e-3)
+    assert by_gap.status.facts["gap"] <= 1e-3
+    assert by_gap.value(X) == pytest.approx(K @ alpha, abs=0.1)
 
 
 @pytest.mark.parametrize(("gamma", "C"), [(0.3, 4.0), (2.0, 8.0), (2.0, 30.0)])
@@ -158,9 +158,9 @@ def test_the_mean_iterate_keeps_the_bound_of_the_theorem():
     gamma, C, T = 0.5, 8.0, 400
     K = gram(X, gamma)
     best = plain.primal(K, plain.optimum(K, C), C)
-    found = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, average=True) for seed in range(30)]
-    assert all(outcome.status.n_iter == T for outcome in found)
-    excess = np.mean([outcome.status.history[0] for outcome in found]) - best
+    outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, average=True) for seed in range(30)]
+    assert all(outcome.status.n_iter == T for outcome in outcomes)
+    excess = np.mean([outcome.status.history[0] for outcome in outcomes]) - best
     assert 0 < excess <= 2 * C**2 * (math.log(T) + 1) / T
     # the bound is loose; this is what to expect
     assert excess < 0.2
@@ -180,15 +180,15 @@ def test_below_one_every_draw_counts(problem, seed):
 
 
 @given(problems(max_n=10, least=0.01), st.integers(0, 1000), st.floats(0.0, 0.9), st.booleans())
-def test_the_quantile_offset_is_never_empty(problem, seed, kappa, average):
+def test_the_quantile_level_is_never_empty(problem, seed, outlier_fraction, average):
     X, gamma, C = problem
-    outcome = solve(X, gamma, seed, C=C, offset="quantile", kappa=kappa, average=average)
+    outcome = solve(X, gamma, seed, C=C, level="quantile", outlier_fraction=outlier_fraction, average=average)
     values = outcome.value(X)
     outside = np.count_nonzero(values < outcome.level)
-    assert outside <= math.floor(kappa * len(X))
+    assert outside <= math.floor(outlier_fraction * len(X))
     assert outcome.status.facts["n_inside"] == len(X) - outside > 0
     assert not outcome.status.facts["domain_empty"]
-    assert outcome.level == pytest.approx(np.sort(values)[math.floor(kappa * len(X))])
+    assert outcome.level == pytest.approx(np.sort(values)[math.floor(outlier_fraction * len(X))])
 
 
 @given(problems(), st.integers(0, 1000), st.sampled_from(["paper", "gap"]))
@@ -221,10 +221,10 @@ def test_neither_the_stretches_nor_the_stop_change_the_draws(monkeypatch):
     whole = solve(X, 2.0, **parameters)
     assert whole.status.n_iter == 3000
     monkeypatch.setattr(lmsvc, "LONG_BYTES", 0)
-    pieces = solve(X, 2.0, **parameters)
+    in_stretches = solve(X, 2.0, **parameters)
     monkeypatch.setattr(lmsvc, "CHUNK_STEPS", 7)
     small = solve(X, 2.0, **parameters)
-    for other in (pieces, small):
+    for other in (in_stretches, small):
         assert np.array_equal(other.centres, whole.centres)
         assert np.array_equal(other.weights, whole.weights)
         assert other.status.facts["norm2"] == pytest.approx(whole.status.facts["norm2"], rel=1e-12)
@@ -271,7 +271,7 @@ class TestDegenerate:
         assert outcome.value(X) == pytest.approx(np.ones(30), abs=0.1)
         assert outcome.status.facts["gap"] < 0.1
         with pytest.warns(ClusterkitWarning, match="all 30 samples are equal"):
-            run = fit(Composition(Rbf(gamma=1.0), Lmsvc(offset="quantile"), CompleteGraph()), X, Seeds(0))
+            run = fit(Composition(Rbf(gamma=1.0), Lmsvc(level="quantile"), CompleteGraph()), X, Seeds(0))
         assert run.labels.tolist() == [0] * 30
 
     def test_no_overlap_of_kernels(self):
@@ -285,7 +285,7 @@ class TestDegenerate:
         X = np.random.default_rng(0).normal(size=(20, 2))
         assert solve(X, 1e-14).value(X) == pytest.approx(np.ones(20), abs=0.1)
 
-    def test_a_first_step_below_theta(self):
+    def test_a_first_step_below_the_tolerance(self):
         X = np.random.default_rng(0).normal(size=(20, 2))
         with pytest.warns(ClusterkitWarning, match=r"C = 0\.005 < 1"):
             outcomes = [solve(X, 1.0, C=0.005, average=average) for average in (False, True)]
@@ -312,20 +312,20 @@ class TestOtherSpaces:
         assert one.value(X) == pytest.approx(other.value(X), abs=1e-9)
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    @pytest.mark.parametrize("offset", ["one", "quantile"])
-    def test_dense_and_streamed_are_equal_to_the_bit(self, dtype, offset):
+    @pytest.mark.parametrize("level", ["one", "quantile"])
+    def test_dense_and_streamed_are_equal_to_the_bit(self, dtype, level):
         X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
-        dense, streamed = (self.domain(Elm(n_hidden=40, storage=s), X, offset=offset) for s in ("dense", "streamed"))
+        dense, streamed = (self.domain(Elm(n_hidden=40, storage=s), X, level=level) for s in ("dense", "streamed"))
         assert dense.level == streamed.level
         assert np.array_equal(dense.function.w, streamed.function.w)
         again = pickle.loads(pickle.dumps(dense))
         assert np.array_equal(again.value(X), dense.value(X))
 
-    @pytest.mark.parametrize("offset", ["one", "quantile"])
+    @pytest.mark.parametrize("level", ["one", "quantile"])
     @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
-    def test_the_units_of_features_do_not_matter(self, scale, offset):
+    def test_the_units_of_features_do_not_matter(self, scale, level):
         X = np.random.default_rng(1).normal(size=(50, 3)) + 3
-        one, other = (self.domain(Identity(), X * s, offset=offset) for s in (1.0, scale))
+        one, other = (self.domain(Identity(), X * s, level=level) for s in (1.0, scale))
         assert one.status.n_iter == other.status.n_iter
         assert other.value(X * scale) - other.level == pytest.approx(one.value(X) - one.level, abs=1e-9)
         assert other.status.facts["n_inside"] == one.status.facts["n_inside"] > 0
@@ -340,7 +340,7 @@ class TestOtherSpaces:
 class TestEnding:
     X = np.random.default_rng(5).normal(size=(60, 2))
 
-    def test_t_max_says_so(self):
+    def test_t_max_is_the_stop_reason(self):
         outcome = solve(self.X, 2.0, t_max=30)
         assert outcome.status.n_iter == 30
         assert not outcome.status.converged
@@ -376,12 +376,12 @@ class TestEnding:
         ("parameters", "words"),
         [
             ({"C": 0.0}, r"lmsvc': C must be > 0, got 0\.0"),
-            ({"theta": 0.0}, "lmsvc': theta must be > 0"),
+            ({"step_tol": 0.0}, "lmsvc': step_tol must be > 0"),
             ({"t_min": 0}, "lmsvc': t_min must be an integer >= 1"),
             ({"t_max": 0}, "lmsvc': t_max must be an integer >= 1 or None"),
             ({"stop": "never"}, "lmsvc': stop must be one of 'paper', 'window', 'gap'"),
-            ({"offset": "two"}, "lmsvc': offset must be one of 'one', 'quantile'"),
-            ({"kappa": 1.0}, "lmsvc': kappa must be >= 0 and < 1"),
+            ({"level": "two"}, "lmsvc': level must be one of 'one', 'quantile'"),
+            ({"outlier_fraction": 1.0}, "lmsvc': outlier_fraction must be >= 0 and < 1"),
         ],
     )
     def test_messages(self, parameters, words):
@@ -429,9 +429,9 @@ def test_four_gaussians_lose_strays_at_worst():
     assert min(scores) > 0.98, scores
 
 
-def test_two_moons_with_the_quantile_offset():
+def test_two_moons_with_the_quantile_level():
     X, y = make_moons(400, noise=0.05, random_state=0)
-    solver = Lmsvc(C=32.0, t_min=4000, offset="quantile", kappa=0.02)
+    solver = Lmsvc(C=32.0, t_min=4000, level="quantile", outlier_fraction=0.02)
     scores = [
         adjusted_rand_score(y, fit(Composition(Rbf(gamma=32.0), solver, equilibrium()), X, Seeds(seed)).labels)
         for seed in range(6)

@@ -45,7 +45,7 @@ def solve(solver, X, gamma):
 
 
 def half(distances):
-    """Bounds of a caller's own."""
+    """Bounds by a function of the caller."""
     return np.full(len(distances), 0.5)
 
 
@@ -110,7 +110,7 @@ def test_duplicates_share_a_side(problem, weights):
     assert np.array_equal(run.labels[::2], run.labels[1::2])
 
 
-def test_equal_distances_bound_nobody():
+def test_equal_distances_bound_no_sample():
     # the corners of a regular simplex, and points too far apart to be seen by the kernel
     for X, gamma in ((np.eye(5), 1.0), (np.arange(20.0)[:, None], 1e6)):
         squares = position(gram(X, gamma))
@@ -120,7 +120,7 @@ def test_equal_distances_bound_nobody():
         assert outcome.status.facts["n_bsv"] == 0
 
 
-def test_rounding_bounds_nobody():
+def test_rounding_bounds_no_sample():
     X = np.random.default_rng(0).normal(size=(50, 2))
     prepared = Psvdd().prepare(KernelSpace(X, Gaussian(1e-17)), Task(50, None), RNG)
     assert np.all(prepared.sphere.bounds == 1.0)
@@ -157,7 +157,7 @@ def test_the_mean_needs_no_matrix(monkeypatch):
 def test_features_and_linear_kernel_agree(dtype):
     X = np.random.default_rng(2).normal(size=(40, 3)).astype(dtype)
     kernel = Psvdd().prepare(KernelSpace(X, Linear()), Task(40, None), RNG)
-    features = Psvdd().prepare(Identity().fit(X, RNG), Task(40, None), RNG)
+    features = Psvdd().prepare(Identity().fit(X, Task(40, None), RNG), Task(40, None), RNG)
     assert kernel.squared_distances == pytest.approx(features.squared_distances, rel=1e-4)
     one, other = (prepared.solve(None, None, RNG) for prepared in (kernel, features))
     assert isinstance(one, FunctionDomain)
@@ -178,8 +178,8 @@ def test_going_on_from_other_weights():
     assert isinstance(prepared, Resumable)
     first = prepared.solve(None, None, RNG)
     other = prepared.resolve(Psvdd(weights="inverse"), first)
-    wanted = solve(Psvdd(weights="inverse"), X, 1.0)
-    assert other.status.history[0] == pytest.approx(wanted.status.history[0], abs=2e-6)
+    expected = solve(Psvdd(weights="inverse"), X, 1.0)
+    assert other.status.history[0] == pytest.approx(expected.status.history[0], abs=2e-6)
     assert "C" not in other.status.facts
     assert prepared.objective(None, other) == pytest.approx([other.status.history[0]])
 
@@ -187,9 +187,9 @@ def test_going_on_from_other_weights():
 class TestParameters:
     X = np.random.default_rng(5).normal(size=(40, 2))
 
-    def test_own_functions_and_bounds(self):
-        own = solve(Psvdd(weights=half), self.X, 1.0)
-        assert np.array_equal(own.weights, solve(Psvdd(weights=[0.5] * 40), self.X, 1.0).weights)
+    def test_functions_and_bounds(self):
+        outcome = solve(Psvdd(weights=half), self.X, 1.0)
+        assert np.array_equal(outcome.weights, solve(Psvdd(weights=[0.5] * 40), self.X, 1.0).weights)
         assert pickle.loads(pickle.dumps(Psvdd(weights=half))) == Psvdd(weights=half)
         assert hash(Psvdd(weights=[0.5] * 3)) == hash(Psvdd(weights=np.full(3, 0.5)))
 

@@ -123,11 +123,11 @@ def test_equal_samples():
 
 class TestParameters:
     def test_a_solver_in_any_form(self):
-        wanted = Subsampled(Svdd(nu=0.1), fraction=0.2)
-        assert Subsampled({"name": "svdd", "nu": 0.1}, fraction=0.2) == wanted
+        expected = Subsampled(Svdd(nu=0.1), fraction=0.2)
+        assert Subsampled({"name": "svdd", "nu": 0.1}, fraction=0.2) == expected
         assert hash(Subsampled("svdd")) == hash(Subsampled())
         assert Subsampled() == Subsampled(Svdd())
-        assert pickle.loads(pickle.dumps(wanted)) == wanted
+        assert pickle.loads(pickle.dumps(expected)) == expected
 
     def test_its_parameters_are_reached_by_name(self):
         model = Pipeline("rbf", "subsampled", "complete_graph", random_state=0)

@@ -64,12 +64,12 @@ def distances2(K, beta):
 @given(problems())
 def test_feasible_exactly_and_optimal_within_tol(problem):
     X, gamma, C = problem
-    found, outcome = solve(X, gamma, C=C)
-    beta, n = found.beta, len(X)
+    solution, outcome = solve(X, gamma, C=C)
+    beta, n = solution.beta, len(X)
     assert abs(beta.sum() - 1.0) <= 1e-12 * n
     assert np.all(beta >= 0)
     assert np.all(beta <= min(C, 1.0))
-    assert found.converged
+    assert solution.converged
     assert gap(gram(X, gamma), beta, np.full(n, min(C, 1.0))) <= TOL + 1e-12 * n
     assert outcome.status.facts["gap"] <= TOL
     assert outcome.status.facts["n_sv"] == np.count_nonzero(beta)
@@ -80,8 +80,8 @@ def test_feasible_exactly_and_optimal_within_tol(problem):
 @given(problems())
 def test_optimality_conditions_of_the_radius(problem):
     X, gamma, C = problem
-    found, outcome = solve(X, gamma, C=C)
-    facts, beta = outcome.status.facts, found.beta
+    solution, outcome = solve(X, gamma, C=C)
+    facts, beta = outcome.status.facts, solution.beta
     R = distances2(gram(X, gamma), beta)
     eps, radius2 = TOL + 1e-12 * len(X), facts["radius2"]
     bounded = (beta >= C * (1 - 1e-9)) & (C < 1)
@@ -105,8 +105,8 @@ def test_optimality_conditions_of_the_radius(problem):
 @given(problems())
 def test_no_free_support_vector_lies_outside_its_contour(problem):
     X, gamma, C = problem
-    found, outcome = solve(X, gamma, C=C)
-    free = (found.beta > 1e-9) & ((found.beta < C * (1 - 1e-9)) | (C >= 1))
+    solution, outcome = solve(X, gamma, C=C)
+    free = (solution.beta > 1e-9) & ((solution.beta < C * (1 - 1e-9)) | (C >= 1))
     if not outcome.status.facts["degenerate"]:
         assert np.all(outcome.value(X[free]) >= outcome.level)
     if C >= 1:
@@ -117,8 +117,8 @@ def test_no_free_support_vector_lies_outside_its_contour(problem):
 def test_value_of_a_general_solver(problem):
     X, gamma, C = problem
     K, bounds = gram(X, gamma), np.full(len(X), min(C, 1.0))
-    found, _ = solve(X, gamma, C=C)
-    assert dual_value(K, found.beta) == pytest.approx(quadratic_program(K, bounds), abs=2e-7)
+    solution, _ = solve(X, gamma, C=C)
+    assert dual_value(K, solution.beta) == pytest.approx(quadratic_program(K, bounds), abs=2e-7)
 
 
 @pytest.mark.parametrize("C", [0.03, 0.2, 1.0])
@@ -132,13 +132,13 @@ def test_the_compiled_loop_is_the_plain_loop(C, gamma):
     dual = MatrixDual(KernelMatrix.of(KernelSpace(X, Gaussian(gamma))), X)
     start = dual.start(bounds)
     beta, n_iter = smo(gram(X, gamma), bounds, start, TOL, max_iter=25)
-    for found in (
+    for solution in (
         dual.minimise(bounds, TOL, 25, 2**20),
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, 25, 2**20, start=start),
         minimise_gaussian(X, Gaussian(gamma), bounds, TOL, 25, 8 * 60 * 2, start=start),
     ):
-        assert found.n_iter == n_iter
-        assert found.beta == pytest.approx(beta, abs=1e-10)
+        assert solution.n_iter == n_iter
+        assert solution.beta == pytest.approx(beta, abs=1e-10)
 
 
 @given(problems(), st.integers(0, 2**32 - 1))
@@ -157,8 +157,8 @@ def test_translation_rotation_and_scale(problem, scale, shift, angle):
     X, gamma, C = problem
     moved = X.copy()
     if X.shape[1] > 1:
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        moved[:, :2] = moved[:, :2] @ turn
+        rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        moved[:, :2] = moved[:, :2] @ rotation
     moved = scale * (moved + shift)
     assume(gamma <= 50)  # beyond, rounding of the coordinates moves the exponent
     _, outcome = solve(X, gamma, C=C)
@@ -178,8 +178,8 @@ def test_monotone_in_C(problem, factor):
 
 
 def _radius_is_unique(X, gamma, C):
-    found, _ = solve(X, gamma, C=C)
-    return bool(((found.beta > 1e-6) & (found.beta < min(C, 1.0) - 1e-6)).any())
+    solution, _ = solve(X, gamma, C=C)
+    return bool(((solution.beta > 1e-6) & (solution.beta < min(C, 1.0) - 1e-6)).any())
 
 
 @given(problems(max_n=12))
@@ -196,8 +196,8 @@ def test_duplicating_every_point_changes_nothing(problem):
 @given(problems())
 def test_a_bound_above_every_beta_is_no_bound(problem):
     X, gamma, _ = problem
-    found, free = solve(X, gamma, C=1.0)
-    _, bounded = solve(X, gamma, C=min(1.0, float(found.beta.max()) + 1e-9))
+    solution, free = solve(X, gamma, C=1.0)
+    _, bounded = solve(X, gamma, C=min(1.0, float(solution.beta.max()) + 1e-9))
     assert bounded.status.history[0] == pytest.approx(free.status.history[0], abs=2 * TOL)
     assert bounded.value(X) == pytest.approx(free.value(X), abs=2 * np.sqrt(TOL))
 
@@ -208,12 +208,12 @@ def test_libsvm_agrees(C, gamma):
     from sklearn.svm import OneClassSVM
 
     X = np.random.default_rng(3).normal(size=(100, 3))
-    found, outcome = solve(X, gamma, C=C, tol=1e-10)
+    solution, outcome = solve(X, gamma, C=C, tol=1e-10)
     svm = OneClassSVM(gamma=gamma, nu=1 / (len(X) * C), tol=1e-10).fit(X)
     beta = np.zeros(len(X))
     beta[svm.support_] = svm.dual_coef_[0] / svm.dual_coef_.sum()
     K = gram(X, gamma)
-    assert found.beta @ K @ found.beta == pytest.approx(beta @ K @ beta, abs=1e-9)
+    assert solution.beta @ K @ solution.beta == pytest.approx(beta @ K @ beta, abs=1e-9)
     assert outcome.level == pytest.approx(-svm.intercept_[0] / svm.dual_coef_.sum(), abs=1e-8)
 
 
@@ -241,11 +241,11 @@ def test_the_memory_cap_is_kept(monkeypatch, kernel):
 
 
 def test_start_is_feasible_for_any_bounds():
-    from clusterkit.solvers.one_class._smo_any_kernel_jit import nearest_start
+    from clusterkit.solvers.one_class._smo_any_kernel_jit import filled_in_order
 
     bounds = np.array([0.5, 0.3, 0.4, 0.2])
-    assert nearest_start(np.array([2, 0, 1, 3]), bounds) == pytest.approx([0.5, 0.1, 0.4, 0.0])
-    assert nearest_start(np.arange(3), np.full(3, 1 / 3)) == pytest.approx([1 / 3] * 3)
+    assert filled_in_order(np.array([2, 0, 1, 3]), bounds) == pytest.approx([0.5, 0.1, 0.4, 0.0])
+    assert filled_in_order(np.arange(3), np.full(3, 1 / 3)) == pytest.approx([1 / 3] * 3)
 
 
 class TestDegenerate:
@@ -259,8 +259,8 @@ class TestDegenerate:
     @pytest.mark.parametrize("n", [2, 7, 49])
     def test_only_one_feasible_point_makes_all_outliers(self, n):
         X = np.random.default_rng(n).normal(size=(n, 2))
-        found, outcome = solve(X, 1.0, C=1.0 / n)
-        assert found.beta == pytest.approx(np.full(n, 1.0 / n))
+        solution, outcome = solve(X, 1.0, C=1.0 / n)
+        assert solution.beta == pytest.approx(np.full(n, 1.0 / n))
         assert outcome.status.facts["degenerate"]
         assert outcome.status.facts["n_bsv"] == n
         assert not np.any(outcome.value(X) >= outcome.level)
@@ -273,14 +273,14 @@ class TestDegenerate:
         assert np.all(outcome.value(X) >= outcome.level)
 
     def test_no_overlap_of_kernels_gives_equal_weights(self):
-        found, outcome = solve(np.arange(20.0)[:, None], 1e6)
-        assert found.beta == pytest.approx(np.full(20, 0.05), abs=1e-6)
+        solution, outcome = solve(np.arange(20.0)[:, None], 1e6)
+        assert solution.beta == pytest.approx(np.full(20, 0.05), abs=1e-6)
         assert outcome.status.facts["radius2"] == pytest.approx(0.95, abs=1e-6)
 
     def test_a_kernel_of_ones_is_accepted_at_once(self):
         X = np.random.default_rng(0).normal(size=(20, 2))
-        found, outcome = solve(X, 1e-14)
-        assert found.n_iter == 0
+        solution, outcome = solve(X, 1e-14)
+        assert solution.n_iter == 0
         assert np.all(outcome.value(X) >= outcome.level)
 
 
@@ -317,7 +317,7 @@ class TestFeatures:
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
-    def test_far_from_the_origin_nobody_is_outside_without_slack(self, dtype, scale):
+    def test_far_from_the_origin_no_sample_is_outside_without_slack(self, dtype, scale):
         X = ((np.random.default_rng(1).normal(size=(50, 3)) + 30) * scale).astype(dtype)
         outcome = self.sphere(Identity(), X).outcome
         assert np.all(outcome.value(X) >= outcome.level)
@@ -373,10 +373,10 @@ class TestParameters:
 
     def test_weights_bound_each_sample(self):
         weights = np.linspace(0.5, 2.0, 40)
-        found, _ = solve(self.X, 1.0, C=0.06, weights=weights)
-        assert np.all(found.beta <= 0.06 * weights)
+        solution, _ = solve(self.X, 1.0, C=0.06, weights=weights)
+        assert np.all(solution.beta <= 0.06 * weights)
         K, bounds = gram(self.X, 1.0), 0.06 * weights
-        assert gap(K, found.beta, bounds) <= TOL + 1e-10
+        assert gap(K, solution.beta, bounds) <= TOL + 1e-10
         assert hash(Svdd(weights=weights)) == hash(Svdd(weights=list(weights)))
         assert Svdd(weights=weights) == Svdd(weights=tuple(weights))
 

@@ -1,4 +1,4 @@
-"""svdd from a previous outcome: another C, another width, other samples; the optimum is that of a cold start."""
+"""svdd from a previous outcome: another C, another width, other samples; the optimum is the same as without one."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_another_C_from_a_previous_outcome(space, before, after, precision):
     prepared = old.prepare(space, Task(n, None), RNG)
     assert isinstance(prepared, Resumable)
     previous = prepared.solve(None, None, RNG)
-    warm = prepared.resolve(new, previous)
-    cold = new.prepare(space, Task(n, None), RNG).solve(None, None, RNG)
-    assert warm.status.converged
-    assert warm.status.facts["C"] == new.C
-    same(warm, cold, space.points)
+    resumed = prepared.resolve(new, previous)
+    fresh = new.prepare(space, Task(n, None), RNG).solve(None, None, RNG)
+    assert resumed.status.converged
+    assert resumed.status.facts["C"] == new.C
+    same(resumed, fresh, space.points)
     if precision == "float32":
         single = prepared.resolve(Svdd(C=new.C, precision=precision), previous)
-        assert single.status.history[0] == pytest.approx(cold.status.history[0], abs=5e-6)
+        assert single.status.history[0] == pytest.approx(fresh.status.history[0], abs=5e-6)
 
 
 @given(spaces(), st.floats(-2, 2), st.floats(0, 1))
@@ -64,9 +64,9 @@ def test_another_width_from_a_previous_outcome(space, exponent, t):
     previous = prepare(space, C=C).solve(None, None, RNG)
     other = space.rescaled(10.0**exponent)
     prepared = prepare(other, C=C)
-    warm, cold = prepared.solve(None, previous, RNG), prepared.solve(None, None, RNG)
-    assert warm.status.converged
-    same(warm, cold, space.points)
+    resumed, fresh = prepared.solve(None, previous, RNG), prepared.solve(None, None, RNG)
+    assert resumed.status.converged
+    same(resumed, fresh, space.points)
     beta = prepared.minimise(previous).beta
     assert gap(gram(space.points, 10.0**exponent), beta, np.full(space.n, min(C, 1.0))) <= TOL + 1e-12 * space.n
 
@@ -95,6 +95,6 @@ def test_an_outcome_of_other_samples_does_no_harm(shift):
 def test_other_kernels_and_features_start_afresh(space):
     prepared = prepare(space, C=1.0)
     previous = prepared.solve(None, None, RNG)
-    warm = prepared.resolve(Svdd(C=0.2, tol=TOL), previous)
-    cold = prepare(space, C=0.2).solve(None, None, RNG)
-    assert warm.level == cold.level
+    resumed = prepared.resolve(Svdd(C=0.2, tol=TOL), previous)
+    fresh = prepare(space, C=0.2).solve(None, None, RNG)
+    assert resumed.level == fresh.level

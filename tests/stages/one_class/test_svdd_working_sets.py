@@ -17,10 +17,10 @@ from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.solvers.one_class._working_sets import Sizes, minimise_gaussian
+from clusterkit.solvers.one_class._working_sets import SetSizes, minimise_gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
 
-SMALL = Sizes(direct=12, half=8, share=16, free=64, ratio=3)
+SMALL = SetSizes(max_direct=12, min_candidates=8, candidate_divisor=16, max_free=64, sample_divisor=3)
 POOL = 2**20
 
 
@@ -67,11 +67,11 @@ def test_the_objective_is_that_of_libsvm(X, gamma, t):
     K = gram(X, gamma)
     # the gap bounds what is missing to the minimum: a tolerance relative to it
     rough, _ = solve(X, gamma, C=C, tol=1e-5)
-    found, outcome = solve(X, gamma, C=C, tol=3e-7 * float(rough.beta @ K @ rough.beta))
-    ours = float(found.beta @ K @ found.beta)
+    solution, outcome = solve(X, gamma, C=C, tol=3e-7 * float(rough.beta @ K @ rough.beta))
+    ours = float(solution.beta @ K @ solution.beta)
     assert outcome.status.converged
     assert outcome.status.history[0] == pytest.approx(ours, rel=1e-9)
-    # LIBSVM knows no nu = 1 and no C = 1: these have an answer in closed form, or the invariants below
+    # LIBSVM takes no nu = 1 and no C = 1: for these there is a closed form, or the invariants below
     if n * C <= 1.0 or C >= 1.0:
         return
     assert ours == pytest.approx(libsvm(X, gamma, C, K), rel=1e-6)
@@ -80,54 +80,55 @@ def test_the_objective_is_that_of_libsvm(X, gamma, t):
 @given(samples(), GAMMAS)
 def test_only_one_feasible_point(X, gamma):
     n = len(X)
-    found, outcome = solve(X, gamma, C=1.0 / n)
-    assert found.beta == pytest.approx(np.full(n, 1.0 / n), rel=1e-9)
+    solution, outcome = solve(X, gamma, C=1.0 / n)
+    assert solution.beta == pytest.approx(np.full(n, 1.0 / n), rel=1e-9)
     assert outcome.status.facts["degenerate"] == (n > 1)
     assert outcome.status.history[0] == pytest.approx(gram(X, gamma).mean(), rel=1e-9)
 
 
 @given(st.floats(0.01, 10.0), GAMMAS, st.floats(0.5, 3.0))
 def test_two_points_share_the_weight(distance, gamma, C):
-    found, outcome = solve(np.array([[0.0], [distance]]), gamma, C=C, tol=1e-9)
+    solution, outcome = solve(np.array([[0.0], [distance]]), gamma, C=C, tol=1e-9)
     k = np.exp(-gamma * distance**2)
     # for a kernel value near 1 any weights are within the tolerance
     assert outcome.status.history[0] == pytest.approx((1.0 + k) / 2.0, abs=1e-9)
     if k < 0.99:
-        assert found.beta == pytest.approx([0.5, 0.5], abs=1e-6)
+        assert solution.beta == pytest.approx([0.5, 0.5], abs=1e-6)
         if C > 0.51:
             assert outcome.status.facts["radius2"] == pytest.approx((1.0 - k) / 2.0, abs=1e-6)
 
 
 @given(st.integers(1, 60), st.floats(1.0, 5.0))
 def test_without_overlap_all_weights_are_equal(n, C):
-    found, outcome = solve(np.arange(float(n))[:, None], 1e6, C=C)
-    assert found.beta == pytest.approx(np.full(n, 1.0 / n), abs=1e-6)
+    solution, outcome = solve(np.arange(float(n))[:, None], 1e6, C=C)
+    assert solution.beta == pytest.approx(np.full(n, 1.0 / n), abs=1e-6)
     assert outcome.status.facts["radius2"] == pytest.approx(1.0 - 1.0 / n, abs=1e-6)
 
 
 @given(samples(max_n=50), GAMMAS, st.floats(0.0, 1.0))
 def test_a_general_solver_has_no_lower_objective(X, gamma, t):
     C = (1.0 + t * (len(X) - 1)) / len(X)
-    found, _ = solve(X, gamma, C=C, tol=1e-9)
+    solution, _ = solve(X, gamma, C=C, tol=1e-9)
     K = gram(X, gamma)
     # the gap bounds how far above the minimum it can be; the general solver may stop early, so one side only
-    assert dual_value(K, found.beta) <= quadratic_program(K, np.full(len(X), min(C, 1.0))) + 2e-8
+    assert dual_value(K, solution.beta) <= quadratic_program(K, np.full(len(X), min(C, 1.0))) + 2e-8
 
 
 @given(samples(max_n=120), GAMMAS, st.floats(0.0, 1.0), st.integers(2, 8))
-def test_working_sets_reach_the_optimum_of_all_points(X, gamma, t, half):
+def test_working_sets_reach_the_optimum_of_all_points(X, gamma, t, min_candidates):
     X = np.unique(X, axis=0)
     n = len(X)
     C = (1.0 + t**3 * (n - 1)) / n
     whole = minimum(X, gamma, C)
-    parts = minimum(X, gamma, C, sizes=Sizes(direct=12, half=half, share=16, free=40, ratio=3))
+    sizes = SetSizes(max_direct=12, min_candidates=min_candidates, candidate_divisor=16, max_free=40, sample_divisor=3)
+    parts = minimum(X, gamma, C, sizes=sizes)
     K, bounds = gram(X, gamma), np.full(n, min(C, 1.0))
-    for found in (whole, parts):
-        assert found.converged
-        assert abs(found.beta.sum() - 1.0) <= 1e-12 * n
-        assert np.all((found.beta >= 0) & (found.beta <= bounds))
-        assert gap(K, found.beta, bounds) <= 1e-8 + 1e-12 * n
-        assert found.gradient == pytest.approx(2.0 * K @ found.beta - 1.0, abs=1e-12)
+    for solution in (whole, parts):
+        assert solution.converged
+        assert abs(solution.beta.sum() - 1.0) <= 1e-12 * n
+        assert np.all((solution.beta >= 0) & (solution.beta <= bounds))
+        assert gap(K, solution.beta, bounds) <= 1e-8 + 1e-12 * n
+        assert solution.gradient == pytest.approx(2.0 * K @ solution.beta - 1.0, abs=1e-12)
     assert parts.beta @ K @ parts.beta == pytest.approx(whole.beta @ K @ whole.beta, abs=1e-8)
     if n > 60 and not (1.0 <= n * C <= 1.0 + 1e-9):
         assert whole.rounds == 1
@@ -135,26 +136,26 @@ def test_working_sets_reach_the_optimum_of_all_points(X, gamma, t, half):
 
 def test_the_levels_are_really_used():
     X = np.random.default_rng(0).normal(size=(400, 2))
-    found = minimum(X, 2.0, 0.02, sizes=SMALL)
-    assert found.rounds > 3
-    assert found.converged
+    solution = minimum(X, 2.0, 0.02, sizes=SMALL)
+    assert solution.rounds > 3
+    assert solution.converged
 
 
 @given(samples(max_n=60), GAMMAS, st.integers(2, 4), st.floats(0.0, 1.0))
-def test_repeated_samples_share_what_one_would_have(X, gamma, copies, t):
+def test_repeated_samples_share_the_weight_of_one_sample(X, gamma, copies, t):
     X = np.unique(X, axis=0)
     n = len(X)
     C = (1.0 + t * (n - 1)) / n
-    one, outcome = solve(X, gamma, C=C, tol=1e-9)
+    single, outcome = solve(X, gamma, C=C, tol=1e-9)
     many, several = solve(np.repeat(X, copies, axis=0), gamma, C=C / copies, tol=1e-9)
     together = many.beta.reshape(n, copies).sum(axis=1)
     K = gram(X, gamma)
-    assert together @ K @ together == pytest.approx(one.beta @ K @ one.beta, abs=1e-8)
+    assert together @ K @ together == pytest.approx(single.beta @ K @ single.beta, abs=1e-8)
     assert np.ptp(many.beta.reshape(n, copies), axis=1) == pytest.approx(np.zeros(n), abs=1e-15)
     assert np.all(many.beta <= C / copies)
     # the path is the same but for rounding; where K is near singular that is enough for another point of the optimum
     assert several.value(X) == pytest.approx(outcome.value(X), abs=1e-4)
-    if np.abs(together - one.beta).max() > 1e-12:
+    if np.abs(together - single.beta).max() > 1e-12:
         return
     assert len(several.centres) == len(outcome.centres)
     assert several.value(X) == pytest.approx(outcome.value(X), abs=1e-12)
@@ -166,9 +167,9 @@ def test_repeated_samples_share_what_one_would_have(X, gamma, copies, t):
 def test_weights_of_repeated_samples_share_in_proportion():
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 2)), 2, axis=0)
     weights = np.tile([1.0, 3.0], 10)
-    found, _ = solve(X, 1.0, C=0.04, weights=weights)
-    assert found.beta[1::2] == pytest.approx(3.0 * found.beta[::2], rel=1e-12)
-    assert np.all(found.beta <= 0.04 * weights)
+    solution, _ = solve(X, 1.0, C=0.04, weights=weights)
+    assert solution.beta[1::2] == pytest.approx(3.0 * solution.beta[::2], rel=1e-12)
+    assert np.all(solution.beta <= 0.04 * weights)
 
 
 @given(samples(max_n=80), st.floats(-2.0, 2.0).map(lambda e: 10.0**e), st.floats(0.0, 1.0))
@@ -235,12 +236,12 @@ def test_an_interrupt_keeps_a_feasible_point(at):
             raise KeyboardInterrupt
 
     with listening(stop):
-        found = minimum(X, 2.0, 0.02, sizes=SMALL)
-    assert found.interrupted
-    assert not found.converged
-    assert found.beta.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.all((found.beta >= 0) & (found.beta <= 0.02))
-    assert found.gradient == pytest.approx(2.0 * gram(X, 2.0) @ found.beta - 1.0, abs=1e-12)
+        solution = minimum(X, 2.0, 0.02, sizes=SMALL)
+    assert solution.interrupted
+    assert not solution.converged
+    assert solution.beta.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.all((solution.beta >= 0) & (solution.beta <= 0.02))
+    assert solution.gradient == pytest.approx(2.0 * gram(X, 2.0) @ solution.beta - 1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [60, 4000])
@@ -255,9 +256,9 @@ def test_max_iter_counts_all_pairs(n):
 def test_a_large_set_is_solved_without_its_matrix(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1M")
     X = np.random.default_rng(0).normal(size=(20_000, 2))
-    found, outcome = solve(X, 1.0, nu=0.01)
+    solution, outcome = solve(X, 1.0, nu=0.01)
     assert outcome.status.converged
     facts, C = outcome.status.facts, 1 / 200
     assert facts["n_bsv"] <= 200 <= facts["n_sv"]
     G = 2.0 * outcome.value(X) - 1.0
-    assert G[found.beta > 0].max() - G[found.beta < C].min() <= 1e-6 + 1e-10
+    assert G[solution.beta > 0].max() - G[solution.beta < C].min() <= 1e-6 + 1e-10

@@ -57,7 +57,7 @@ def test_seeds_are_distinct_in_value_and_nearest(n, distinct, d, seed, weighting
     rng = np.random.default_rng(seed)
     X = (rng.normal(size=(distinct, d)) + offset)[rng.integers(distinct, size=n)]
     k = int(rng.integers(1, n + 1))
-    found = len(np.unique(X, axis=0))
+    values = len(np.unique(X, axis=0))
     for space in spaces(X):
         if offset and isinstance(space, KernelSpace):
             continue  # its inner products have lost the differences already
@@ -67,7 +67,7 @@ def test_seeds_are_distinct_in_value_and_nearest(n, distinct, d, seed, weighting
         assert np.array_equal(labels, seeds_of(space, k, seed, weighting))
         if k == 1:
             continue
-        if k >= found:  # every distinct value is a seed, so no part mixes values
+        if k >= values:  # every distinct value is a seed, so no part mixes values
             assert all(len(np.unique(X[labels == j], axis=0)) == 1 for j in range(k))
         else:  # duplicates share a label
             assert all(len(set(labels[np.all(x == X, axis=1)])) == 1 for x in X)
@@ -141,10 +141,10 @@ def test_parameters_are_checked():
 
 def test_stage_modules_import_nothing_heavy():
     modules = [
-        "solvers.nmf",
-        "solvers.centroids",
+        "solvers.factorisation.nmf",
+        "solvers.means.centroids",
         "labelers.rows_kmeans",
-        "kernels.lloyd",
+        "numerics.lloyd",
         *(f"partitioners.{name}" for name in ("seeds", "random", "kmeans", "kmeans_mapped")),
     ]
     code = "import sys, " + ", ".join(f"clusterkit.{module}" for module in modules)

@@ -32,7 +32,7 @@ def dense(H):
 
 
 def solved(space, labels, k, codec=Argmax(), **parameters):  # noqa: B008 (frozen)
-    """The preparation, the coded labels and the outcome of one turn."""
+    """The preparation, the coded labels and the outcome of one iteration."""
     rng = np.random.default_rng(0)
     prepared = Ridge(**parameters).prepare(space, Task(space.n, k), rng)
     coded = codec.encode(labels, k)
@@ -55,9 +55,9 @@ def problem(draw):
     return H, rng.integers(k, size=n), k, codec, 10.0 ** draw(st.floats(-3, 3))
 
 
-@given(given=problem())
-def test_features_and_linear_kernel_and_both_closed_forms_agree(given):
-    H, labels, k, codec, C = given
+@given(case=problem())
+def test_features_and_linear_kernel_and_both_closed_forms_agree(case):
+    H, labels, k, codec, C = case
     T = codec.codebook(k)[labels]
     _, _, outcome = solved(dense(H), labels, k, codec, C=C)
     _, _, kernel = solved(KernelSpace(H, Linear()), labels, k, codec, C=C)
@@ -68,9 +68,9 @@ def test_features_and_linear_kernel_and_both_closed_forms_agree(given):
     close(outcome.rows, oracle.fitted(H, T, C))
 
 
-@given(given=problem())
-def test_objective_is_the_explicit_one_and_no_coefficients_have_a_lower_one(given):
-    H, labels, k, codec, C = given
+@given(case=problem())
+def test_objective_is_the_explicit_one_and_no_coefficients_have_a_lower_one(case):
+    H, labels, k, codec, C = case
     T = codec.codebook(k)[labels]
     prepared, coded, outcome = solved(dense(H), labels, k, codec, C=C)
     B = outcome.extend.coefficients
@@ -81,9 +81,9 @@ def test_objective_is_the_explicit_one_and_no_coefficients_have_a_lower_one(give
         assert value[0] <= oracle.objective(H, other, T, C)
 
 
-@given(given=problem())
-def test_kernel_objective_is_the_explicit_one(given):
-    H, labels, k, codec, C = given
+@given(case=problem())
+def test_kernel_objective_is_the_explicit_one(case):
+    H, labels, k, codec, C = case
     space = KernelSpace(H, Gaussian(1.0 / H.var()))
     prepared, coded, outcome = solved(space, labels, k, codec, C=C)
     A, K, T = outcome.extend.coefficients, space.gram(), codec.codebook(k)[labels]
@@ -92,18 +92,18 @@ def test_kernel_objective_is_the_explicit_one(given):
     np.testing.assert_allclose(outcome.extend(H), outcome.rows, rtol=0, atol=1e-10 * np.abs(A).sum())
 
 
-@given(given=problem())
-def test_scores_shrink(given):
-    H, labels, k, codec, C = given
+@given(case=problem())
+def test_scores_shrink(case):
+    H, labels, k, codec, C = case
     T = codec.codebook(k)[labels]
     for space in (dense(H), KernelSpace(H, Gaussian(1.0 / H.var()))):
         rows = solved(space, labels, k, codec, C=C)[2].rows
         assert np.all(np.linalg.norm(rows, axis=0) < np.linalg.norm(T, axis=0) + 1e-300)
 
 
-@given(given=problem(), starts=st.integers(2, 5))
-def test_stacked_starts_equal_single_ones(given, starts):
-    H, _, k, codec, C = given
+@given(case=problem(), starts=st.integers(2, 5))
+def test_stacked_starts_equal_single_ones(case, starts):
+    H, _, k, codec, C = case
     labels = np.random.default_rng(starts).integers(k, size=(starts, len(H)))
     for space in (dense(H), KernelSpace(H, Gaussian(1.0 / H.var()))):
         prepared, coded, together = solved(space, labels, k, codec, C=C)
@@ -116,17 +116,17 @@ def test_stacked_starts_equal_single_ones(given, starts):
             np.testing.assert_allclose(values[i], single.objective(target, alone)[0], rtol=1e-9)
 
 
-@given(given=problem())
-def test_opposite_labels_give_exactly_opposite_scores(given):
-    H, labels, _, _, C = given
+@given(case=problem())
+def test_opposite_labels_give_exactly_opposite_scores(case):
+    H, labels, _, _, C = case
     for space in (dense(H), KernelSpace(H, Gaussian(1.0 / H.var()))):
         F, G = (solved(space, y, 2, Threshold(), C=C)[2].rows for y in (labels % 2, 1 - labels % 2))
         np.testing.assert_array_equal(F, -G)
 
 
-@given(given=problem(), share=st.floats(0.05, 0.95))
-def test_degrees_of_freedom_are_reached(given, share):
-    H, labels, k, codec, _ = given
+@given(case=problem(), share=st.floats(0.05, 0.95))
+def test_degrees_of_freedom_are_reached(case, share):
+    H, labels, k, codec, _ = case
     df = share * np.linalg.matrix_rank(H) / 2
     for space in (dense(H), KernelSpace(H, Linear())):
         prepared, _, outcome = solved(space, labels, k, codec, df=df)
@@ -167,8 +167,8 @@ def test_C_wins_over_df_and_none_is_the_default():
     alone, both = solved(dense(H), labels, 2, C=3.0), solved(dense(H), labels, 2, C=3.0, df=2.0)
     assert alone[0].resolved == both[0].resolved == {}
     np.testing.assert_array_equal(alone[2].rows, both[2].rows)
-    given, none = solved(dense(H), labels, 2, df=12.0), solved(dense(H), labels, 2, df=None)
-    np.testing.assert_array_equal(given[2].rows, none[2].rows)
+    explicit, none = solved(dense(H), labels, 2, df=12.0), solved(dense(H), labels, 2, df=None)
+    np.testing.assert_array_equal(explicit[2].rows, none[2].rows)
 
 
 @pytest.mark.parametrize("C", [1e-10, 1e-100, 2.0**-10])
@@ -218,9 +218,9 @@ def test_features_all_zero_score_zero(shape):
     assert np.isfinite(prepared.objective(coded, outcome)).all()
 
 
-@given(given=problem())
-def test_float32_is_factored_in_float64(given):
-    H, labels, k, codec, C = given
+@given(case=problem())
+def test_float32_is_factored_in_float64(case):
+    H, labels, k, codec, C = case
     single = H.astype(np.float32)
     prepared, _, outcome = solved(dense(single), labels, k, codec, C=C)
     assert prepared.factor.matrix.dtype == np.float64

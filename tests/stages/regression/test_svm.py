@@ -22,7 +22,7 @@ from clusterkit.solvers.regression.svm import Svm
 
 
 def turn(space, labels, previous=None, **parameters):
-    """One turn: the outcome and its objective."""
+    """One iteration: the outcome and its objective."""
     prepared = Svm(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
     outcome = prepared.solve(coded, previous, None)
@@ -33,9 +33,9 @@ def turn(space, labels, previous=None, **parameters):
 weights = st.sampled_from([0.01, 1.0, 50.0])
 
 
-@given(given=problem(), C=weights)
-def test_scores_and_objective_equal_the_oracle(given, C):
-    X, labels, gamma = given
+@given(case=problem(), C=weights)
+def test_scores_and_objective_equal_the_oracle(case, C):
+    X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
     outcome, value = turn(space, labels, C=C)
     K = space.gram()
@@ -47,9 +47,9 @@ def test_scores_and_objective_equal_the_oracle(given, C):
     assert value >= oracle.dual(K, alpha, y, "hinge") - 1e-6 * C * len(y)
 
 
-@given(given=problem(), C=weights)
-def test_features_equal_the_linear_kernel(given, C):
-    X, labels, _ = given
+@given(case=problem(), C=weights)
+def test_features_equal_the_linear_kernel(case, C):
+    X, labels, _ = case
     features, value = turn(dense(X), labels, C=C)
     kernel, same = turn(KernelSpace(X, Linear()), labels, C=C)
     np.testing.assert_allclose(features.rows, kernel.rows, atol=5e-3 * max(1.0, C))
@@ -58,24 +58,24 @@ def test_features_equal_the_linear_kernel(given, C):
     np.testing.assert_allclose(kernel.extend(X), kernel.rows, atol=1e-10 * (1 + C * len(X) ** 2))
 
 
-@given(given=problem(), C=weights)
-def test_translation_does_not_matter(given, C):
-    X, labels, _ = given
+@given(case=problem(), C=weights)
+def test_translation_does_not_matter(case, C):
+    X, labels, _ = case
     plain, value = turn(dense(X), labels, C=C)
     moved, same = turn(dense(X + 1e5), labels, C=C)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
 
-@given(given=problem(), C=weights)
-def test_other_numbers_negate_the_scores_to_the_bit(given, C):
-    X, labels, gamma = given
+@given(case=problem(), C=weights)
+def test_other_numbers_negate_the_scores_to_the_bit(case, C):
+    X, labels, gamma = case
     for space in (dense(X), KernelSpace(X, Gaussian(gamma))):
         one, value = turn(space, labels, C=C)
         other, same = turn(space, 1 - labels, C=C)
         np.testing.assert_array_equal(other.rows, -one.rows)
         np.testing.assert_allclose(same, value, rtol=1e-12)
-        # also from the turn before
+        # also from the outcome of the previous iteration
         np.testing.assert_array_equal(
             turn(space, 1 - labels, other, C=C)[0].rows, -turn(space, labels, one, C=C)[0].rows
         )
@@ -92,7 +92,7 @@ def test_one_label_alone_scores_zero(label):
 
 
 def halves(n=40, gap=6.0, seed=0):
-    """Two groups of equal size far apart, and who is where."""
+    """Two groups of equal size far apart, and their labels."""
     truth = np.arange(n) % 2
     return np.random.default_rng(seed).normal(size=(n, 2)) + gap * truth[:, None], truth
 
@@ -140,10 +140,10 @@ def test_no_labelling_of_few_samples_has_a_lower_objective_than_brute_force_find
         labels = np.array((0, *rest))
         if abs(2 * labels.sum() - n) <= 2:
             values[tuple(labels)] = turn(space, labels)[1]
-    own = tuple(model.labels_ if model.labels_[0] == 0 else 1 - model.labels_)
-    assert own in values, "sizes out of the band"
+    canonical = tuple(model.labels_ if model.labels_[0] == 0 else 1 - model.labels_)
+    assert canonical in values, "sizes out of the band"
     if model.converged_:
-        np.testing.assert_allclose(model.objective_, values[own], rtol=1e-6)
+        np.testing.assert_allclose(model.objective_, values[canonical], rtol=1e-6)
     assert model.objective_ >= min(values.values()) * (1 - 1e-6)
 
 

@@ -23,7 +23,7 @@ LOSSES = ("laplacian", "epsilon", "square")
 
 
 def turn(space, labels, previous=None, **parameters):
-    """One turn: the outcome and its objective."""
+    """One iteration: the outcome and its objective."""
     prepared = Svr(**parameters).prepare(space, Task(space.n, 2), None)
     coded = BiasThreshold().encode(labels, 2)
     outcome = prepared.solve(coded, previous, None)
@@ -34,9 +34,9 @@ def turn(space, labels, previous=None, **parameters):
 weights = st.sampled_from([0.01, 1.0, 20.0])
 
 
-@given(given=problem(), C=weights, epsilon=st.sampled_from([0.0, 0.1, 0.6]))
-def test_scores_and_objective_equal_the_oracle(given, C, epsilon):
-    X, labels, gamma = given
+@given(case=problem(), C=weights, epsilon=st.sampled_from([0.0, 0.1, 0.6]))
+def test_scores_and_objective_equal_the_oracle(case, C, epsilon):
+    X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
     name = "epsilon" if epsilon else "laplacian"
     outcome, value = turn(space, labels, C=C, loss=name, epsilon=epsilon)
@@ -49,9 +49,9 @@ def test_scores_and_objective_equal_the_oracle(given, C, epsilon):
     assert value >= oracle.dual(K, alpha, y, name, epsilon) - 1e-6 * C * len(y)
 
 
-@given(given=problem(), C=weights)
-def test_least_squares_equal_a_dense_system(given, C):
-    X, labels, gamma = given
+@given(case=problem(), C=weights)
+def test_least_squares_equal_a_dense_system(case, C):
+    X, labels, gamma = case
     space, y = KernelSpace(X, Gaussian(gamma)), 2.0 * labels - 1.0
     outcome, value = turn(space, labels, C=C, loss="square")
     K = space.gram()
@@ -65,9 +65,9 @@ def test_least_squares_equal_a_dense_system(given, C):
     np.testing.assert_allclose(value, oracle.primal(K, alpha, y, C, "square"), rtol=1e-8, atol=1e-10)
 
 
-@given(given=problem(), C=weights, loss=st.sampled_from(LOSSES))
-def test_features_equal_the_linear_kernel(given, C, loss):
-    X, labels, _ = given
+@given(case=problem(), C=weights, loss=st.sampled_from(LOSSES))
+def test_features_equal_the_linear_kernel(case, C, loss):
+    X, labels, _ = case
     wide = np.concatenate([X, np.random.default_rng(0).normal(size=(len(X), 40))], axis=1)
     for rows in (X, wide):  # fewer features than samples, and more
         features, value = turn(dense(rows), labels, C=C, loss=loss)
@@ -77,18 +77,18 @@ def test_features_equal_the_linear_kernel(given, C, loss):
         np.testing.assert_array_equal(features.extend(rows), features.rows)
 
 
-@given(given=problem(), C=weights, loss=st.sampled_from(LOSSES))
-def test_translation_does_not_matter(given, C, loss):
-    X, labels, _ = given
+@given(case=problem(), C=weights, loss=st.sampled_from(LOSSES))
+def test_translation_does_not_matter(case, C, loss):
+    X, labels, _ = case
     plain, value = turn(dense(X), labels, C=C, loss=loss)
     moved, same = turn(dense(X + 1e5), labels, C=C, loss=loss)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=5e-3 * max(1.0, C))
     np.testing.assert_allclose(same, value, rtol=1e-4, atol=1e-4 * max(1.0, C * len(X)))
 
 
-@given(given=problem(), C=weights, loss=st.sampled_from(LOSSES))
-def test_other_numbers_negate_the_scores(given, C, loss):
-    X, labels, gamma = given
+@given(case=problem(), C=weights, loss=st.sampled_from(LOSSES))
+def test_other_numbers_negate_the_scores(case, C, loss):
+    X, labels, gamma = case
     for space in (dense(X), KernelSpace(X, Gaussian(gamma))):
         one, value = turn(space, labels, C=C, loss=loss)
         other, same = turn(space, 1 - labels, C=C, loss=loss)
@@ -96,9 +96,9 @@ def test_other_numbers_negate_the_scores(given, C, loss):
         np.testing.assert_allclose(same, value, rtol=1e-12)
 
 
-@given(given=problem(), C=weights, seed=st.integers(0, 99), loss=st.sampled_from(LOSSES))
-def test_going_on_from_other_labels_equals_a_fresh_start(given, C, seed, loss):
-    X, labels, gamma = given
+@given(case=problem(), C=weights, seed=st.integers(0, 99), loss=st.sampled_from(LOSSES))
+def test_going_on_from_other_labels_equals_a_fresh_start(case, C, seed, loss):
+    X, labels, gamma = case
     space = KernelSpace(X, Gaussian(gamma))
     changed = np.where(np.random.default_rng(seed).random(len(labels)) < 0.2, 1 - labels, labels)
     changed[:2] = [0, 1]
@@ -145,11 +145,11 @@ def test_other_numbers_at_the_start_give_the_other_numbers_at_the_end(loss):
     start = np.random.default_rng(2).permutation(40) % 2
     ends = []
     for labels in (start, 1 - start):
-        [result], _ = alternate(
+        [last], _ = alternate(
             prepared, codec, band, space, task, lambda _, labels=labels: labels,
             starts=1, max_iter=50, together=False, rng=None,
         )  # fmt: skip
-        ends.append(result.reading.labels)
+        ends.append(last.labeling.labels)
     np.testing.assert_array_equal(ends[1], 1 - ends[0])
 
 

@@ -35,15 +35,18 @@ from clusterkit.metrics import anmi, nmi
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.tuners._agreement import Agreement
-from clusterkit.tuners._candidates import Candidate
-from clusterkit.tuners.edsvc import EdSvc, _beside, _Trail
+from clusterkit.tuners._candidates import CandidateFit
+from clusterkit.tuners._edsvc_search import ScoredCandidates, _beside_best
+from clusterkit.tuners.edsvc import EdSvc
 
 LABELER = CompleteGraph(outliers="nearest")
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": LABELER}
 
 
 def tune(X, stages=STAGES, seed=0, **parameters):
-    return EdSvc(**{"n_gamma": 12, "n_C": 10, "n_jobs": 1, **parameters}).tune(stages, X, np.random.default_rng(seed))
+    return EdSvc(**{"n_gamma": 12, "n_bounds": 10, "n_jobs": 1, **parameters}).tune(
+        stages, X, np.random.default_rng(seed)
+    )
 
 
 def blobs(n=60, seed=0):
@@ -72,10 +75,10 @@ def test_the_curves_are_those_of_fits_made_one_by_one(X):
     gamma = gammas[plain_best(gammas, np.ones(12), scores)]
     bounds = np.geomspace(1.0, 1.0 / (0.9 * len(X)), 10)
     labels = [plain_labels(X, gamma, C, LABELER) for C in bounds]
-    scores = [plain_anmi(each, members) for each in labels]
+    scores = [plain_anmi(partition, members) for partition in labels]
     np.testing.assert_allclose(curves.C[~first], bounds, rtol=1e-12)
     np.testing.assert_allclose(curves.score[~first], scores, atol=1e-12)
-    assert curves.n_clusters[~first].tolist() == [len(set(each.tolist())) for each in labels]
+    assert curves.n_clusters[~first].tolist() == [len(set(partition.tolist())) for partition in labels]
     best = plain_best([gamma] * 10, bounds, scores)
     assert tuned.stages["featuremap"].gamma == pytest.approx(gamma, rel=1e-9)
     np.testing.assert_allclose(tuned.stages["solver"].C, bounds[best], rtol=1e-12)
@@ -97,25 +100,25 @@ def test_the_number_of_threads_changes_nothing(search):
 
 
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
-def test_warm_and_cold_solutions_give_the_same_partitions(search):
+def test_warm_starts_give_the_same_partitions(search):
     X, _ = make_moons(80, noise=0.1, random_state=3)
-    warm, cold = (tune(X, search=search, warm=flag) for flag in (True, False))
-    same_curves(warm.facts["curves"], cold.facts["curves"])
-    assert dict(warm.stages) == dict(cold.stages)
+    warm, fresh = (tune(X, search=search, warm_start=flag) for flag in (True, False))
+    same_curves(warm.facts["curves"], fresh.facts["curves"])
+    assert dict(warm.stages) == dict(fresh.stages)
 
 
 def test_bounds_that_no_weight_reaches_are_not_solved(monkeypatch):
     X, _ = blobs()
     rng, task, solved = np.random.default_rng(0), Task(60, None), []
-    kept = type(Svdd().prepare(KernelSpace(X, Gaussian(1.0)), task, rng))
-    resolve = kept.resolve
+    prepared_class = type(Svdd().prepare(KernelSpace(X, Gaussian(1.0)), task, rng))
+    resolve = prepared_class.resolve
 
     def counted(self, spec, previous):
         solved.append(spec.C)
         return resolve(self, spec, previous)
 
-    monkeypatch.setattr(kept, "resolve", counted)
-    curves = tune(X, n_C=40).facts["curves"]
+    monkeypatch.setattr(prepared_class, "resolve", counted)
+    curves = tune(X, n_bounds=40).facts["curves"]
     free = Svdd(C=1.0).prepare(KernelSpace(X, Gaussian(float(curves.gamma[-1]))), task, rng).solve(None, None, rng)
     bounds = curves.C[curves.step == 1]
     assert solved == bounds[bounds < free.weights.max()].tolist()
@@ -142,7 +145,7 @@ def test_members_of_the_plane_have_every_number_of_clusters_as_often():
     X, _ = blobs(90)  # 2 to 4 clusters
     counts = np.bincount(tune(X, search="plane").facts["members"])
     assert counts.tolist() == [0, 0, 20, 20, 20]
-    wide = tune(X, search="plane", k_rule="sqrt").facts["members"]  # 2 to 9: the least multiple of 8 from 60 on
+    wide = tune(X, search="plane", member_sizes="sqrt").facts["members"]  # 2 to 9: the least multiple of 8 from 60 on
     assert np.bincount(wide)[2:].tolist() == [8] * 8
     few = np.bincount(tune(X, search="plane", n_members=4).facts["members"], minlength=5)
     assert few.sum() == 4
@@ -163,23 +166,24 @@ def test_more_widths_follow_beside_the_best_of_the_plane():
 
 @pytest.mark.parametrize("end", [0, 5])
 def test_beside_an_end_of_the_plane_the_widths_go_a_step_further(end):
-    cells = [(2.0**i, (1.0, 0.5)) for i in range(6)]
-    trail = _Trail(Agreement(np.array([[0, 0, 1]]), "nmi"), (0, math.inf))
-    trail.add(2, [[Candidate(gamma, 1.0, np.array([0, 0, int(i == end)]), 0) for i, (gamma, _) in enumerate(cells)]])
-    found = _beside(trail, cells)
-    assert [bounds for _, bounds in found] == [(1.0, 0.5)] * 8
-    np.testing.assert_allclose([gamma for gamma, _ in found], [2.0 ** (end + j / 5) for j in range(-4, 5) if j])
-    assert _beside(trail, cells[:1]) == []
+    groups = [(2.0**i, (1.0, 0.5)) for i in range(6)]
+    scored = ScoredCandidates(Agreement(np.array([[0, 0, 1]]), "nmi"), (0, math.inf))
+    fits = [CandidateFit(gamma, 1.0, np.array([0, 0, int(i == end)]), 0) for i, (gamma, _) in enumerate(groups)]
+    scored.add(2, [fits])
+    beside = _beside_best(scored, groups)
+    assert [bounds for _, bounds in beside] == [(1.0, 0.5)] * 8
+    np.testing.assert_allclose([gamma for gamma, _ in beside], [2.0 ** (end + j / 5) for j in range(-4, 5) if j])
+    assert _beside_best(scored, groups[:1]) == []
 
 
-def test_any_number_of_clusters_may_win_in_the_plane_if_asked_for():
+def test_any_number_of_clusters_may_win_in_the_plane():
     curves = tune(blobs()[0], search="plane", clusters="any").facts["curves"]
     assert curves.qualified.all()
 
 
 def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
     X = np.array([[0.0], [1.0], [2.1]])
-    tuned = tune(X, clusters="sqrt", n_gamma=1, n_C=1)
+    tuned = tune(X, clusters="sqrt", n_gamma=1, n_bounds=1)
     assert tuned.facts["curves"].chosen == -1
     assert tuned.facts["rule"].startswith("no candidate")
     assert tuned.stages["featuremap"].gamma == pytest.approx(1.0 / 2.1**2)
@@ -188,31 +192,30 @@ def test_where_no_candidate_qualifies_the_widest_kernel_is_used():
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
 def test_ties_go_to_the_smallest_width_and_then_the_largest_bound(rows):
-    trail = _Trail(Agreement(np.array([[0, 1]]), "nmi"), (0, math.inf))
+    scored = ScoredCandidates(Agreement(np.array([[0, 1]]), "nmi"), (0, math.inf))
     for width, bound, score in rows:
-        trail.candidates.append(Candidate(float(width), float(bound), np.array([1]), 0))
-        trail.scores.append(score + 5e-13 * (width % 2))
-        trail.steps.append(0)
+        scored.candidates.append(CandidateFit(float(width), float(bound), np.array([1]), 0))
+        scored.scores.append(score + 5e-13 * (width % 2))
+        scored.steps.append(0)
     gammas, bounds, scores = ([float(row[i]) for row in rows] for i in range(3))
-    found, wanted = rows[trail.best()], rows[plain_best(gammas, bounds, scores)]
-    assert found == wanted
+    assert rows[scored.best()] == rows[plain_best(gammas, bounds, scores)]
 
 
-# --- what is given, and what comes back -------------------------------------------------------------------------
+# --- fixed parameters, and the result -------------------------------------------------------------------------
 
 
-def test_a_fit_says_how_it_was_found():
+def test_a_fit_reports_its_search():
     X, y = blobs()
     model = recipe("edsvc", random_state=0).fit(X)
-    told = model.resolved_["tuner"]
-    assert told["name"] == "edsvc"
-    assert told["candidates"] == 200
-    assert told["clusters"] == model.labels_.max() + 1
+    facts = model.resolved_["tuner"]
+    assert facts["name"] == "edsvc"
+    assert facts["candidates"] == 200
+    assert facts["clusters"] == model.labels_.max() + 1
     assert model.resolved_["featuremap"]["gamma"] == model.outcome_.kernel.gamma
-    assert told["curves"].score[told["curves"].chosen] == pytest.approx(told["score"], abs=1e-11)
-    assert told["singletons"] == pytest.approx(told["curves"].singletons, abs=1e-11)
+    assert facts["curves"].score[facts["curves"].chosen] == pytest.approx(facts["score"], abs=1e-11)
+    assert facts["singletons"] == pytest.approx(facts["curves"].singletons, abs=1e-11)
     assert adjusted_rand_score(y, model.labels_) > 0.5
-    assert "200 candidates" in repr(told["curves"])
+    assert "200 candidates" in repr(facts["curves"])
 
 
 def test_curves_pickle_and_become_json(capsys):
@@ -225,7 +228,7 @@ def test_curves_pickle_and_become_json(capsys):
 
 
 @pytest.mark.parametrize("featuremap", [Rbf(gamma=0.5), Rbf(sigma=1.0), Rbf(sigma_fraction=0.2)])
-def test_with_the_width_given_only_bounds_are_searched(featuremap):
+def test_with_a_fixed_width_only_bounds_are_searched(featuremap):
     X, _ = blobs()
     tuned = tune(X, {**STAGES, "featuremap": featuremap})
     assert tuned.stages["featuremap"] == featuremap
@@ -235,7 +238,7 @@ def test_with_the_width_given_only_bounds_are_searched(featuremap):
 
 @pytest.mark.parametrize("solver", [Svdd(C=0.5), Svdd(nu=0.2)])
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
-def test_with_the_bound_given_only_widths_are_searched(solver, search):
+def test_with_a_fixed_bound_only_widths_are_searched(solver, search):
     tuned = tune(blobs()[0], {**STAGES, "solver": solver}, search=search)
     assert tuned.stages["solver"] == solver
     assert len(tuned.facts["curves"]) == (12 if search == "coordinate" else 12 + 8)
@@ -289,7 +292,7 @@ def test_the_scale_of_the_data_does_not_matter():
     ids=["one row", "equal", "two", "a pair", "three", "two places"],
 )
 def test_few_or_equal_rows_have_an_answer(X, search):
-    model = recipe("edsvc", random_state=0, tuner__search=search, tuner__n_gamma=5, tuner__n_C=4).fit(X)
+    model = recipe("edsvc", random_state=0, tuner__search=search, tuner__n_gamma=5, tuner__n_bounds=4).fit(X)
     assert model.labels_.shape == (len(X),)
     if len(np.unique(X, axis=0)) == 1:
         assert model.labels_.tolist() == [0] * len(X)
@@ -303,7 +306,7 @@ def test_too_many_rows_for_the_memory_are_refused(monkeypatch):
         tune(blobs()[0])
 
 
-def test_ctrl_c_keeps_what_was_found():
+def test_ctrl_c_keeps_the_candidates_so_far():
     X, _ = blobs()
 
     def stop(report):
@@ -312,6 +315,7 @@ def test_ctrl_c_keeps_what_was_found():
 
     with listening(stop):
         tuned = tune(X)
+    assert tuned.interrupted
     assert tuned.facts["ended"] == "interrupted"
     assert len(tuned.facts["curves"]) == 4
     assert tuned.stages["featuremap"].gamma == tuned.facts["curves"].gamma[tuned.facts["curves"].chosen]
@@ -338,9 +342,9 @@ def test_agreement_is_the_mean_over_the_members(rows):
 @given(partitions)
 def test_adjusted_agreement_is_that_of_scikit_learn(rows):
     labels, members = np.array(rows[0]), np.array(rows[1:])
-    wanted = np.mean([adjusted_mutual_info_score(each, labels, average_method="geometric") for each in members])
+    expected = np.mean([adjusted_mutual_info_score(member, labels, average_method="geometric") for member in members])
     if len(set(rows[0])) < len(rows[0]):  # every sample alone: all is chance, and nothing is left to agree by
-        assert Agreement(members, "ami").score(labels) == pytest.approx(wanted, abs=1e-9)
+        assert Agreement(members, "ami").score(labels) == pytest.approx(expected, abs=1e-9)
 
 
 def test_singletons_score_by_chance():
@@ -363,9 +367,9 @@ def test_labels_of_many_domains_are_those_of_one(seed, n, d, width, share, outli
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 3.0 * rng.integers(0, 2, size=(n, 1))
     X[rng.integers(0, n, n // 4)] = X[0]
-    labeler = CompleteGraph(m=m, outliers=outliers, min_cluster_size=least)
+    labeler = CompleteGraph(n_segment_points=m, outliers=outliers, min_cluster_size=least)
     space = KernelSpace(X, Gaussian(1.0))
-    labels_of = labeler.bound(space)
+    labels_of = labeler.labels_of_domains(space)
     for gamma in (10.0**width / d, 3.0 * 10.0**width / d):
         wide = space.rescaled(gamma)
         C = min(1.0, 1.0 / (max(share, 1e-3) * n))
@@ -377,7 +381,7 @@ def test_labels_of_many_domains_are_those_of_one(seed, n, d, width, share, outli
 def test_domains_of_another_kind_are_labelled_one_by_one():
     X, _ = blobs(30)
     space = KernelSpace(X, Gaussian(0.5))
-    labels_of = LABELER.bound(space)
+    labels_of = LABELER.labels_of_domains(space)
     centres = np.array([[0.0, 0.0], [8.0, 0.0]])  # none of the samples
     domain = KernelDomain(centres, np.array([0.5, 0.5]), Gaussian(0.5), level=0.2)
     rng = np.random.default_rng(0)
@@ -386,7 +390,7 @@ def test_domains_of_another_kind_are_labelled_one_by_one():
     many = KernelSpace(wide, Gaussian(0.5))
     outcome = Svdd(C=0.01).prepare(many, Task(400, None), rng).solve(None, None, rng)
     plain = LABELER.label(outcome, many, Task(400, None), rng).labels
-    np.testing.assert_array_equal(LABELER.bound(many)(outcome), plain)
+    np.testing.assert_array_equal(LABELER.labels_of_domains(many)(outcome), plain)
 
 
 # --- on data, without labels --------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 
 import numpy as np
@@ -25,7 +24,7 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
 from clusterkit.tuners import svc_auto
-from clusterkit.tuners._plateaus import SAME, Partition, Tree, _reach, adjusted_rand, best
+from clusterkit.tuners._plateaus import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
 
 STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
@@ -40,17 +39,17 @@ def blobs(n=120, seed=0):
     return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
 
 
-def test_a_fit_without_parameters_finds_the_clusters_and_says_how():
+def test_a_fit_without_parameters_finds_the_clusters_and_reports_how():
     X, y = blobs()
     model = recipe("svc", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.95
-    told = model.resolved_["tuner"]
-    assert told["name"] == "svc_auto"
-    assert told["rows"] == 120
-    assert told["clusters"] == 3
-    assert told["runs"] >= 10
-    assert told["seconds"] > 0
-    assert told["ended"] == "all widths tried"
+    facts = model.resolved_["tuner"]
+    assert facts["name"] == "svc_auto"
+    assert facts["rows"] == 120
+    assert facts["clusters"] == 3
+    assert facts["runs"] >= 10
+    assert facts["seconds"] > 0
+    assert facts["ended"] == "all widths tried"
     assert model.resolved_["featuremap"]["gamma"] == model.outcome_.kernel.gamma
     assert 0 < model.resolved_["solver"]["nu"] < 1
     assert model.get_params()["featuremap__gamma"] is None
@@ -61,7 +60,7 @@ def test_moons_that_hdbscan_would_find_are_found():
     assert adjusted_rand_score(y, recipe("svc", random_state=0).fit(X).labels_) > 0.9
 
 
-def test_what_was_given_is_kept():
+def test_set_parameters_stay():
     X, _ = blobs(60)
     stages = {"featuremap": Rbf(), "solver": Svdd(nu=0.3), "labeler": CompleteGraph(min_cluster_size=7)}
     tuned = tune(X, stages)
@@ -71,7 +70,7 @@ def test_what_was_given_is_kept():
 
 
 @pytest.mark.parametrize("featuremap", [Rbf(gamma=0.5), Rbf(sigma=1.0), Rbf(sigma_fraction=0.2)])
-def test_a_given_width_needs_no_run(featuremap):
+def test_a_fixed_width_needs_no_run(featuremap):
     X, _ = blobs(60)
     tuned = tune(X, {**STAGES, "featuremap": featuremap})
     assert tuned.stages["featuremap"] == featuremap
@@ -154,7 +153,7 @@ def test_a_budget_that_is_not_used_up_changes_nothing():
     assert dict(tune(X, max_seconds=1e6).stages) == dict(tune(X, max_seconds=600.0).stages)
 
 
-def test_ctrl_c_keeps_what_was_found():
+def test_ctrl_c_keeps_the_partitions_so_far():
     X, _ = blobs(60)
     whole = tune(X)
 
@@ -164,12 +163,13 @@ def test_ctrl_c_keeps_what_was_found():
 
     with listening(stop):
         tuned = tune(X)
+    assert tuned.interrupted
     assert tuned.facts["ended"] == "interrupted"
     assert tuned.facts["runs"] < whole.facts["runs"]
     assert tuned.stages["featuremap"].gamma > 0
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     reports = []
     with listening(reports.append):
         tune(blobs(60)[0])
@@ -202,7 +202,7 @@ def test_one_cloud_stays_nearly_whole(d):
     assert max(counts) <= 3
 
 
-def test_chance_is_told():
+def test_chance_is_reported():
     model = recipe("svc", random_state=0).fit(np.random.default_rng(0).normal(size=(150, 2)))
     assert "chance" in model.resolved_["tuner"]["rule"]
     assert model.resolved_["solver"]["nu"] == 0.5
@@ -235,63 +235,63 @@ def test_values_that_overflow_are_refused_by_the_fit_not_by_the_tuner():
             recipe("svc", random_state=0).fit(X * 1e300)
 
 
-def test_a_wrong_composition_is_refused_before_any_run():
+def test_a_wrong_composition_is_refused_before_any_run(monkeypatch):
     X, _ = blobs(30)
-    begin = time.monotonic()
+    monkeypatch.setattr(SvcAuto, "tune", lambda *_: pytest.fail("the tuner ran"))
     with pytest.raises(ValueError, match="reads"):
         Pipeline(featuremap="rbf", solver="svdd", labeler="rows_kmeans", tuner="svc_auto", n_clusters=2).fit(X)
-    assert time.monotonic() - begin < 5.0
 
 
 partitions = st.lists(st.integers(0, 3), min_size=4, max_size=14)
 
 
-def made(labels, row=0):
+def partition_of(labels, row=0):
     labels = np.unique(labels, return_inverse=True)[1]
-    return Partition(row, 0, labels, int(labels.max()) + 1, 1.0)
+    return GridPartition(row, 0, labels, int(labels.max()) + 1, 1.0)
 
 
 @given(st.data())
 def test_agreement_is_the_adjusted_rand_index(data):
     one = data.draw(partitions)
     other = data.draw(st.lists(st.integers(0, 3), min_size=len(one), max_size=len(one)))
-    assert adjusted_rand(made(one), made(other)) == pytest.approx(plain_rand(one, other), abs=1e-12)
+    assert adjusted_rand(partition_of(one), partition_of(other)) == pytest.approx(plain_rand(one, other), abs=1e-12)
 
 
 @given(st.integers(0, 2**16), partitions)
 def test_separation_is_that_of_a_plain_tree(seed, labels):
     X = np.random.default_rng(seed).normal(size=(len(labels), 2))
     D = np.square(X[:, None] - X).sum(axis=2)
-    partition = made(labels)
-    assert Tree.of(D).separation(partition) == pytest.approx(plain_separation(X, partition.labels), abs=1e-9)
+    partition = partition_of(labels)
+    separation = ReachabilityTree.of(D).separation(partition)
+    assert separation == pytest.approx(plain_separation(X, partition.labels), abs=1e-9)
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, None]), min_size=1, max_size=9))
 def test_a_plateau_is_counted_to_both_sides(kinds):
     shapes = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]]
-    path = [None if kind is None else made(shapes[kind], row) for row, kind in enumerate(kinds)]
-    at = {(each.row, each.column): each for each in path if each is not None}
-    for each in at.values():
-        reach = (_reach(each, at, -1), _reach(each, at, 1))
-        assert reach == plain_reach([None if p is None else p.labels for p in path], each.row, SAME)
+    path = [None if kind is None else partition_of(shapes[kind], row) for row, kind in enumerate(kinds)]
+    grid = {(p.row, p.column): p for p in path if p is not None}
+    for partition in grid.values():
+        reach = (_reach(partition, grid, -1), _reach(partition, grid, 1))
+        assert reach == plain_reach([None if p is None else p.labels for p in path], partition.row, SAME)
 
 
 def test_the_middle_of_the_plateau_is_taken():
-    path = [made([0] * 8 + [1] * 8, row) for row in range(5)]
+    path = [partition_of([0] * 8 + [1] * 8, row) for row in range(5)]
     X = np.concatenate([np.arange(8.0), 50.0 + np.arange(8.0)])[:, None]
-    choice = best(path, Tree.of(np.square(X - X.T)))
+    choice = best(path, ReachabilityTree.of(np.square(X - X.T)))
     assert (choice.partition.row, choice.lasts) == (2, 5)
     assert not choice.chance
-    assert best([], Tree.of(np.square(X - X.T))) is None
+    assert best([], ReachabilityTree.of(np.square(X - X.T))) is None
 
 
 def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
     """A solver that keeps what it has at Ctrl-C must not hide it from the search."""
     import attrs
 
-    from clusterkit.solvers.one_class.svdd import _Prepared
+    from clusterkit.solvers.one_class.svdd import PreparedSvdd
 
-    plain, calls = _Prepared.solve, []
+    plain, calls = PreparedSvdd.solve, []
 
     def solve(self, targets, previous, rng):
         outcome = plain(self, targets, previous, rng)
@@ -300,10 +300,10 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
             return attrs.evolve(outcome, status=attrs.evolve(outcome.status, interrupted=True))
         return outcome
 
-    monkeypatch.setattr(_Prepared, "solve", solve)
+    monkeypatch.setattr(PreparedSvdd, "solve", solve)
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 8])
     with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):
         model = recipe("svc", random_state=0).fit(X)
-    assert model.resolved_["tuner"]["ended"] == "interrupted"
+    assert model.resolved_["tuner"]["interrupted"]
     assert len(calls) == 8  # and the fit itself

@@ -1,4 +1,18 @@
-"""Tables of papers, run again: the printed value beside ours, and what that says.
+"""Tables and figures of the published clustering algorithms, run again: printed values beside ours.
+
+A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`). Each table is a function from a `Plan` to a
+list of `Job`, and a job fills cells of the printed table:
+
+===============  ======================================================================================================
+jobs             `Plan`, `Job`, `Measurements`: what a table consists of.
+fits             `timed_fit` and the other helpers of a measured fit.
+scalings         Scalings that the papers leave open.
+printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
+impossible       Which printed indices no clustering can have.
+verdicts         How a printed value and ours compare.
+reproduction     Runs the jobs and returns the rows.
+command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
+===============  ======================================================================================================
 
 >>> import clusterkit_papers as papers
 >>> next(iter(papers.tables()))
@@ -14,7 +28,7 @@ __all__ = ["reproduce", "tables"]
 
 
 def tables() -> dict[str, str]:
-    """Titles of the tables by name, in the order of the paper.
+    """Titles of the tables by name, paper by paper.
 
     Examples
     --------
@@ -23,7 +37,7 @@ def tables() -> dict[str, str]:
     """
     from clusterkit_papers.printed_tables import catalogue
 
-    return {name: entry.title for name, entry in catalogue().items()}
+    return {name: table.title for name, table in catalogue().items()}
 
 
 def reproduce(
@@ -39,28 +53,32 @@ def reproduce(
     Parameters
     ----------
     name : str
-        One of `tables()`.
+        A key of `tables()`.
     quick : bool, default False
-        One run of a part that takes a minute at most; the notes say which part.
+        Whether to run only a part that takes a minute at most, once; the notes say which part.
     runs : int, optional
-        Seeds of each cell; by default the number the table wants (3, here and there 10; 1 if quick).
+        Number of runs per cell, each with its own seed; by default the table decides (3, in some tables 10 or 20), and
+        it is 1 if `quick`.
     seed : int, default 0
-        Of the first run; the others count up from it.
+        Seed of the first run; the others count up from it.
     progress : callable, optional
-        Called as ``progress(done, total, text)`` after each unit of work. The same goes to `clusterkit.core.progress`.
+        Called as ``progress(done, total, text)`` after each unit of work. `clusterkit.core.progress` reports the same.
 
     Returns
     -------
     list of dict
-        ``table, row, column`` say where; ``printed, ours, sd`` are values (None where there is none, `sd` over runs),
-        ``runs`` how many runs, ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose
-        a parameter, ``verdict`` the comparison. ``note`` is there only if something is to be added. Ctrl-C keeps the
-        rows so far, with a warning.
+        The keys ``table``, ``row`` and ``column`` name the cell. ``printed``, ``ours`` and ``sd`` are the printed
+        value, our mean and our standard deviation over runs, None where there is none. ``runs`` is the number of runs,
+        ``seconds`` the mean wall time of one, ``uses_labels`` whether known classes chose a parameter, ``verdict`` the
+        comparison in words. ``note`` is present only if there is a remark. Ctrl-C keeps the rows so far, with a
+        warning.
 
     Raises
     ------
     UnknownName
-        If there is no such table; the nearest ones are offered.
+        If there is no such table; the message offers the nearest names.
+    InvalidParameter
+        If `runs` is less than 1.
     """
     from clusterkit_papers.reproduction import reproduce as run
 

@@ -1,7 +1,7 @@
-"""Printed indices that no clustering of the data can have, whatever made them: bounds from the class sizes alone.
+"""Printed indices that no clustering of the data can have: bounds that follow from the class sizes alone.
 
-A printed number stands for all numbers that round to it. What is found here is impossible for every one of them, so
-it is a misprint, an index defined otherwise, or numbers of different clusterings in one row.
+A printed number stands for all numbers that round to it. A value reported here is impossible for every one of these, so
+it is a misprint, an index with another definition, or the row mixes numbers of different clusterings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib import resources
 import attrs
 
 __all__ = [
-    "Finding",
+    "ImpossibleValue",
     "class_sizes",
     "impossible",
     "least_nmi",
@@ -29,19 +29,23 @@ __all__ = [
 ]
 
 Sizes = Sequence[int]
+"""Sizes of the known classes."""
 
 NAMES = {"purity": "purity", "rand": "Rand index", "nmi": "NMI"}
+"""The indices as reasons name them."""
 
 
 @attrs.frozen
-class Finding:
+class ImpossibleValue:
     """Why printed values cannot be right.
 
     Parameters
     ----------
     measures : tuple of str
-        The values concerned: "purity", "rand", "nmi"; of two that contradict each other one at least is wrong.
+        The values concerned: "purity", "rand", "nmi". If they are two, they contradict each other, and at least one of
+        them is wrong.
     reason : str
+        The bound that is violated.
     """
 
     measures: tuple[str, ...]
@@ -50,19 +54,20 @@ class Finding:
 
 def impossible(
     sizes: Sizes, *, purity: str | None = None, rand: str | None = None, nmi: str | None = None
-) -> list[Finding]:
-    """What is impossible in the indices printed for one clustering.
+) -> list[ImpossibleValue]:
+    """The indices printed for one clustering that violate a bound.
 
     Parameters
     ----------
     sizes : sequence of int
-        Of the known classes, none empty, two samples at least.
+        Sizes of the known classes, all positive, at least two samples in total.
     purity, rand, nmi : str, optional
-        As printed; the digits say how they were rounded. NMI with the arithmetic mean of the entropies.
+        The values as printed; the number of digits says how they were rounded. NMI is the one with the arithmetic mean
+        of the entropies.
 
     Returns
     -------
-    list of Finding
+    list of ImpossibleValue
         Empty if no bound is violated, which proves nothing: the bounds are not all the conditions there are.
 
     Raises
@@ -72,37 +77,38 @@ def impossible(
 
     Examples
     --------
-    >>> [found.reason for found in impossible([153, 87], purity="0.03", rand="0.75")]
+    >>> [value.reason for value in impossible([153, 87], purity="0.03", rand="0.75")]
     ['purity is at least 0.637, the share of the largest class']
     >>> impossible([153, 87], purity="0.86", rand="0.75", nmi="0.55")
     []
     """
     if min(sizes, default=0) < 1 or sum(sizes) < 2:
         raise ValueError(f"sizes must be positive and sum to 2 at least, got {list(sizes)}")
-    found = []
+    values = []
     printed = {"purity": purity, "rand": rand, "nmi": nmi}
     low, high = {}, {}
     for measure, text in printed.items():
         low[measure], high[measure] = (0.0, 1.0) if text is None else rounding_range(text)
     if high["purity"] < least_purity(sizes):
         share = f"{least_purity(sizes):.3f}"
-        found.append(Finding(("purity",), f"purity is at least {share}, the share of the largest class"))
+        values.append(ImpossibleValue(("purity",), f"purity is at least {share}, the share of the largest class"))
     if high["rand"] < least_rand(sizes):
-        found.append(Finding(("rand",), f"the Rand index is at least {least_rand(sizes):.3f} for these class sizes"))
+        values.append(
+            ImpossibleValue(("rand",), f"the Rand index is at least {least_rand(sizes):.3f} for these class sizes")
+        )
     implied = [
         ("rand", "nmi", least_nmi(sizes, low["rand"])),
         ("nmi", "rand", least_rand_for_nmi(sizes, low["nmi"])),
         ("nmi", "purity", least_purity_for_nmi(sizes, low["nmi"])),
     ]
-    alone = {finding.measures[0] for finding in found}
-    for given, other, least in implied:
-        # a value that is impossible by itself says nothing against another one
-        if high[other] < least and not alone & {given, other}:
-            reason = (
-                f"{NAMES[given]} {printed[given]} needs {NAMES[other]} of at least {least:.3f}, not {printed[other]}"
-            )
-            found.append(Finding((given, other), reason))
-    return found
+    alone = {value.measures[0] for value in values}
+    for measure, other, least in implied:
+        # a value that is impossible by itself proves nothing about another one
+        if high[other] < least and not alone & {measure, other}:
+            needed = f"{NAMES[other]} of at least {least:.3f}, not {printed[other]}"
+            reason = f"{NAMES[measure]} {printed[measure]} needs {needed}"
+            values.append(ImpossibleValue((measure, other), reason))
+    return values
 
 
 @cache
@@ -112,7 +118,7 @@ def class_sizes(paper: str) -> dict[str, tuple[int, ...]]:
     Parameters
     ----------
     paper : str
-        The tables' prefix, "svc" so far.
+        Prefix of the names of its tables; only "svc" so far.
 
     Examples
     --------
@@ -138,28 +144,28 @@ def rounding_range(printed: str) -> tuple[float, float]:
 
 
 def least_purity(sizes: Sizes) -> float:
-    """Lowest purity there can be: that of one cluster, the share of the largest class."""
+    """The lowest possible purity: that of a single cluster, the share of the largest class."""
     return max(sizes) / sum(sizes)
 
 
 def one_cluster_rand(sizes: Sizes) -> float:
-    """Rand index of all samples in one cluster: the pairs that share a class."""
+    """Rand index of a single cluster: the share of pairs whose samples are of the same class."""
     return _together(sizes) / _pairs(sum(sizes))
 
 
 def singletons_rand(sizes: Sizes) -> float:
-    """Rand index of a cluster for each sample: the pairs that do not share a class."""
+    """Rand index of one cluster for each sample: the share of pairs whose samples are of different classes."""
     return 1.0 - one_cluster_rand(sizes)
 
 
 def least_rand(sizes: Sizes) -> float:
-    """A bound that no Rand index is below.
+    """A lower bound on the Rand index of any clustering.
 
     Notes
     -----
-    The pairs that disagree number ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b, cluster
-    sizes a and cells n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two classes the bound is
-    ``(b_1 b_2 - N/2) / C(N, 2)``.
+    The number of pairs that disagree is ``Σ_j C(b_j, 2) + Σ_i [(a_i² + a_i)/2 - Σ_j n_ij²]`` for class sizes b,
+    cluster sizes a and contingency table n. With K classes ``Σ_j n_ij² >= a_i² / K`` and ``Σ a_i² <= N²``. For two
+    classes the bound is ``(b_1 b_2 - N/2) / C(N, 2)``.
 
     Examples
     --------
@@ -172,7 +178,7 @@ def least_rand(sizes: Sizes) -> float:
 
 
 def least_nmi(sizes: Sizes, rand: float) -> float:
-    """A bound that no NMI (arithmetic mean) is below where the Rand index is at least `rand`; 0 if nothing follows.
+    """A lower bound on the NMI (arithmetic mean) if the Rand index is at least `rand`; 0 if none follows.
 
     Notes
     -----
@@ -194,7 +200,7 @@ def least_nmi(sizes: Sizes, rand: float) -> float:
     if budget <= 0.0 or entropy == 0.0:
         return 1.0 if budget <= 0.0 else 0.0
     variation = min(
-        (price * budget + sum(b * _dearest(b, n, price) for b in sizes)) / n
+        (price * budget + sum(b * _largest_excess(b, n, price) for b in sizes)) / n
         for price in (10.0 ** (-power / 50.0) for power in range(400))
     )
     if variation >= entropy:
@@ -203,7 +209,7 @@ def least_nmi(sizes: Sizes, rand: float) -> float:
 
 
 def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
-    """A bound that no Rand index is below where the NMI (arithmetic mean) is at least `nmi`; 0 if nothing follows.
+    """A lower bound on the Rand index if the NMI (arithmetic mean) is at least `nmi`; 0 if none follows.
 
     Notes
     -----
@@ -219,7 +225,7 @@ def least_rand_for_nmi(sizes: Sizes, nmi: float) -> float:
 
 
 def least_purity_for_nmi(sizes: Sizes, nmi: float) -> float:
-    """A bound that no purity is below where the NMI (arithmetic mean) is at least `nmi`.
+    """A lower bound on the purity if the NMI (arithmetic mean) is at least `nmi`.
 
     Notes
     -----
@@ -230,21 +236,27 @@ def least_purity_for_nmi(sizes: Sizes, nmi: float) -> float:
     return max(0.0, 1.0 - remaining / (2.0 * math.log(2.0)))
 
 
-def _dearest(b: int, n: int, price: float) -> float:
-    """Largest v - λ s of a sample in a class of size b; the convex part has it at an end, the other where v' = λ."""
+def _largest_excess(b: int, n: int, price: float) -> float:
+    """The maximum over s of v - λ s for a sample in a class of size b; see `least_nmi`.
+
+    On the convex part of v the maximum is at an end, on the concave part where v' = λ.
+    """
     best = max(0.0, math.log(b) - price * (b - 1))
     s = min(max(float(b - 1), b - 2 + 1.0 / price), float(n))
     return max(best, math.log(b) + math.log(s - b + 2) - price * s)
 
 
 def _entropy(sizes: Sizes) -> float:
+    """Entropy of the class shares, in nats."""
     n = sum(sizes)
     return math.fsum(size / n * math.log(n / size) for size in sizes)
 
 
 def _pairs(n: int) -> int:
+    """Number of pairs of n samples."""
     return n * (n - 1) // 2
 
 
 def _together(sizes: Sizes) -> int:
+    """Number of pairs of samples of the same class."""
     return sum(_pairs(size) for size in sizes)

@@ -1,4 +1,4 @@
-"""A piece of a table: which cells it fills, and how it is run."""
+"""The unit of work of a table, `Job`: which cells it fills, and how it is run."""
 
 from __future__ import annotations
 
@@ -6,28 +6,31 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-__all__ = ["Cell", "Findings", "Job", "NotRun", "Plan", "Values"]
+__all__ = ["Cell", "Job", "Measurements", "NotRun", "Plan", "Values"]
 
 Values = dict[str, float]
-"""What one run measured, by measure; "seconds" is its wall time."""
+"""What one run measured, by measure (a key of `clusterkit_papers.verdicts.MEASURES`); "seconds" is its wall time."""
 
 Step = Callable[[str], None]
+"""A function that a job calls with a text after each unit of work, for progress."""
 
 
 class NotRun(Exception):
-    """Raised by a job that finds that it cannot run: its rows give the reason, and the table goes on."""
+    """Raised by a job that cannot run, with the reason: its rows show the reason, and the table goes on."""
 
 
 @attrs.frozen
 class Plan:
-    """What the caller asked for.
+    """How much of a table is run, and with which seeds.
 
     Parameters
     ----------
-    quick : bool
-    runs : int or None
-        None is the table's own number.
-    seed : int
+    quick : bool, default False
+        Whether only a part is run that takes a minute at most.
+    runs : int, optional
+        Number of runs per cell; by default the table decides, and it is 1 if `quick`.
+    seed : int, default 0
+        Seed of the first run.
     """
 
     quick: bool = False
@@ -35,9 +38,9 @@ class Plan:
     seed: int = 0
 
     def seeds(self, usual: int = 3) -> range:
-        """Seeds of the runs."""
-        wanted = self.runs if self.runs is not None else 1 if self.quick else usual
-        return range(self.seed, self.seed + wanted)
+        """Seeds of the runs; `usual` is the number of runs that the table has by default."""
+        n_runs = self.runs if self.runs is not None else 1 if self.quick else usual
+        return range(self.seed, self.seed + n_runs)
 
 
 @attrs.frozen
@@ -48,7 +51,7 @@ class Cell:
     ----------
     column : str
     measure : str
-        Which of the measured values goes there.
+        Which of the measured values goes into the column.
     """
 
     column: str
@@ -56,19 +59,19 @@ class Cell:
 
 
 @attrs.frozen
-class Findings:
+class Measurements:
     """What a job measured.
 
     Parameters
     ----------
     runs : sequence of Values
-        One a run.
+        The values of each run.
     note : str
-        What only the run could tell.
+        A remark on the row that depends on the runs, such as the chosen parameters.
     cap : float or None
-        Highest accuracy that the printed balance allows, %.
+        Highest accuracy that the printed balance allows, in percent.
     doubt : str
-        Why the values cannot be held against print, where only the run could tell; said before the verdict.
+        Why the values cannot be compared with the printed ones, where that depends on the runs; it begins the verdict.
     """
 
     runs: Sequence[Values]
@@ -79,32 +82,34 @@ class Findings:
 
 @attrs.frozen
 class Job:
-    """A piece of a table.
+    """One row of our table: a method on a data set.
 
     Parameters
     ----------
-    of : str
-        Row of the printed table that it stands beside.
+    printed_row : str
+        The row of the printed table that this one is compared with.
     row : str
-        Its own name: what was run.
+        The name of our row: what is run.
     cells : tuple of Cell
+        The columns that the job fills.
     run : callable
-        Takes ``step(text)``, to be called after each of the `units`.
+        Does the work and returns `Measurements`. It takes a function `Step`, which it calls after each of the `units`.
     units : int
-        Units of work, for progress.
+        Number of units of work, for progress.
     uses_labels : bool
         Whether known classes choose a parameter.
     note : str
+        A remark on the row that is known before it runs.
     comparable : bool
-        False where a part of the data cannot be held against the printed whole.
+        False where only a part of the data is used, so that the values cannot be compared with the printed ones.
     part : str
-        Which part.
+        Which part that is; shown in the verdict if not `comparable`.
     """
 
-    of: str
+    printed_row: str
     row: str
     cells: tuple[Cell, ...]
-    run: Callable[[Step], Findings]
+    run: Callable[[Step], Measurements]
     units: int
     uses_labels: bool = False
     note: str = ""

@@ -1,4 +1,4 @@
-"""The numbers as printed, with the marks of those that cannot be right."""
+"""The numbers as printed, with marks on those that cannot be right. They lie in the CSV files of the folder printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import attrs
 
-__all__ = ["Entry", "Mark", "Printed", "catalogue", "printed"]
+__all__ = ["Mark", "Printed", "ReproducibleTable", "catalogue", "printed"]
 
 Mark = Literal["", "low-ri", "contradiction", "impossible", "slow", "two-class"]
 """Why a value is doubtful ("low-ri", "contradiction"), cannot be that of any clustering ("impossible"), or is missing
@@ -23,14 +23,15 @@ class Printed:
     Parameters
     ----------
     row, column : str
-        Where it stands.
+        Its place in the printed table.
     measure : str
         What it measures, a key of `clusterkit_papers.verdicts.MEASURES`.
     value : float or None
         None where the paper has a dash or a star.
     mark : Mark
+        Why the value is doubtful or missing.
     remark : str
-        The doubt in words.
+        The reason in words.
     """
 
     row: str
@@ -42,14 +43,16 @@ class Printed:
 
 
 @attrs.frozen
-class Entry:
+class ReproducibleTable:
     """A table that can be run.
 
     Parameters
     ----------
-    name, title : str
+    name : str
+        For the command ``clusterkit reproduce NAME``.
+    title : str
     protocol : str
-        ``module:function`` that plans it.
+        ``module:function``; the function takes a `Plan` and returns the jobs of the table.
     """
 
     name: str
@@ -63,9 +66,9 @@ def _records(name: str) -> list[dict[str, str]]:
 
 
 @cache
-def catalogue() -> dict[str, Entry]:
-    """All tables by name."""
-    return {record["name"]: Entry(**record) for record in _records("tables")}
+def catalogue() -> dict[str, ReproducibleTable]:
+    """All tables by name, in the order of the file tables.csv."""
+    return {record["name"]: ReproducibleTable(**record) for record in _records("tables")}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Runs the jobs of a table and puts the printed values beside theirs."""
+"""Runs the jobs of a table and puts their values beside the printed ones."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from typing import Any
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.datasets import DatasetNotFound
-from clusterkit_papers.jobs import Cell, Findings, Job, NotRun, Plan
+from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
 from clusterkit_papers.verdicts import verdict
 
 __all__ = ["reproduce", "run_jobs"]
 
 UNDEFINED = "not defined for the labels found"
+"""Verdict where an index is nan, such as the separation of a single cluster."""
+
 UNPLANNED = "not run"
+"""Verdict of a printed cell that no job fills, where the printed table does not say why."""
+
 MISSING = {
     "slow": "not run: the paper has none either, too slow",
     "two-class": "not run: a method for two clusters",
 }
+"""Verdict of a printed cell that no job fills, by its mark."""
 
 
 def reproduce(
@@ -35,12 +40,12 @@ def reproduce(
     progress: Callable[[int, int, str], None] | None,
 ) -> list[dict[str, Any]]:
     """Rows of a table; see `clusterkit_papers.reproduce`."""
-    known = catalogue()
-    if name not in known:
-        raise UnknownName(f"no table named {name!r}. {nearest_names(name, known)}")
+    by_name = catalogue()
+    if name not in by_name:
+        raise UnknownName(f"no table named {name!r}. {nearest_names(name, by_name)}")
     if runs is not None and runs < 1:
         raise InvalidParameter(f"runs must be an integer >= 1 or None, got {runs!r}")
-    module, _, function = known[name].protocol.partition(":")
+    module, _, function = by_name[name].protocol.partition(":")
     protocol: Callable[[Plan], Sequence[Job]] = getattr(importlib.import_module(module), function)
     jobs = protocol(Plan(quick, runs, seed))
     whole = jobs if not quick else protocol(Plan(False, runs, seed))  # planning runs nothing
@@ -54,16 +59,26 @@ def run_jobs(
     whole: Sequence[Job] = (),
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Run jobs in turn; the rows follow the order of the printed table.
+    """Run jobs one after the other and return the rows, in the order of the printed table.
+
+    A missing data set and a job that cannot run give rows with the reason. Ctrl-C keeps the rows of the finished jobs,
+    with a warning.
 
     Parameters
     ----------
     table : str
+        Name of the table.
     jobs : sequence of Job
+        The jobs to run.
     whole : sequence of Job
-        Those of the whole table, where `jobs` is a quick part.
+        The jobs of the whole table, where `jobs` is a quick part of it.
     progress : callable, optional
-        Called as ``progress(done, total, text)``.
+        Called as ``progress(done, total, text)`` after each unit of work.
+
+    Returns
+    -------
+    list of dict
+        See `clusterkit_papers.reproduce`. Printed cells that no job fills have rows that say why.
     """
     total, done = sum(job.units for job in jobs), 0
 
@@ -78,13 +93,13 @@ def run_jobs(
     for number, job in enumerate(jobs):
         start = done
         try:
-            rows += [(job.of, row) for row in _rows(table, job, job.run(step))]
+            rows += [(job.printed_row, row) for row in _rows(table, job, job.run(step))]
         except DatasetNotFound as error:
-            said = f"data set not found: {str(error).splitlines()[0]}"
-            rows += [(job.of, row) for row in _without(table, job, said)]
+            reason = f"data set not found: {str(error).splitlines()[0]}"
+            rows += [(job.printed_row, row) for row in _without(table, job, reason)]
             done = start + job.units
         except NotRun as error:
-            rows += [(job.of, row) for row in _without(table, job, f"not run: {error}")]
+            rows += [(job.printed_row, row) for row in _without(table, job, f"not run: {error}")]
             done = start + job.units
         except KeyboardInterrupt:
             warnings.warn(
@@ -95,54 +110,55 @@ def run_jobs(
     planned, possible = _filled(jobs), _filled(whole)
     for where, cell in printed(table).items():
         if where not in planned:
-            said = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
-            row = _row(table, cell.row, cell.column, cell, said)
-            rows.append((cell.row, row))
+            reason = "not run: quick leaves it out" if where in possible else MISSING.get(cell.mark, UNPLANNED)
+            rows.append((cell.row, _row(table, cell.row, cell.column, cell, reason)))
     order = {row: index for index, row in reversed(list(enumerate(cell.row for cell in printed(table).values())))}
     return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
 
 
-def _rows(table: str, job: Job, findings: Findings) -> list[dict[str, Any]]:
+def _rows(table: str, job: Job, measurements: Measurements) -> list[dict[str, Any]]:
+    """Rows of a job that ran: the mean of its runs beside the printed value, a row for each cell."""
     rows = []
     for cell in job.cells:
         beside = _beside(table, job, cell)
-        values = [run[cell.measure] for run in findings.runs]
+        values = [run[cell.measure] for run in measurements.runs]
         if any(math.isnan(value) for value in values):
-            notes = (job.note, findings.note)
+            notes = (job.note, measurements.note)
             rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
             continue
         ours = statistics.fmean(values)
-        said = verdict(cell.measure, beside, ours, findings.cap)
-        if findings.doubt and beside is not None and beside.value is not None:
-            said = f"{findings.doubt}; {said}"
+        judgement = verdict(cell.measure, beside, ours, measurements.cap)
+        if measurements.doubt and beside is not None and beside.value is not None:
+            judgement = f"{measurements.doubt}; {judgement}"
         if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
-            said = f"not comparable: {job.part}"
+            judgement = f"not comparable: {job.part}"
         rows.append(
             _row(
                 table,
                 job.row,
                 cell.column,
                 beside,
-                said,
+                judgement,
                 ours=ours,
                 sd=statistics.pstdev(values),
                 runs=len(values),
-                seconds=statistics.fmean(run["seconds"] for run in findings.runs),
+                seconds=statistics.fmean(run["seconds"] for run in measurements.runs),
                 uses_labels=job.uses_labels,
-                notes=(job.note, findings.note),
+                notes=(job.note, measurements.note),
             )
         )
     return rows
 
 
-def _without(table: str, job: Job, said: str) -> list[dict[str, Any]]:
+def _without(table: str, job: Job, reason: str) -> list[dict[str, Any]]:
+    """Rows of a job that did not run."""
     return [
         _row(
             table,
             job.row,
             cell.column,
             _beside(table, job, cell),
-            said,
+            reason,
             uses_labels=job.uses_labels,
             notes=(job.note,),
         )
@@ -151,11 +167,13 @@ def _without(table: str, job: Job, said: str) -> list[dict[str, Any]]:
 
 
 def _filled(jobs: Sequence[Job]) -> set[tuple[str, str]]:
-    return {(job.of, cell.column) for job in jobs for cell in job.cells}
+    """Row and column of the printed cells that the jobs fill."""
+    return {(job.printed_row, cell.column) for job in jobs for cell in job.cells}
 
 
 def _beside(table: str, job: Job, cell: Cell) -> Printed | None:
-    return printed(table).get((job.of, cell.column))
+    """The printed cell that a cell of the job is compared with, or None."""
+    return printed(table).get((job.printed_row, cell.column))
 
 
 def _row(
@@ -163,7 +181,7 @@ def _row(
     row: str,
     column: str,
     beside: Printed | None,
-    said: str,
+    judgement: str,
     *,
     ours: float | None = None,
     sd: float | None = None,
@@ -172,7 +190,7 @@ def _row(
     uses_labels: bool = False,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "table": table,
         "row": row,
         "column": column,
@@ -182,7 +200,7 @@ def _row(
         "runs": runs,
         "seconds": seconds,
         "uses_labels": uses_labels,
-        "verdict": said,
+        "verdict": judgement,
     }
     note = "; ".join(note for note in notes if note)
-    return {**found, "note": note} if note else found
+    return {**entry, "note": note} if note else entry

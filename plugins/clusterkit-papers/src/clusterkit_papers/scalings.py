@@ -1,4 +1,4 @@
-"""Attributes as z-scores or in [0, 1], and how rows say so."""
+"""Scalings of the attributes that the papers leave open, z-scores and [0, 1], and their names in rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-__all__ = ["SAID", "SCALINGS", "to_mean", "to_range"]
+__all__ = ["SCALINGS", "SCALING_WORDS", "to_mean", "to_range"]
 
 
 def to_mean(X: np.ndarray) -> np.ndarray:
@@ -16,7 +16,10 @@ def to_mean(X: np.ndarray) -> np.ndarray:
 
 
 def to_range(X: np.ndarray, by: np.ndarray | None = None) -> np.ndarray:
-    """Rows (n, d) with attributes in [0, 1], or with those of the rows `by` there; a constant attribute is 0."""
+    """Rows (n, d) with every attribute scaled linearly; a constant attribute is 0.
+
+    The scaling maps the rows `by` to [0, 1]; by default these are the rows of X themselves.
+    """
     by = X if by is None else by
     low, width = by.min(axis=0), np.ptp(by, axis=0)
     return (X - low) / np.where(width > 0, width, 1.0)
@@ -27,4 +30,7 @@ SCALINGS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "zscore": to_mean,
     "minmax": to_range,
 }
-SAID: Mapping[str, str] = {"raw": "raw", "zscore": "z-scores", "minmax": "attributes in [0, 1]"}
+"""Scaling of an array (n, d), by name."""
+
+SCALING_WORDS: Mapping[str, str] = {"raw": "raw", "zscore": "z-scores", "minmax": "attributes in [0, 1]"}
+"""How the names of rows and notes call each scaling."""

@@ -1,4 +1,4 @@
-"""What a printed value and ours say together."""
+"""The verdict on a printed value and ours: reached, better or short by how much, or not comparable."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Measure:
     Parameters
     ----------
     better : {1, -1, 0}
-        Whether larger or smaller is better; 0 is not judged.
+        Whether larger values are better, or smaller ones; with 0 values are not judged.
     tolerance : float
-        Differences up to this are none.
+        Differences up to this count as "reached".
     unit : str
-        Said after a difference.
+        Written after a difference.
     decimals : int
-        Of a difference.
+        Number of decimals of a difference.
     ratio : bool
-        Whether values compare by their ratio: times of two machines.
+        Whether values are compared by their ratio: times, which were taken on different machines.
     count : bool
-        Whether the value is a fact of the data, either the same or not.
+        Whether the value is a count that the data decide, which is either the same as the printed one or not.
     """
 
     better: int
@@ -65,8 +65,8 @@ MEASURES: Mapping[str, Measure] = {
     "attributes": Measure(0, count=True),
     "classes": Measure(0, count=True),
 }
-"""Accuracy, error, purity_percent and agreement in percent; rand is the Rand index; cpu, training, labelling and
-partition in seconds."""
+"""How each measure compares. Accuracy, error, purity_percent and agreement are percentages; rand is the Rand index;
+cpu, training, labelling and partition are seconds."""
 
 
 def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
@@ -75,14 +75,15 @@ def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
     Parameters
     ----------
     sizes : ndarray of shape (2,)
-        Of the known classes.
+        Sizes of the two known classes.
     slack : float or int
-        As in the balancer: a float is a fraction of n, an integer counts rows.
+        The largest difference l of the cluster sizes, as in the balancers: a float is a fraction of n, an integer
+        counts rows.
 
     Returns
     -------
     float
-        ``100 (1 - max(0, |n_1 - n_2| - l) / 2n)``, with the whole number of samples that this means.
+        ``100 (1 - max(0, |n_1 - n_2| - l) / 2n)``, with the numerator's half rounded up to a whole number of samples.
 
     Examples
     --------
@@ -96,13 +97,14 @@ def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
 
 
 def verdict(measure: str, printed: Printed | None, ours: float, cap: float | None = None) -> str:
-    """One line on a printed value and ours.
+    """Compare our value with the printed one, in words.
 
     Parameters
     ----------
     measure : str
         A key of `MEASURES`.
     printed : Printed or None
+        None if the paper has no such cell.
     ours : float
     cap : float, optional
         Highest accuracy (%) that the printed balance allows.
@@ -135,6 +137,7 @@ def verdict(measure: str, printed: Printed | None, ours: float, cap: float | Non
 
 
 def _limit(measure: str, cap: float) -> float | None:
+    """The highest value of a measure that follows from the highest accuracy (%), or None if nothing follows."""
     if measure == "accuracy":
         return cap
     if measure == "rand":
@@ -157,8 +160,8 @@ def _counted(printed: Printed, ours: float) -> str:
     if printed.value is None or ours == printed.value:
         return "the same"
     more = ours - printed.value
-    said = f"{abs(more):g} {'more' if more > 0 else 'fewer'} than printed"
-    return f"{said}: {printed.remark}" if printed.remark else said
+    difference = f"{abs(more):g} {'more' if more > 0 else 'fewer'} than printed"
+    return f"{difference}: {printed.remark}" if printed.remark else difference
 
 
 def _ratio(printed: float, ours: float) -> str:

@@ -1,4 +1,4 @@
-"""Calling cvxpy: which solver, how accurate, how it ended, and an end at Ctrl-C."""
+"""How a conic solver is called through cvxpy: the choice, the tolerance, the status at the end, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -17,14 +17,22 @@ from clusterkit.core import memory
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData
 from clusterkit.core.progress import Report, tell
 
-__all__ = ["SOLVERS", "Ended", "SolverFailed", "load", "require_size", "solve", "warn_if_inaccurate"]
+__all__ = ["SOLVERS", "ConicRun", "SolverFailed", "load", "require_size", "solve", "warn_if_inaccurate"]
 
 SOLVERS = ("auto", "SCS", "CLARABEL")
+"""Values of the parameter `solver`."""
+
 SCS_INTERRUPTED = -5
+"""Status code with which SCS ends at Ctrl-C."""
+
 SCS_BYTES = 50 * 2**20
+"""Measured memory of SCS for 100 samples; it grows like n²."""
+
 CLARABEL_BYTES = {"mmc_sdp": 4.5 * 2**30, "gmmc_sdp": 1.2 * 2**30}
-"""Measured, for 100 samples."""
+"""Measured memory of Clarabel for 100 samples; it grows like n⁴."""
+
 MAX_ITER = {"SCS": 100_000, "CLARABEL": 200}
+"""Most iterations if `max_iter` is None: many times what either takes to the default tolerances."""
 
 
 class SolverFailed(RuntimeError):
@@ -32,20 +40,19 @@ class SolverFailed(RuntimeError):
 
 
 @attrs.frozen
-class Ended:
-    """How a conic solver ended.
+class ConicRun:
+    """The run of the conic solver that returned a point.
 
     Parameters
     ----------
     solver : {"SCS", "CLARABEL"}
-        The one that ran.
     status : str
-        cvxpy's word: "optimal", "optimal_inaccurate" or "user_limit".
+        Status of cvxpy: "optimal", "optimal_inaccurate" or "user_limit".
     iterations : int
     seconds : float
-        Of setting up and solving.
+        Time for setting up and solving.
     failures : str
-        What was tried before, and how that ended; empty where the first one served.
+        Solvers that failed before, each with its status; empty if the first one returned a point.
     """
 
     solver: str
@@ -66,7 +73,7 @@ def load(stage: str) -> Any:
     Raises
     ------
     BrokenPlugin
-        If it is not installed, saying so in the name of the stage.
+        If it is not installed; the message names the stage.
     """
     try:
         return importlib.import_module("cvxpy")
@@ -85,11 +92,11 @@ def require_size(stage: str, n: int, max_size: int, seconds: float, clarabel: bo
     stage : str
     n, max_size : int
     seconds : float
-        What 100 samples take on one core by SCS; the time grows like n⁴, of Clarabel like n⁶.
+        Time of SCS for 100 samples on one core; it grows like n⁴, that of Clarabel like n⁶.
     clarabel : bool
-        Whether Clarabel is asked for by name: it factorises a matrix as large as the number of unknown entries.
+        Whether Clarabel was chosen by name: it factorises a matrix as large as the number of unknown entries.
     instead : str
-        A sentence.
+        Advice for more samples, a sentence.
     """
     growth = n / 100.0
     n_bytes = int(CLARABEL_BYTES[stage] * growth**4 if clarabel else SCS_BYTES * growth**2)
@@ -103,8 +110,8 @@ def require_size(stage: str, n: int, max_size: int, seconds: float, clarabel: bo
         memory.require(n_bytes, f"solver '{stage}' by CLARABEL on {n} samples", "Use solver='SCS'.")
 
 
-def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max_iter: int | None) -> Ended:
-    """Solve a cvxpy problem with the first candidate that returns a point; values are left in the problem.
+def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max_iter: int | None) -> ConicRun:
+    """Solve a cvxpy problem with the first candidate that returns a point; its values are stored in the problem.
 
     Parameters
     ----------
@@ -122,9 +129,9 @@ def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max
     Raises
     ------
     SolverFailed
-        If none does.
+        If no candidate returns a point.
     KeyboardInterrupt
-        At Ctrl-C: SCS ends after the current iteration, and so does Clarabel, for which a callback asks.
+        At Ctrl-C: SCS ends after the current iteration, and so does Clarabel, by a callback.
     """
     begin = time.perf_counter()
     failures: list[str] = []
@@ -132,7 +139,7 @@ def solve(problem: Any, stage: str, candidates: tuple[str, ...], tol: float, max
         tell(Report(stage, 0, None))
         status, iterations = _run(problem, stage, name, tol, max_iter or MAX_ITER[name])
         if status in ("optimal", "optimal_inaccurate", "user_limit") and problem.value is not None:
-            return Ended(name, status, iterations, time.perf_counter() - begin, "; ".join(failures))
+            return ConicRun(name, status, iterations, time.perf_counter() - begin, "; ".join(failures))
         failures.append(f"{name} ended with status '{status}' after {iterations} iterations")
     raise SolverFailed(
         f"solver '{stage}' found no solution: {'; '.join(failures)}. Try another solver or tol; where the kernel is "
@@ -151,7 +158,7 @@ def _run(problem: Any, stage: str, name: str, tol: float, max_iter: int) -> tupl
     )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what they say is in the status
+            warnings.simplefilter("ignore")  # the status says the same
             data, chain, inverse = problem.get_problem_data(name, solver_opts=options)
             with _stoppable() as pressed:
                 raw = (
@@ -167,7 +174,7 @@ def _run(problem: Any, stage: str, name: str, tol: float, max_iter: int) -> tupl
 
 def _scs(chain: Any, data: Any, options: dict[str, Any], pressed: list[bool]) -> Any:
     raw = chain.solver.solve_via_data(data, False, False, options)
-    if raw["info"]["status_val"] == SCS_INTERRUPTED:  # it listens to Ctrl-C itself
+    if raw["info"]["status_val"] == SCS_INTERRUPTED:  # SCS handles Ctrl-C itself
         pressed.append(True)
     return raw
 
@@ -198,7 +205,7 @@ def _clarabel(data: Any, options: dict[str, Any], stage: str, pressed: list[bool
 
 @contextmanager
 def _stoppable() -> Iterator[list[bool]]:
-    """A list that Ctrl-C fills; on leaving it does what it did before, which is raising KeyboardInterrupt."""
+    """A list that Ctrl-C fills; on leaving, the handler from before runs, which raises KeyboardInterrupt."""
     pressed: list[bool] = []
     if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
         yield pressed
@@ -214,11 +221,11 @@ def _stoppable() -> Iterator[list[bool]]:
             raise KeyboardInterrupt
 
 
-def warn_if_inaccurate(stage: str, ended: Ended, value: float, lower: float, tol: float) -> None:
-    """Tell of a point that is not as accurate as asked for, with what is certain of it."""
-    if not ended.accurate:
+def warn_if_inaccurate(stage: str, run: ConicRun, value: float, lower: float, tol: float) -> None:
+    """Warn of a point that does not reach the tolerance, with its value and the certified bound."""
+    if not run.accurate:
         warnings.warn(
-            f"solver '{stage}': {ended.solver} ended with status '{ended.status}' after {ended.iterations} iterations, "
+            f"solver '{stage}': {run.solver} ended with status '{run.status}' after {run.iterations} iterations, "
             f"short of tol = {tol:g}: value {value:.6g}, certified lower bound {lower:.6g} (gap {value - lower:.2g}); "
             "raise max_iter or tol, or try the other solver",
             ClusterkitWarning,

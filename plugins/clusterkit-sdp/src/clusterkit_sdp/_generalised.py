@@ -4,10 +4,11 @@ The margins f of all samples have ``|w|² = f0'(K + δI)⁻¹f0`` with f0 = f + 
 ``f'Sf`` with ``S = (K + δI)⁻¹ - kk'/(e'k) + C_e ee'``, k the row sums of the inverse, to be minimised over f_i² >= 1.
 The Lagrange dual is
 
-    maximise Σ g   subject to   S - diag(g) ⪰ 0,  0 <= g <= C_delta
+    maximise Σ g   subject to   S - diag(g) ⪰ 0,  0 <= g <= C_δ
 
-and its own dual is min <S, W> + C_delta Σ (1 - W_ii)+ over W ⪰ 0: W is the moment matrix that stands for f f'. As
-C_e grows without bound both live on the complement of e: Q'(S - diag(g))Q ⪰ 0 and W = QZQ'.
+and the dual of that is min <S, W> + C_δ Σ (1 - W_ii)+ over W ⪰ 0: W is the moment matrix that stands for f f'. As C_e
+grows without bound both are restricted to the complement of e: Q'(S - diag(g))Q ⪰ 0 and W = QZQ'. C_e is the parameter
+`bias_penalty`, C_δ is `slack_penalty`.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ import numpy as np
 
 from clusterkit_sdp._moments import complement, symmetric
 
-__all__ = ["Generalised", "Program", "certified", "penalty"]
+__all__ = ["GeneralisedProgram", "GeneralisedSolution", "certified_bound", "margin_matrix"]
 
 
 @attrs.frozen(eq=False)
-class Generalised:
-    """The optimum as a solver left it, and feasible points near it.
+class GeneralisedSolution:
+    """The point returned by a conic solver, and feasible points near it.
 
     Parameters
     ----------
     W : ndarray of shape (n, n)
         Moment matrix, made feasible.
     value : float
-        ``<S, W>`` (and the price of slack): an upper bound of the optimum, up to rounding.
+        ``<S, W>`` plus the price of slack: an upper bound of the optimum, up to rounding.
     lower : float
         Σ g of g made feasible: a lower bound of the optimum and of ``f'Sf`` for every f with |f_i| >= 1, up to
         rounding.
     solver_value : float
-        What the solver says.
+        Objective reported by the conic solver.
     smallest_eigenvalue : float
-        Of ``S - diag(g)`` at the solver's own g.
+        Smallest eigenvalue of ``S - diag(g)`` at the g of the conic solver.
     """
 
     W: np.ndarray
@@ -48,41 +49,41 @@ class Generalised:
     smallest_eigenvalue: float
 
 
-def penalty(K: np.ndarray, delta: float, C_e: float) -> np.ndarray:
-    """S, (n, n); for infinite C_e without that term, since e is then projected out. O(n³)."""
+def margin_matrix(K: np.ndarray, delta: float, bias_penalty: float) -> np.ndarray:
+    """S, (n, n); for an infinite `bias_penalty` without that term, because e is then projected out. O(n³)."""
     from scipy.linalg import cho_factor, cho_solve
 
     n = len(K)
     inverse = symmetric(cho_solve(cho_factor(K + delta * np.eye(n), lower=True), np.eye(n)))
     k = inverse.sum(axis=1)
     S = inverse - np.outer(k, k) / k.sum()
-    return S if np.isinf(C_e) else S + C_e
+    return S if np.isinf(bias_penalty) else S + bias_penalty
 
 
 @attrs.frozen(eq=False)
-class Program:
+class GeneralisedProgram:
     """The dual as a cvxpy problem.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
     basis : ndarray of shape (n, r)
-        Where the matrix inequality holds: the identity, or the complement of e.
-    C_delta : float or None
+        Basis of the space on which the matrix inequality holds: the identity, or the complement of e.
+    slack_penalty : float or None
         Price of slack; None for the hard margin.
     problem : cvxpy.Problem
     """
 
     S: np.ndarray
     basis: np.ndarray
-    C_delta: float | None
+    slack_penalty: float | None
     problem: Any
     _g: Any
     _lmi: Any
 
     @classmethod
-    def of(cls, S: np.ndarray, projected: bool, C_delta: float | None) -> Program:
-        """Build it: n unknowns, one cone of order n or n - 1."""
+    def of(cls, S: np.ndarray, projected: bool, slack_penalty: float | None) -> GeneralisedProgram:
+        """The problem for S: n unknowns, one cone of order n, or n - 1 if e is projected out."""
         import cvxpy as cp
 
         n = len(S)
@@ -93,28 +94,29 @@ class Program:
         else:
             basis = np.eye(n)
             lmi = S - cp.diag(g) >> 0
-        box = [] if C_delta is None else [g <= C_delta]
-        return cls(S, basis, C_delta, cp.Problem(cp.Maximize(cp.sum(g)), [lmi, *box]), g, lmi)
+        box = [] if slack_penalty is None else [g <= slack_penalty]
+        return cls(S, basis, slack_penalty, cp.Problem(cp.Maximize(cp.sum(g)), [lmi, *box]), g, lmi)
 
-    def found(self) -> Generalised:
-        """What the solver left in the problem, made feasible on both sides. O(n³)."""
+    def solution(self) -> GeneralisedSolution:
+        """The values that the conic solver stored in the problem, made feasible on both sides. O(n³)."""
         Q = self.basis
         g = np.maximum(self._g.value, 0.0)
         values, vectors = np.linalg.eigh(symmetric(self._lmi.dual_value))
         root = Q @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         W = root @ root.T
         diagonal = np.diag(W)
-        if self.C_delta is None:
+        if self.slack_penalty is None:
             W = W / max(min(1.0, float(diagonal.min())), 1e-12)
             value = float(np.sum(self.S * W))
         else:
-            value = float(np.sum(self.S * W) + self.C_delta * np.maximum(0.0, 1.0 - diagonal).sum())
+            value = float(np.sum(self.S * W) + self.slack_penalty * np.maximum(0.0, 1.0 - diagonal).sum())
         smallest = float(np.linalg.eigvalsh(Q.T @ (self.S - np.diag(g)) @ Q)[0])
-        return Generalised(W, value, certified(self.S, Q, g, self.C_delta), float(self.problem.value), smallest)
+        lower = certified_bound(self.S, Q, g, self.slack_penalty)
+        return GeneralisedSolution(W, value, lower, float(self.problem.value), smallest)
 
 
-def certified(S: np.ndarray, basis: np.ndarray, g: np.ndarray, C_delta: float | None = None) -> float:
-    """The lower bound Σ θg with the largest feasible θ, for any g >= 0 (n,); tight at the optimal one. O(n³)."""
+def certified_bound(S: np.ndarray, basis: np.ndarray, g: np.ndarray, slack_penalty: float | None = None) -> float:
+    """The lower bound Σ θg with the largest feasible θ, for any g >= 0 (n,); tight at the optimal g. O(n³)."""
     from scipy.linalg import eigh
 
     if not g.any():
@@ -122,6 +124,6 @@ def certified(S: np.ndarray, basis: np.ndarray, g: np.ndarray, C_delta: float | 
     inside = symmetric(basis.T @ S @ basis)
     weight = symmetric((basis.T * g) @ basis)
     theta = 1.0 / float(eigh(weight, inside, eigvals_only=True)[-1])
-    if C_delta is not None:
-        theta = min(theta, C_delta / float(g.max()))
+    if slack_penalty is not None:
+        theta = min(theta, slack_penalty / float(g.max()))
     return theta * float(g.sum())

@@ -1,4 +1,4 @@
-"""The semidefinite relaxation of maximum margin clustering, and a lower bound that needs no trust in the solver.
+"""The semidefinite relaxation of maximum margin clustering, and a lower bound that holds whatever the solver returns.
 
 With K the kernel matrix, e the ones and b = 0, a labelling y has the squared inverse margin ``omega(y y')`` with
 
@@ -6,7 +6,7 @@ With K the kernel matrix, e the ones and b = 0, a labelling y has the squared in
 
 The relaxation minimises omega over M ⪰ 0, M_ii = 1, |M e| <= l. By the dual of the inner maximum (multipliers
 μ, ν >= 0) and a Schur complement this is a semidefinite program. omega is convex in M, so there is a saddle point,
-and every λ of the box gives a lower bound: 2 λ'e minus the largest <K∘λλ', M>, which in turn weak duality bounds.
+and every λ of the box gives a lower bound: 2 λ'e minus the largest <K∘λλ', M>, which weak duality bounds from above.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import numpy as np
 
 from clusterkit_sdp._moments import complement, symmetric
 
-__all__ = ["Margin", "Program", "certified", "inverse_margin"]
+__all__ = ["MarginProgram", "MarginSolution", "certified_bound", "inverse_margin"]
 
 
 @attrs.frozen(eq=False)
-class Margin:
-    """The optimum of the relaxation as a solver left it.
+class MarginSolution:
+    """The point returned by a conic solver, with a certified lower bound.
 
     Parameters
     ----------
     M : ndarray of shape (n, n)
         Symmetric; stands for y y'.
     value : float
-        The solver's objective.
+        Objective of the conic solver.
     lower : float
-        No feasible M, and no balanced labelling, has a smaller objective: computed from the dual point, which is
-        made feasible first, so it holds up to rounding whatever the solver's accuracy.
+        No feasible M, and no balanced labelling, has a smaller objective. It is computed from the dual point, which is
+        made feasible first, so it holds up to rounding whatever the accuracy of the solver.
     smallest_eigenvalue : float
-        Of the linear matrix inequality and of M; negative by as much as the solver's point is infeasible.
+        Smallest eigenvalue of the linear matrix inequality and of M; negative where the point is infeasible.
     residual : float
         Largest violation of ``M_ii = 1`` and ``|M e| <= l``.
     """
@@ -48,7 +48,7 @@ class Margin:
 
 
 @attrs.frozen(eq=False)
-class Program:
+class MarginProgram:
     """The relaxation as a cvxpy problem.
 
     Parameters
@@ -56,20 +56,20 @@ class Program:
     K : ndarray of shape (n, n)
     C : float
         Bound of λ.
-    limit : float
-        l: bound of ``|N+ - N-|``. From n on it says nothing and is left out; at 0 the rows of M sum to 0.
+    balance_slack : float
+        l: bound of ``|N+ - N-|``. From n on it has no effect and is left out; at 0 the rows of M sum to 0.
     problem : cvxpy.Problem
     """
 
     K: np.ndarray
     C: float
-    limit: float
+    balance_slack: float
     problem: Any
     _parts: dict[str, Any]
 
     @classmethod
-    def of(cls, K: np.ndarray, C: float, limit: float) -> Program:
-        """Build it: n (n + 1) / 2 unknowns, cones of order n and n + 1."""
+    def of(cls, K: np.ndarray, C: float, balance_slack: float) -> MarginProgram:
+        """The problem for K: n (n + 1) / 2 unknowns, cones of order n and n + 1."""
         import cvxpy as cp
 
         n = len(K)
@@ -81,15 +81,15 @@ class Program:
         lmi = cp.bmat([[cp.multiply(K, M), side], [side.T, corner]]) >> 0
         unit = cp.diag(M) == 1
         balance: list[Any] = []
-        if limit <= 0:
+        if balance_slack <= 0:
             balance = [M @ ones == 0]
-        elif limit < n:
-            balance = [M @ ones <= limit, M @ ones >= -limit]
+        elif balance_slack < n:
+            balance = [M @ ones <= balance_slack, M @ ones >= -balance_slack]
         problem = cp.Problem(cp.Minimize(d), [lmi, unit, *balance])
-        return cls(K, C, limit, problem, {"M": M, "d": d, "mu": mu, "nu": nu, "duals": (lmi, unit, *balance)})
+        return cls(K, C, balance_slack, problem, {"M": M, "d": d, "mu": mu, "nu": nu, "duals": (lmi, unit, *balance)})
 
-    def found(self) -> Margin:
-        """What the solver left in the problem, with the bound and the residuals. O(n³)."""
+    def solution(self) -> MarginSolution:
+        """The values that the conic solver stored in the problem, with the bound and the residuals. O(n³)."""
         n = len(self.K)
         M = symmetric(self._parts["M"].value)
         d, mu, nu = float(self._parts["d"].value), self._parts["mu"].value, self._parts["nu"].value
@@ -97,7 +97,7 @@ class Program:
         corner = d - 2.0 * self.C * nu.sum()
         matrix = np.block([[self.K * M, side], [side.T, np.array([[corner]])]])
         smallest = min(np.linalg.eigvalsh(matrix)[0], np.linalg.eigvalsh(M)[0])
-        excess = max(0.0, float(np.abs(M.sum(axis=1)).max()) - self.limit)
+        excess = max(0.0, float(np.abs(M.sum(axis=1)).max()) - self.balance_slack)
         residual = max(float(np.abs(np.diag(M) - 1.0).max()), excess)
         lmi, unit, *balance = self._parts["duals"]
         Z = lmi.dual_value
@@ -105,16 +105,17 @@ class Program:
         tilt = None if not balance else balance[0].dual_value
         if len(balance) == 2:
             tilt = tilt - balance[1].dual_value
-        lower = certified(self.K, self.C, self.limit, lam, unit.dual_value, tilt)
-        return Margin(M, d, lower, float(smallest), residual)
+        lower = certified_bound(self.K, self.C, self.balance_slack, lam, unit.dual_value, tilt)
+        return MarginSolution(M, d, lower, float(smallest), residual)
 
 
-def certified(
-    K: np.ndarray, C: float, limit: float, lam: np.ndarray, y: np.ndarray, tilt: np.ndarray | None = None
+def certified_bound(
+    K: np.ndarray, C: float, balance_slack: float, lam: np.ndarray, y: np.ndarray, tilt: np.ndarray | None = None
 ) -> float:
-    """A lower bound of the relaxation from any λ in the box, y (n,) and tilt (n,); tight at the optimal ones.
+    """A lower bound of the relaxation from any λ in the box, y (n,) and tilt (n,); tight at their optimal values.
 
-    For a feasible M and S = Diag(y) + (t e' + e t') / 2 - K∘λλ' with t the tilt,
+    y and tilt are multipliers of the diagonal and of the balance. For a feasible M and
+    S = Diag(y) + (t e' + e t') / 2 - K∘λλ' with t the tilt,
     ``<K∘λλ', M> = Σ y + t'M e - <S, M> <= Σ y + l Σ |t| + n max(0, -s)`` with s the smallest eigenvalue of S on
     what M can reach: trace M = n, and M e = 0 where l = 0. O(n³).
     """
@@ -123,8 +124,8 @@ def certified(
     price = 0.0
     if tilt is not None:
         S = S + 0.5 * (tilt[:, None] + tilt[None, :])
-        price = limit * float(np.abs(tilt).sum())
-    if limit <= 0:
+        price = balance_slack * float(np.abs(tilt).sum())
+    if balance_slack <= 0:
         Q = complement(n)
         S = Q.T @ S @ Q
     smallest = float(np.linalg.eigvalsh(S)[0])
@@ -132,13 +133,13 @@ def certified(
 
 
 def inverse_margin(K: np.ndarray, signs: np.ndarray, C: float) -> float:
-    """omega(y y') of labels ±1 by a projected quasi-Newton method: the objective that the relaxation bounds."""
+    """omega(y y') of labels ±1 by a projected quasi-Newton method: the objective that the relaxation bounds below."""
     from scipy.optimize import minimize
 
     A = K * np.outer(signs, signs)
     scale = max(float(np.diag(A).max()), 1e-12)
     start = np.full(len(K), min(C, 1.0 / (scale * len(K))))
-    done = minimize(
+    optimum = minimize(
         lambda lam: (lam @ A @ lam - 2.0 * lam.sum(), 2.0 * (A @ lam) - 2.0),
         start,
         jac=True,
@@ -146,4 +147,4 @@ def inverse_margin(K: np.ndarray, signs: np.ndarray, C: float) -> float:
         bounds=[(0.0, C)] * len(K),
         options={"maxiter": 5000, "ftol": 1e-13, "gtol": 1e-9},
     )
-    return -float(done.fun)
+    return -float(optimum.fun)

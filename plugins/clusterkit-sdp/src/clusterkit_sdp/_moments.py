@@ -1,4 +1,4 @@
-"""What both relaxations share: matrices that stand for w w', and how they become one score a sample."""
+"""Moment matrices, which stand for w w' in both relaxations, and how they become one score a sample."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 __all__ = ["complement", "leading", "oriented", "symmetric"]
 
 ALMOST = 1.0 - 1e-6
+"""Ratio from which two moduli count as equal: the entries come from a conic solver of about that accuracy."""
 
 
 def leading(W: np.ndarray) -> tuple[np.ndarray, float]:
@@ -17,7 +18,7 @@ def leading(W: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def oriented(v: np.ndarray) -> np.ndarray:
-    """v or -v: the entry of largest modulus is positive, the first of those that are equal up to rounding."""
+    """v or -v, so that the entry of largest modulus is positive; the first one if several are equal up to rounding."""
     size = np.abs(v)
     first = int(np.argmax(size >= ALMOST * size.max()))
     return -v if v[first] < 0 else v

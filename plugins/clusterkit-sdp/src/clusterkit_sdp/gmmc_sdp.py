@@ -15,17 +15,23 @@ from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit_sdp import _cvx
-from clusterkit_sdp._generalised import Program, penalty
+from clusterkit_sdp._generalised import GeneralisedProgram, margin_matrix
 from clusterkit_sdp._moments import leading
 
 __all__ = ["GmmcSdp"]
 
 CLARABEL_UP_TO = 60
+"""Most samples for which Clarabel is tried first: there it takes at most twice the time of SCS and is more accurate."""
+
 SECONDS = 30.0
+"""Measured seconds of SCS for 100 samples on one core, for the message that refuses more samples."""
+
 INSTEAD = "Solver 'gmmc' (recipe 'gmmc') solves the same program on some thousand samples."
+"""Advice for more samples, for the same message."""
 
 
 def _positive(value: Any) -> str | None:
+    """None for a number > 0, infinity included, else the words for the error."""
     try:
         fine = not isinstance(value, bool) and float(value) == value and value > 0
     except (TypeError, ValueError):
@@ -38,30 +44,34 @@ def _positive(value: Any) -> str | None:
 class GmmcSdp(Solver):
     """The largest margin with a bias between two clusters as a semidefinite program in n unknowns; certified.
 
-    Solver `gmmc` of clusterkit solves the same program much faster, by a method made for it: choose this one to check
-    it by general conic solvers, or for an infinite C_e. It maximises ``Σ g``
-    over ``S - diag(g) ⪰ 0``, ``g >= 0`` with ``S = (K + δI)⁻¹ - kk'/(e'k) + C_e ee'``, k the row sums of
-    the inverse: the Lagrange dual of the largest margin whose bias is free. C_e is the price of imbalance. The scores
-    are the leading eigenvector of the moment matrix W, the multiplier of the matrix inequality, times the root of
-    its eigenvalue: the margins. (The eigenvector to the smallest eigenvalue of ``S - diag(g)``, as usually given,
-    is arbitrary, because that null space mostly has more than one dimension.) Transductive.
+    Solver `gmmc` of clusterkit solves the same program much faster, by a method of its own: choose this one to check
+    it by general conic solvers, or for an infinite `bias_penalty`. The program is in clusterkit_sdp/_generalised.py
+    (GeneralisedProgram.of). It maximises ``Σ g`` over ``S - diag(g) ⪰ 0``, ``g >= 0`` with
+    ``S = (K + δI)⁻¹ - kk'/(e'k) + C_e ee'``, k the row sums of the inverse and C_e the `bias_penalty`: the Lagrange
+    dual of the largest margin whose bias is free. The scores are the leading eigenvector of the moment matrix W, the
+    multiplier of the matrix inequality, times the root of its eigenvalue: the margins. (The eigenvector to the smallest
+    eigenvalue of ``S - diag(g)``, as in most descriptions, is arbitrary, because that null space mostly has more than
+    one dimension.) Transductive.
 
-    O(n⁴) to O(n⁵) by Clarabel, O(n³) an iteration of SCS, thousands of them. ``outcome_.status.facts`` holds
+    O(n⁴) to O(n⁵) by Clarabel, O(n³) an iteration of SCS, thousands of iterations. ``outcome_.status.facts`` holds
     `value` of a feasible W and `bound` by a feasible g, between which the optimum lies; their `gap`; `rounded`, the
-    objective of the signs (infinite if C_e is and they are not balanced); `tightness`, the largest eigenvalue of W
-    over its trace; `smallest_eigenvalue` of the inequality; `solver_value`, `solver`, `solver_status`, `seconds`.
+    objective of the signs (infinite if `bias_penalty` is and the signs are not balanced); `tightness`, the largest
+    eigenvalue of W over its trace; `smallest_eigenvalue` of the inequality; `solver_value`, `solver`, `solver_status`,
+    `seconds`.
 
     Where all samples are equal every split has the same objective, and the labels mean nothing.
 
     Parameters
     ----------
     delta : float, default 0.1
-        Added to the diagonal of the kernel matrix: kernels of close samples have no inverse. Acts as squared slack.
-    C_e : float, default 1.0
-        Price of imbalance. Infinite: the scores sum to 0, solved exactly on the complement of the ones; prefer it to
-        very large values, at which the solvers lose accuracy.
-    C_delta : float or None, default None
-        Price of a margin that falls short, ``Σ max(0, 1 - W_ii)``, the bound of g; None forbids it.
+        Added to the diagonal of the kernel matrix, which is singular for samples close to each other. It acts as
+        squared slack.
+    bias_penalty : float, default 1.0
+        C_e of the paper, the price of imbalance. If it is infinite the scores sum to 0, solved exactly on the
+        complement of the ones; prefer that to very large values, at which the conic solvers lose accuracy.
+    slack_penalty : float or None, default None
+        C_δ of the paper, the price of margins that fall short, ``Σ max(0, 1 - W_ii)``, and the bound of g; None forbids
+        these.
     solver : {"auto", "SCS", "CLARABEL"}, default "auto"
         "auto" is Clarabel up to 60 samples, then SCS if that fails, and SCS above.
     tol : float, default 1e-5
@@ -82,8 +92,8 @@ class GmmcSdp(Solver):
     max_clusters: ClassVar[int | None] = 2
 
     delta: float = params.real(0.1, above=0.0)
-    C_e: float = params.free(1.0, _positive, invalid=(0.0, -1.0, math.nan, "much"))
-    C_delta: float | None = params.real(None, above=0.0, optional=True)
+    bias_penalty: float = params.free(1.0, _positive, invalid=(0.0, -1.0, math.nan, "much"))
+    slack_penalty: float | None = params.real(None, above=0.0, optional=True)
     solver: str = params.choice("auto", _cvx.SOLVERS)
     tol: float = params.real(1e-5, above=0.0, below=1.0)
     max_iter: int | None = params.integer(None, at_least=1, optional=True)
@@ -95,17 +105,19 @@ class GmmcSdp(Solver):
         return {KernelSpace: Path(_prepare, gives=Scores, inductive=False)}
 
 
-def _prepare(solver: GmmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> _Prepared:
+def _prepare(solver: GmmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> PreparedGmmcSdp:
     """The matrix S."""
     _cvx.load(solver.name)
     _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
     K = np.asarray(space.gram(), dtype=np.float64)
-    return _Prepared(solver, penalty(K, solver.delta, solver.C_e))
+    return PreparedGmmcSdp(solver, margin_matrix(K, solver.delta, solver.bias_penalty))
 
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
+class PreparedGmmcSdp(Prepared):
+    """The solver with the matrix S, (n, n)."""
+
     solver: GmmcSdp
     S: np.ndarray
 
@@ -124,27 +136,28 @@ class _Prepared(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
         """Solve the program and round it; nothing is random in it."""
         spec = self.solver
-        program = Program.of(self.S, math.isinf(spec.C_e), spec.C_delta)
-        ended = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
-        found = program.found()
-        _cvx.warn_if_inaccurate(spec.name, ended, found.value, found.lower, spec.tol)
-        scores, tightness = leading(found.W)
+        balanced = math.isinf(spec.bias_penalty)
+        program = GeneralisedProgram.of(self.S, balanced, spec.slack_penalty)
+        run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
+        solution = program.solution()
+        _cvx.warn_if_inaccurate(spec.name, run, solution.value, solution.lower, spec.tol)
+        scores, tightness = leading(solution.W)
         signs = np.where(scores > 0, 1.0, -1.0)
         facts = {
-            "value": found.value,
-            "bound": found.lower,
-            "gap": found.value - found.lower,
-            "rounded": math.inf if math.isinf(spec.C_e) and signs.sum() else float(signs @ self.S @ signs),
+            "value": solution.value,
+            "bound": solution.lower,
+            "gap": solution.value - solution.lower,
+            "rounded": math.inf if balanced and signs.sum() else float(signs @ self.S @ signs),
             "tightness": tightness,
-            "smallest_eigenvalue": found.smallest_eigenvalue,
-            "solver_value": found.solver_value,
-            "solver": ended.solver,
-            "solver_status": ended.status,
-            "seconds": ended.seconds,
-            **({"failures": ended.failures} if ended.failures else {}),
+            "smallest_eigenvalue": solution.smallest_eigenvalue,
+            "solver_value": solution.solver_value,
+            "solver": run.solver,
+            "solver_status": run.status,
+            "seconds": run.seconds,
+            **({"failures": run.failures} if run.failures else {}),
         }
-        reason = f"{ended.solver}: {ended.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(ended.iterations, ended.accurate, reason, (found.value,), facts)
+        reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
+        status = Status(run.iterations, run.accurate, reason, (solution.value,), facts)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:

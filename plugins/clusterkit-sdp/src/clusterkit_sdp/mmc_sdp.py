@@ -14,15 +14,21 @@ from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit_sdp import _cvx
-from clusterkit_sdp._margin import Program, inverse_margin
+from clusterkit_sdp._margin import MarginProgram, inverse_margin
 from clusterkit_sdp._moments import leading
 
 __all__ = ["MmcSdp"]
 
 SECONDS = 8.0
+"""Measured seconds of SCS for 100 samples on one core, for the message that refuses more samples."""
+
 INSTEAD = (
     "Recipe 'gmmc' solves a relaxation of the same kind on more rows, recipe 'emmc' alternates and is linear in n."
 )
+"""Recipes for more samples, for the same message."""
+
+CLARABEL_UP_TO = 30
+"""Most samples for which Clarabel is tried where SCS fails; its time grows like n⁶."""
 
 
 @final
@@ -30,24 +36,25 @@ INSTEAD = (
 class MmcSdp(Solver):
     """The largest margin between two balanced clusters, relaxed to a semidefinite program: small data, certified.
 
-    Choose it to know how far a labelling is from the best one: the relaxation's optimum bounds the objective of
-    every balanced labelling from below. It puts a matrix M for ``y y'`` (M ⪰ 0, M_ii = 1, |M e| <= l) and
-    minimises ``max {2 λ'e - λ'(K∘M)λ : 0 <= λ <= C}``; the scores are the leading eigenvector of M times the root
-    of its eigenvalue, ±1 where the relaxation is exact (`tightness` 1). There is no bias, so a kernel whose
-    diagonal is not 1 is centred first. l comes from the balancer: of `band` unless another is given, and
-    ``balancer=None`` leaves only the trivial cluster of everything. Labels are signs and may miss the sizes by a
-    few samples; an explicit balancer repairs that. Transductive.
+    Choose it to know how far a labelling is from the best one: the optimum of the relaxation bounds the objective of
+    every balanced labelling from below. The program is in clusterkit_sdp/_margin.py (MarginProgram.of). It replaces
+    ``y y'`` by a matrix M (M ⪰ 0, M_ii = 1, |M e| <= l) and minimises ``max {2 λ'e - λ'(K∘M)λ : 0 <= λ <= C}``; the
+    scores are the leading eigenvector of M times the root of its eigenvalue, ±1 where the relaxation is exact
+    (`tightness` 1). There is no bias, so a kernel whose diagonal is not 1 is centred first. l, reported as
+    ``balance_slack``, comes from the balancer, by default `band`; with ``balancer=None`` the optimum is the trivial
+    cluster of all samples. Labels are signs and may miss the sizes by a few samples; an explicit balancer repairs that.
+    Transductive.
 
-    O(n³) an iteration of SCS, some hundred to some thousand of them; Clarabel O(n⁶) and above n = 40 hopeless.
-    ``outcome_.status.facts`` holds the solver's `value`; `bound`, which no balanced labelling can beat, whatever the
-    solver's accuracy; `gap`, value less bound, negative where the solver's point is not quite feasible; `rounded`,
-    the objective of the signs; `tightness`, the largest eigenvalue of M over n; `smallest_eigenvalue` and `residual`,
-    the feasibility of the solver's point; `solver`, `solver_status`, `seconds`.
+    O(n³) an iteration of SCS, some hundred to some thousand iterations; Clarabel is O(n⁶) and too slow above n = 40.
+    ``outcome_.status.facts`` holds `value`, the objective of the conic solver; `bound`, below which no balanced
+    labelling can be, whatever the accuracy of the solver; `gap`, value less bound, negative where the point of the
+    solver is slightly infeasible; `rounded`, the objective of the signs; `tightness`, the largest eigenvalue of M over
+    n; `smallest_eigenvalue` and `residual`, the feasibility of the point; `solver`, `solver_status`, `seconds`.
 
     Parameters
     ----------
     C : float, default 1.0
-        Price of a sample inside the margin, the bound of λ. With narrow kernels it is never reached.
+        Price of a sample inside the margin, the bound of λ. With narrow kernels the bound is never reached.
     solver : {"auto", "SCS", "CLARABEL"}, default "auto"
         "auto" is SCS, and Clarabel if SCS fails on at most 30 samples.
     tol : float, default 1e-4
@@ -80,8 +87,8 @@ class MmcSdp(Solver):
         return {KernelSpace: Path(_prepare, gives=Scores, inductive=False)}
 
 
-def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> _Prepared:
-    """The kernel matrix, centred where it must be, and the balance l."""
+def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Generator) -> PreparedMmcSdp:
+    """The kernel matrix, centred if its diagonal is not 1, and the balance l."""
     _cvx.load(solver.name)
     _cvx.require_size(solver.name, space.n, solver.max_size, SECONDS, solver.solver == "CLARABEL", INSTEAD)
     K = np.array(space.gram(), dtype=np.float64)
@@ -90,7 +97,7 @@ def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Gene
         K -= K.mean(axis=0)
         K -= K.mean(axis=1)[:, None]
         K = 0.5 * (K + K.T)
-    return _Prepared(solver, K, most_imbalance(task), centred)
+    return PreparedMmcSdp(solver, K, most_imbalance(task), centred)
 
 
 def most_imbalance(task: Task) -> float:
@@ -104,31 +111,43 @@ def most_imbalance(task: Task) -> float:
 
 @final
 @attrs.frozen(eq=False)
-class _Prepared(Prepared):
+class PreparedMmcSdp(Prepared):
+    """The kernel matrix with the balance.
+
+    Parameters
+    ----------
+    solver : MmcSdp
+    K : ndarray of shape (n, n)
+    balance_slack : float
+        l, the largest ``|N+ - N-|``.
+    centred : bool
+        Whether K was centred.
+    """
+
     solver: MmcSdp
     K: np.ndarray
-    limit: float
+    balance_slack: float
     centred: bool
 
     @property
     def resolved(self) -> Mapping[str, Any]:
         """The balance, the order of the solvers, and whether the kernel was centred."""
-        return {"l": self.limit, "centred": self.centred, "solver": self.candidates[0]}
+        return {"balance_slack": self.balance_slack, "centred": self.centred, "solver": self.candidates[0]}
 
     @property
     def candidates(self) -> tuple[str, ...]:
         """Conic solvers in the order they are tried."""
         if self.solver.solver != "auto":
             return (self.solver.solver,)
-        return ("SCS", "CLARABEL") if len(self.K) <= 30 else ("SCS",)
+        return ("SCS", "CLARABEL") if len(self.K) <= CLARABEL_UP_TO else ("SCS",)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
         """Solve the relaxation and round it; nothing is random in it."""
         spec = self.solver
-        program = Program.of(self.K, spec.C, self.limit)
-        ended = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
-        margin = program.found()
-        _cvx.warn_if_inaccurate(spec.name, ended, margin.value, margin.lower, spec.tol)
+        program = MarginProgram.of(self.K, spec.C, self.balance_slack)
+        run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
+        margin = program.solution()
+        _cvx.warn_if_inaccurate(spec.name, run, margin.value, margin.lower, spec.tol)
         scores, tightness = leading(margin.M)
         facts = {
             "value": margin.value,
@@ -138,15 +157,15 @@ class _Prepared(Prepared):
             "tightness": tightness,
             "smallest_eigenvalue": margin.smallest_eigenvalue,
             "residual": margin.residual,
-            "solver": ended.solver,
-            "solver_status": ended.status,
-            "seconds": ended.seconds,
-            **({"failures": ended.failures} if ended.failures else {}),
+            "solver": run.solver,
+            "solver_status": run.status,
+            "seconds": run.seconds,
+            **({"failures": run.failures} if run.failures else {}),
         }
-        reason = f"{ended.solver}: {ended.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
-        status = Status(ended.iterations, ended.accurate, reason, (margin.value,), facts)
+        reason = f"{run.solver}: {run.status}, gap {facts['gap']:.2g}, tightness {tightness:.3f}"
+        status = Status(run.iterations, run.accurate, reason, (margin.value,), facts)
         return Scores(scores[:, None], None, status=status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> np.ndarray | None:
-        """The relaxation's optimum, twice the objective of a support vector machine."""
+        """The optimum of the relaxation, twice the objective of a support vector machine."""
         return None if outcome.status is None else np.array(outcome.status.history)

@@ -1,4 +1,4 @@
-"""What clusterkit loads to learn what this distribution offers; names only, so that asking costs nothing."""
+"""Hooks through which clusterkit reads what this distribution offers: names only, so that no stage is imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ API_VERSION = 2
 
 @clusterkit.hookimpl
 def clusterkit_solvers() -> dict[str, str]:
-    """Solvers by name; the class is imported when somebody asks for it."""
+    """Solvers by name; a class is imported when its name is first used."""
     return {
         "gmmc_sdp": "clusterkit_sdp.gmmc_sdp:GmmcSdp",
         "mmc_sdp": "clusterkit_sdp.mmc_sdp:MmcSdp",

@@ -3,54 +3,64 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
-from clusterkit_papers.scalings import SAID, SCALINGS, to_mean
+from clusterkit_papers.fits import TimedFit, fit_recipe, timed_fit, warm_up, without_warnings
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.scalings import SCALING_WORDS, SCALINGS, to_mean
 
-__all__ = ["SETTINGS", "Bench", "Setting", "table2"]
+__all__ = ["DATA_SETS", "EdsvcDataSet", "EdsvcEnsembles", "table2"]
 
 MEMBERS = 10
-"""Partitions of an ensemble, as printed."""
+"""Number of partitions in an ensemble, as printed."""
+
 ENSEMBLES = 10
-"""Of the consensus functions: the paper does not tell how often it ran."""
-OWN = "a variant of our own under that name"
-RULES: Sequence[tuple[str, str, bool, str]] = (
+"""Number of ensembles that each consensus function runs on; the paper does not say how often it ran."""
+
+OUR_VARIANT = "a variant of our own under that name"
+"""Start of the verdict for the consensus functions that the paper names but does not define."""
+
+CONSENSUS_FUNCTIONS: Sequence[tuple[str, str, bool, str]] = (
     ("COMUSA", "comusa", False, ""),
     ("DICLENS", "diclens", False, ""),
-    ("COMUSACL", "comusacl", False, OWN),
-    ("COMUSACL-DEW", "comusacl_dew", False, OWN),
+    ("COMUSACL", "comusacl", False, OUR_VARIANT),
+    ("COMUSACL-DEW", "comusacl_dew", False, OUR_VARIANT),
     ("co-association", "coassociation", False, ""),
     ("CSPA", "cspa", True, ""),
     ("HBGF", "hbgf", True, ""),
 )
-"""Column, registered name, whether it is given the number of classes, and why it cannot be held against print."""
+"""Column, registered name, whether the function receives the number of classes, and why its values cannot be compared
+with the printed ones."""
+
 SEARCHES: Mapping[str, Mapping[str, Any]] = {
     "edsvc as published": {},
     "edsvc, plane": {"tuner__search": "plane"},
 }
+"""The two ways in which the recipe edsvc searches width and bound, with their changes to the recipe."""
+
 NOTES = {
     "edsvc as published": "100 widths at C = 1, then 100 bounds from 1 to 1 / (0.9 n), outliers to the nearest, any "
     "number of clusters",
     "edsvc, plane": "24 + 8 widths and 12 shares of outliers to 0.9, outliers to the nearest, 2 to √n clusters, 60 "
     "members or more",
 }
+"""What each search tries, for the rows' notes."""
 
-ENSEMBLE = f"{MEMBERS} k-means with 2 to ∛n clusters; the first ensembles are those of edsvc as published"
+ENSEMBLE_NOTE = f"{MEMBERS} k-means with 2 to ∛n clusters; the first ensembles are those of edsvc as published"
+
+"""What the consensus functions combine, for the rows' notes."""
 
 Scaling = str
+"""A key of `SCALINGS`, or "5 components" for so many principal components."""
 
 
 @attrs.frozen
-class Setting:
+class EdsvcDataSet:
     """A data set of the table.
 
     Parameters
@@ -58,13 +68,13 @@ class Setting:
     name : str
         As printed.
     dataset : str
-        As `clusterkit.datasets.load` knows it.
+        Its name for `clusterkit.datasets.load`.
     runs : int
-        Seeds of a search; a candidate of the large sets takes a second.
+        Number of seeds of a search. A candidate takes a second on the large sets, so these have one.
     components : int or None
-        Another row with so many principal components: of the z-scores, or of `raw` data.
+        Number of principal components (of the z-scores, or of `raw` data) that a further row is run on.
     raw : bool
-        Whether all attributes have one unit already.
+        Whether all attributes have the same unit, so that the components need no z-scores.
     """
 
     name: str
@@ -75,53 +85,62 @@ class Setting:
 
     @property
     def scalings(self) -> tuple[Scaling, ...]:
-        """Min-max and z-scores: the paper names none."""
+        """Min-max and z-scores, because the paper does not say which; and the components where there are any."""
         more = () if self.components is None else (f"{self.components} components",)
         return ("minmax", "zscore", *more)
 
-    def said(self, scaling: Scaling) -> str:
-        """A scaling in words."""
+    def describe(self, scaling: Scaling) -> str:
+        """A scaling in words, for the names of rows."""
         of = "the attributes" if self.raw else "the z-scores"
-        return SAID.get(scaling) or f"{self.components} principal components of {of}"
+        return SCALING_WORDS.get(scaling) or f"{self.components} principal components of {of}"
 
 
-SETTINGS = (
-    Setting("Wine", "wine", components=2),
-    Setting("Ionosphere", "ionosphere"),
-    Setting("Breast Cancer", "breast-cancer"),
-    Setting("Banknote Authentication", "banknote", runs=1),
-    Setting("Yeast", "yeast", runs=1),
-    Setting("Semeion", "semeion", runs=1, components=5, raw=True),
+DATA_SETS = (
+    EdsvcDataSet("Wine", "wine", components=2),
+    EdsvcDataSet("Ionosphere", "ionosphere"),
+    EdsvcDataSet("Breast Cancer", "breast-cancer"),
+    EdsvcDataSet("Banknote Authentication", "banknote", runs=1),
+    EdsvcDataSet("Yeast", "yeast", runs=1),
+    EdsvcDataSet("Semeion", "semeion", runs=1, components=5, raw=True),
 )
+"""The six data sets of the table. Wine and Semeion have further rows on principal components, because no single scaling
+gives the printed values."""
+
 QUICK = ("Wine", "Ionosphere")
+"""The data sets of a quick run, two of the small ones."""
 
 
-class Bench:
-    """A data set with its scalings and ensembles, each made once."""
+class EdsvcEnsembles:
+    """The rows of a data set in each scaling and the ensembles of k-means partitions of them, each computed once.
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    Parameters
+    ----------
+    data_set : EdsvcDataSet
+    """
+
+    def __init__(self, data_set: EdsvcDataSet) -> None:
+        self.data_set = data_set
         self._rows: dict[Scaling, np.ndarray] = {}
         self._ensembles: dict[tuple[Scaling, int], np.ndarray] = {}
         self._y: np.ndarray | None = None
 
     def X(self, scaling: Scaling) -> np.ndarray:
-        """The rows, scaled."""
+        """The scaled rows, (n, d)."""
         if scaling not in self._rows:
             from clusterkit.datasets import load
 
-            found = load(self.setting.dataset)
-            rows, self._y = np.asarray(found.data, dtype=np.float64), found.target
+            dataset = load(self.data_set.dataset)
+            rows, self._y = np.asarray(dataset.data, dtype=np.float64), dataset.target
             if scaling in SCALINGS:
                 self._rows[scaling] = SCALINGS[scaling](rows)
             else:
-                rows = rows - rows.mean(axis=0) if self.setting.raw else to_mean(rows)
+                rows = rows - rows.mean(axis=0) if self.data_set.raw else to_mean(rows)
                 left, sizes, _ = np.linalg.svd(rows, full_matrices=False)
-                self._rows[scaling] = (left * sizes)[:, : self.setting.components]
+                self._rows[scaling] = (left * sizes)[:, : self.data_set.components]
         return self._rows[scaling]
 
     def judged(self, labels: np.ndarray) -> Values:
-        """NMI with the geometric mean, and the number of clusters."""
+        """NMI with the geometric mean of the entropies, and the numbers of clusters and of classes."""
         from clusterkit.metrics import nmi
 
         assert self._y is not None
@@ -132,157 +151,153 @@ class Bench:
         }
 
     def members(self, scaling: Scaling, seed: int) -> np.ndarray:
-        """The ensemble that the published search with this seed has, (M, n)."""
+        """The ensemble that the published search with this seed uses, (M, n)."""
         from clusterkit import ensemble
         from clusterkit.core.seeds import Seeds
 
         if (scaling, seed) not in self._ensembles:
             X = self.X(scaling)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ClusterkitWarning)
-                made = ensemble(X, MEMBERS, random_state=Seeds.of(seed).stream("tuner"))
-            if len(made) < MEMBERS:
+            with without_warnings():
+                partitions = ensemble(X, MEMBERS, random_state=Seeds.of(seed).stream("tuner"))
+            if len(partitions) < MEMBERS:
                 raise KeyboardInterrupt
-            self._ensembles[scaling, seed] = made
+            self._ensembles[scaling, seed] = partitions
         return self._ensembles[scaling, seed]
 
 
 def table2(plan: Plan) -> list[Job]:
-    """NMI of the search in two ways, of consensus functions on its ensembles, and of every row alone."""
+    """NMI of the search in two ways, of consensus functions on its ensembles, and of one cluster for every row."""
     jobs = []
-    for setting in SETTINGS:
-        if plan.quick and setting.name not in QUICK:
+    for data_set in DATA_SETS:
+        if plan.quick and data_set.name not in QUICK:
             continue
-        bench = Bench(setting)
-        for scaling in setting.scalings:
-            jobs += [_search(plan, bench, scaling, kind) for kind in SEARCHES]
-            jobs += [_consensus(plan, bench, scaling, *rule) for rule in RULES]
-            jobs.append(_mean_member(plan, bench, scaling))
-            jobs.append(_psvc(plan, bench, scaling))
-        jobs.append(_alone(bench))
+        ensembles = EdsvcEnsembles(data_set)
+        for scaling in data_set.scalings:
+            jobs += [_search(plan, ensembles, scaling, kind) for kind in SEARCHES]
+            jobs += [_consensus(plan, ensembles, scaling, *function) for function in CONSENSUS_FUNCTIONS]
+            jobs.append(_mean_member(plan, ensembles, scaling))
+            jobs.append(_psvc(plan, ensembles, scaling))
+        jobs.append(_alone(ensembles))
     return jobs
 
 
-def _search(plan: Plan, bench: Bench, scaling: Scaling, kind: str) -> Job:
-    run = partial(_fits, bench, scaling, plan.seeds(bench.setting.runs), "edsvc", SEARCHES[kind])
-    return _job(bench, scaling, kind, "EDSVC", run, bench.setting.runs, plan, NOTES[kind])
+def _search(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling, kind: str) -> Job:
+    run = partial(_fits, ensembles, scaling, plan.seeds(ensembles.data_set.runs), "edsvc", SEARCHES[kind])
+    return _job(ensembles, scaling, kind, "EDSVC", run, ensembles.data_set.runs, plan, NOTES[kind])
 
 
-def _psvc(plan: Plan, bench: Bench, scaling: Scaling) -> Job:
-    """What the paper draws over widths and gives no number for: here at the width that the ensemble chooses."""
+def _psvc(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling) -> Job:
+    """PSVC at the width that the ensemble chooses; the paper draws a curve over widths and prints no number."""
     changes = {"tuner": "edsvc", "labeler__outliers": "nearest"}
-    run = partial(_fits, bench, scaling, plan.seeds(bench.setting.runs), "psvc", changes)
+    run = partial(_fits, ensembles, scaling, plan.seeds(ensembles.data_set.runs), "psvc", changes)
     note = "100 widths, the one that agrees best with the ensemble; the paper has a curve over widths and no number"
-    return _job(bench, scaling, "psvc, tuner edsvc", "PSVC", run, bench.setting.runs, plan, note)
+    return _job(ensembles, scaling, "psvc, tuner edsvc", "PSVC", run, ensembles.data_set.runs, plan, note)
 
 
 def _fits(
-    bench: Bench, scaling: Scaling, seeds: Sequence[int], recipe: str, changes: Mapping[str, Any], step: Step
-) -> Findings:
-    found, said = [], []
-    X = bench.X(scaling)
+    ensembles: EdsvcEnsembles,
+    scaling: Scaling,
+    seeds: Sequence[int],
+    recipe: str,
+    changes: Mapping[str, Any],
+    step: Step,
+) -> Measurements:
+    runs, notes = [], []
+    X = ensembles.X(scaling)
     for seed in seeds:
-        model, seconds = _fitted(X, recipe, seed, **changes)
-        found.append({**bench.judged(model.labels_), "seconds": seconds})
-        said.append(_words(model, len(X), found[-1]["clusters"]))
-        step(f"{bench.setting.name}: {recipe}, {scaling}, seed {seed}")
-    return Findings(found, "; ".join(dict.fromkeys(said)))
+        timed = _timed_search(X, recipe, seed, **changes)
+        values = {**ensembles.judged(timed.fitted.labels_), "seconds": timed.seconds}
+        runs.append(values)
+        notes.append(_words(timed.fitted, len(X), values["clusters"]))
+        step(f"{ensembles.data_set.name}: {recipe}, {scaling}, seed {seed}")
+    return Measurements(runs, "; ".join(dict.fromkeys(notes)))
 
 
-def _consensus(plan: Plan, bench: Bench, scaling: Scaling, column: str, rule: str, given: bool, doubt: str) -> Job:
+def _consensus(
+    plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling, column: str, function: str, needs_k: bool, doubt: str
+) -> Job:
     """A consensus function on the ensembles."""
 
-    def run(step: Step) -> Findings:
+    def run(step: Step) -> Measurements:
         from clusterkit.consensus import combine
 
-        found: list[Values] = []
+        runs: list[Values] = []
         for seed in plan.seeds(ENSEMBLES):
-            members = bench.members(scaling, seed)
-            begin = time.perf_counter()
-            k = int(bench.judged(members[0])["classes"]) if given else None
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ClusterkitWarning)  # one cluster: the row shows it
-                labels = combine(members, rule, n_clusters=k, random_state=seed)
-            seconds = time.perf_counter() - begin
-            found.append({**bench.judged(labels), "seconds": seconds})
-            step(f"{bench.setting.name}: {rule}, {scaling}, seed {seed}")
-        return Findings(found, doubt=doubt)
+            members = ensembles.members(scaling, seed)
+            k = int(ensembles.judged(members[0])["classes"]) if needs_k else None
+            # one cluster is a possible answer, and the row shows it: `timed_fit` ignores the warning
+            timed = timed_fit(partial(combine, members, function, n_clusters=k, random_state=seed))
+            runs.append({**ensembles.judged(timed.fitted), "seconds": timed.seconds})
+            step(f"{ensembles.data_set.name}: {function}, {scaling}, seed {seed}")
+        return Measurements(runs, doubt=doubt)
 
-    words = f"{rule}, number of classes given" if given else rule
-    return _job(bench, scaling, words, column, run, ENSEMBLES, plan, ENSEMBLE)
+    words = f"{function}, number of classes given" if needs_k else function
+    return _job(ensembles, scaling, words, column, run, ENSEMBLES, plan, ENSEMBLE_NOTE)
 
 
-def _mean_member(plan: Plan, bench: Bench, scaling: Scaling) -> Job:
-    def run(step: Step) -> Findings:
-        found: list[Values] = []
+def _mean_member(plan: Plan, ensembles: EdsvcEnsembles, scaling: Scaling) -> Job:
+    """The mean NMI of the k-means partitions themselves: what a consensus has to beat."""
+
+    def run(step: Step) -> Measurements:
+        runs: list[Values] = []
         for seed in plan.seeds(ENSEMBLES):
-            each = [bench.judged(member) for member in bench.members(scaling, seed)]
-            found.append({measure: float(np.mean([one[measure] for one in each])) for measure in ("nmi", "clusters")})
-            found[-1]["seconds"] = 0.0
-            step(f"{bench.setting.name}: members, {scaling}, seed {seed}")
-        return Findings(found)
+            members = [ensembles.judged(member) for member in ensembles.members(scaling, seed)]
+            means = {measure: float(np.mean([one[measure] for one in members])) for measure in ("nmi", "clusters")}
+            runs.append({**means, "seconds": 0.0})
+            step(f"{ensembles.data_set.name}: members, {scaling}, seed {seed}")
+        return Measurements(runs)
 
-    return _job(bench, scaling, "mean member", "member", run, ENSEMBLES, plan, ENSEMBLE)
+    return _job(ensembles, scaling, "mean member", "member", run, ENSEMBLES, plan, ENSEMBLE_NOTE)
 
 
-def _alone(bench: Bench) -> Job:
-    def run(step: Step) -> Findings:
-        n = len(bench.X("minmax"))
-        step(f"{bench.setting.name}: every row alone")
-        return Findings([{**bench.judged(np.arange(n)), "seconds": 0.0}])
+def _alone(ensembles: EdsvcEnsembles) -> Job:
+    """One cluster for every row, which is no method: what the NMI of a row must be read against."""
 
-    name = bench.setting.name
+    def run(step: Step) -> Measurements:
+        n = len(ensembles.X("minmax"))
+        step(f"{ensembles.data_set.name}: every row alone")
+        return Measurements([{**ensembles.judged(np.arange(n)), "seconds": 0.0}])
+
+    name = ensembles.data_set.name
     note = "no method: the NMI of a partition that says nothing, √(H / ln n) for classes of entropy H"
     cells = (Cell("EDSVC", "nmi"), Cell("EDSVC clusters", "clusters"))
     return Job(name, f"{name}: every row alone", cells, run, 1, note=note)
 
 
 def _job(
-    bench: Bench,
+    ensembles: EdsvcEnsembles,
     scaling: Scaling,
     words: str,
     column: str,
-    run: Callable[[Step], Findings],
+    run: Callable[[Step], Measurements],
     usual: int,
     plan: Plan,
     note: str,
 ) -> Job:
-    """A job with the NMI of a column and the number of clusters."""
+    """A job that fills the NMI of a column and its number of clusters."""
     cells = (Cell(column, "nmi"), Cell(f"{column} clusters", "clusters"))
-    setting = bench.setting
-    row = f"{setting.name}: {words}, {setting.said(scaling)}"
-    return Job(setting.name, row, cells, run, len(plan.seeds(usual)), note=note)
+    data_set = ensembles.data_set
+    row = f"{data_set.name}: {words}, {data_set.describe(scaling)}"
+    return Job(data_set.name, row, cells, run, len(plan.seeds(usual)), note=note)
 
 
 def _words(model: Any, n: int, clusters: float) -> str:
-    told = model.resolved_["tuner"]
+    """What a search chose, for the rows' notes."""
+    choice = model.resolved_["tuner"]
     gamma, C = model.resolved_["featuremap"]["gamma"], model.resolved_.get("solver", {}).get("C")
     share = "" if C is None else f", share of outliers {1.0 / (C * n):.2f}"
     many = f", {clusters:.0f} clusters are more than √n" if clusters > math.sqrt(n) else ""
-    return f"gamma = {gamma:.3g}{share}, score {told['score']:.2f}, of every row alone {told['singletons']:.2f}{many}"
+    scores = f"score {choice['score']:.2f}, of every row alone {choice['singletons']:.2f}"
+    return f"gamma = {gamma:.3g}{share}, {scores}{many}"
 
 
-def _fitted(X: np.ndarray, name: str, seed: int, **parameters: Any) -> tuple[Any, float]:
-    """The fitted recipe and its seconds."""
-    from clusterkit import recipe
-
-    _warm()
-    model = recipe(name, random_state=seed, **parameters)
-    begin = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)  # shattered partitions: the row shows them
-        model.fit(X)
-    seconds = time.perf_counter() - begin
-    if model.interrupted_ or model.resolved_["tuner"].get("ended") == "interrupted":
-        raise KeyboardInterrupt
-    return model, seconds
+def _timed_search(X: np.ndarray, name: str, seed: int, **parameters: Any) -> TimedFit[Any]:
+    """Fit a recipe whose tuner searches; `_warm_up` has been called, so that compiling is not measured."""
+    _warm_up()
+    return fit_recipe(X, name, seed, **parameters)
 
 
-@cache
-def _warm() -> None:
-    """Import and compile what the fits need."""
-    from clusterkit import recipe
-
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    recipe("edsvc", tuner__n_gamma=3, tuner__n_C=3, random_state=0).fit(X)
-    recipe("psvc", tuner="edsvc", tuner__n_gamma=3, random_state=0).fit(X)
+def _warm_up() -> None:
+    """Import and compile what the searches need."""
+    warm_up("edsvc", tuner__n_gamma=3, tuner__n_bounds=3)
+    warm_up("psvc", tuner="edsvc", tuner__n_gamma=3)

@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit_papers.elm.bench import Bench, Method, Nodes
-from clusterkit_papers.elm.sets import SETTINGS, Setting
+from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet
+from clusterkit_papers.elm.runs import ElmMethod, ElmRuns, Nodes
 from clusterkit_papers.elm.tables import NODES
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step
 
 __all__ = ["NODE_SWEEP", "SIGMA_SWEEP", "draw", "figures"]
 
 NODE_SWEEP = (*range(10, 100, 10), *range(100, 2001, 100))
 SIGMA_SWEEP = tuple(2.0**power for power in range(-10, 9))
+"""Numbers of nodes and widths of the kernel in figure 2."""
+
 QUICK = {"nodes": (10, 100, 1000), "sigma": (2.0**-4, 1.0, 2.0**4)}
+"""The values of a quick run."""
 
 MEASURES = (("purity (%)", "purity_percent"), ("NMI", "nmi"))
+"""Columns and what they measure."""
+
 SWEPT: tuple[tuple[str, str, Nodes], ...] = (
     ("nodes", "elm-kmeans", "distance"),
     ("nodes", "elm-nmf", "distance"),
@@ -28,33 +33,35 @@ SWEPT: tuple[tuple[str, str, Nodes], ...] = (
     ("sigma", "kernel-kmeans", "distance"),
     ("sigma", "kernel-nmf", "distance"),
 )
+"""What varies, the recipe, and the kind of nodes (of no meaning where sigma varies)."""
 
 
-def figures(plan: Plan, settings: Sequence[Setting] = tuple(SETTINGS.values())) -> list[Job]:
-    """Every number of nodes and every width, three runs each; quick takes three of each, on the small sets."""
+def figures(plan: Plan, data_sets: Sequence[ElmDataSet] = tuple(DATA_SETS.values())) -> list[Job]:
+    """Every number of nodes and every width, three runs each; a quick run has three of each, without TDT2."""
     jobs = []
-    for setting in settings:
-        if plan.quick and setting.dataset == "tdt2":
+    for data_set in data_sets:
+        if plan.quick and data_set.dataset == "tdt2":
             continue
-        bench, seeds = Bench(setting), plan.seeds(3)
+        elm_runs, seeds = ElmRuns(data_set), plan.seeds(3)
         for what, recipe, kind in SWEPT:
             for value in QUICK[what] if plan.quick else NODE_SWEEP if what == "nodes" else SIGMA_SWEEP:
                 method = _method(what, recipe, kind, value)
-                name = f"{setting.name}: {'L' if what == 'nodes' else 'sigma'} = {value:g}"
+                name = f"{data_set.name}: {'L' if what == 'nodes' else 'sigma'} = {value:g}"
                 cells = tuple(Cell(column, measure) for column, measure in MEASURES)
-                said = [NODES[kind] if what == "nodes" else "", f"the first {setting.swept} categories", setting.remark]
-                note = "; ".join(text for text in said if text)
+                nodes = NODES[kind] if what == "nodes" else ""
+                remarks = (nodes, f"the first {data_set.swept} categories", data_set.remark)
+                note = "; ".join(text for text in remarks if text)
                 row = f"{name}, {method.words}"
-                jobs.append(Job(name, row, cells, partial(_run, bench, method, seeds), len(seeds), note=note))
+                jobs.append(Job(name, row, cells, partial(_run, elm_runs, method, seeds), len(seeds), note=note))
     return jobs
 
 
-def _method(what: str, recipe: str, kind: Nodes, value: float) -> Method:
-    return Method(recipe, int(value), kind) if what == "nodes" else Method(recipe, sigma=value)
+def _method(what: str, recipe: str, kind: Nodes, value: float) -> ElmMethod:
+    return ElmMethod(recipe, int(value), kind) if what == "nodes" else ElmMethod(recipe, sigma=value)
 
 
-def _run(bench: Bench, method: Method, seeds: Sequence[int], step: Step) -> Findings:
-    return Findings(bench.runs(method, bench.setting.swept, seeds, step))
+def _run(elm_runs: ElmRuns, method: ElmMethod, seeds: Sequence[int], step: Step) -> Measurements:
+    return Measurements(elm_runs.runs(method, elm_runs.data_set.swept, seeds, step))
 
 
 def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
@@ -63,14 +70,15 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     Parameters
     ----------
     path : str, optional
-        Where to save the picture; the ending decides the format.
+        File for the picture; its ending decides the format. By default nothing is written.
     rows : sequence of mapping, optional
-        What ``papers.reproduce("elm-figures")`` gave, or its ``--json``. Default: run it, which takes minutes.
+        The rows of ``papers.reproduce("elm-figures")``, or of its ``--json``. By default the table is run, which takes
+        minutes.
 
     Returns
     -------
     ndarray of shape (4, 3)
-        The axes: purity and NMI against nodes, then against the width; a column for each data set.
+        The axes: purity and NMI against the number of nodes, then against the width; a column for each data set.
     """
     from matplotlib.figure import Figure
 
@@ -81,10 +89,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
         rows = reproduce("elm-figures")
     curves = _curves(rows)
-    names = [setting.name for setting in SETTINGS.values()]
+    names = [data_set.name for data_set in DATA_SETS.values()]
     figure = Figure(figsize=(13, 12), dpi=100, facecolor="white", layout="constrained")
     axes: Any = figure.subplots(4, len(names), squeeze=False, sharex="row", sharey="row")
-    for index, (what, (column, _)) in enumerate((what, each) for what in ("nodes", "sigma") for each in MEASURES):
+    for index, (what, (column, _)) in enumerate((what, measure) for what in ("nodes", "sigma") for measure in MEASURES):
         for axis, name in zip(axes[index], names, strict=True):
             for method, color, marker, line in _styles(what):
                 values = sorted(curves.get((name, what, method, column), ()))
@@ -108,22 +116,22 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
 
 def _styles(what: str) -> list[tuple[str, str, str, str]]:
-    """Method, colour, marker and line; a colour for a family, ridge nodes dashed."""
+    """Name, colour, marker and line of each method: one colour per family, dashed lines for ridge nodes."""
     from clusterkit.plots._figure import COLORS
 
-    found = []
-    for each, recipe, kind in SWEPT:
-        if each == what:
+    styles = []
+    for swept, recipe, kind in SWEPT:
+        if swept == what:
             kmeans = recipe.endswith("kmeans")
             words = _method(what, recipe, kind, 1).words
             line = "--" if kind == "ridge" else "-"
-            found.append((words, COLORS[0 if kmeans else 5], "o" if kmeans else "s", line))
-    return found
+            styles.append((words, COLORS[0 if kmeans else 5], "o" if kmeans else "s", line))
+    return styles
 
 
 def _curves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str, str], list[tuple[float, float]]]:
-    """Points (value, ours) by data set, what is swept, method and column."""
-    found: dict[tuple[str, str, str, str], list[tuple[float, float]]] = {}
+    """Points (value, ours) by data set, swept parameter, method and column."""
+    curves: dict[tuple[str, str, str, str], list[tuple[float, float]]] = {}
     for row in rows:
         if row["ours"] is None:
             continue
@@ -131,5 +139,5 @@ def _curves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str, str]
         point, _, method = rest.partition(", ")
         what, _, value = point.partition(" = ")
         key = (name, "nodes" if what == "L" else "sigma", method, str(row["column"]))
-        found.setdefault(key, []).append((float(value), float(row["ours"])))
-    return found
+        curves.setdefault(key, []).append((float(value), float(row["ours"])))
+    return curves

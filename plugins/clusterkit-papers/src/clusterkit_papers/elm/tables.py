@@ -6,21 +6,25 @@ import statistics
 from collections.abc import Sequence
 from functools import partial
 
-from clusterkit_papers.elm.bench import Bench, Method, Nodes
-from clusterkit_papers.elm.sets import SETTINGS, Setting
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
+from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet
+from clusterkit_papers.elm.runs import ElmMethod, ElmRuns, Nodes
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.printed_tables import printed
 
 __all__ = ["baseline_doubt", "kmeans_jobs", "nmf_jobs", "table2", "table3", "table4", "table5", "table6", "table7"]
 
 NEAR = {"purity_percent": 5.0, "nmi": 0.05}
-"""How far our plain method may be from the printed one for the other columns of that row to be comparable."""
+"""How far our plain method may be from the printed one: beyond that, data or start are not those of the paper, and the
+other columns of the row are not comparable."""
+
 QUICK = {"control": (2, 6), "libras": (3, 15), "tdt2": (10,)}
+"""Numbers of categories of a quick run, by data set."""
 
 NODES: dict[Nodes, str] = {
     "distance": "nodes exp(-b |x - a|²) as printed",
     "ridge": "nodes exp(-(a · x + b)²), what ELM programs call radial basis",
 }
+"""How notes call the kinds of nodes."""
 
 
 def table2(plan: Plan) -> list[Job]:
@@ -53,71 +57,84 @@ def table7(plan: Plan) -> list[Job]:
     return nmf_jobs(plan, 7, "tdt2")
 
 
-def kmeans_jobs(plan: Plan, number: int, key: str, setting: Setting | None = None) -> list[Job]:
-    """The table of a data set with k-means, kernel k-means and ELM k-means; `setting` stands for another set."""
-    setting = setting or SETTINGS[key]
-    methods = [Method("kmeans"), Method("kernel-kmeans", sigma=setting.kmeans_sigma), *_elm("elm-kmeans", setting)]
-    return _jobs(plan, f"elm-table{number}", _ks(plan, key, setting), setting, methods, "k-means", setting.runs)
+def kmeans_jobs(plan: Plan, number: int, key: str, data_set: ElmDataSet | None = None) -> list[Job]:
+    """The table with k-means, kernel k-means and ELM k-means; `data_set` replaces the one named `key` (for tests)."""
+    data_set = data_set or DATA_SETS[key]
+    methods = [
+        ElmMethod("kmeans"),
+        ElmMethod("kernel-kmeans", sigma=data_set.kmeans_sigma),
+        *_elm("elm-kmeans", data_set),
+    ]
+    return _jobs(plan, f"elm-table{number}", _ks(plan, key, data_set), data_set, methods, "k-means", data_set.runs)
 
 
-def nmf_jobs(plan: Plan, number: int, key: str, setting: Setting | None = None) -> list[Job]:
-    """The table of a data set with NMF, kernel NMF and ELM NMF."""
-    setting = setting or SETTINGS[key]
-    methods = [Method("nmf"), Method("kernel-nmf", sigma=setting.nmf_sigma), *_elm("elm-nmf", setting)]
-    return _jobs(plan, f"elm-table{number}", _ks(plan, key, setting), setting, methods, "NMF", setting.runs)
+def nmf_jobs(plan: Plan, number: int, key: str, data_set: ElmDataSet | None = None) -> list[Job]:
+    """The table with NMF, kernel NMF and ELM NMF; `data_set` replaces the one named `key` (for tests)."""
+    data_set = data_set or DATA_SETS[key]
+    methods = [ElmMethod("nmf"), ElmMethod("kernel-nmf", sigma=data_set.nmf_sigma), *_elm("elm-nmf", data_set)]
+    return _jobs(plan, f"elm-table{number}", _ks(plan, key, data_set), data_set, methods, "NMF", data_set.runs)
 
 
-def _elm(recipe: str, setting: Setting) -> list[Method]:
-    return [Method(recipe, setting.nodes, kind) for kind in NODES]
+def _elm(recipe: str, data_set: ElmDataSet) -> list[ElmMethod]:
+    return [ElmMethod(recipe, data_set.nodes, kind) for kind in NODES]
 
 
-def _ks(plan: Plan, key: str, setting: Setting) -> Sequence[int]:
-    return [k for k in setting.ks if not plan.quick or k in QUICK[key]]
+def _ks(plan: Plan, key: str, data_set: ElmDataSet) -> Sequence[int]:
+    return [k for k in data_set.ks if not plan.quick or k in QUICK[key]]
 
 
 def _jobs(
-    plan: Plan, table: str, ks: Sequence[int], setting: Setting, methods: Sequence[Method], plain: str, runs: int
+    plan: Plan, table: str, ks: Sequence[int], data_set: ElmDataSet, methods: Sequence[ElmMethod], plain: str, runs: int
 ) -> list[Job]:
-    bench, seeds = Bench(setting), plan.seeds(runs)
+    elm_runs, seeds = ElmRuns(data_set), plan.seeds(runs)
     jobs = []
     for k in ks:
         for method in methods:
             family = _family(method, plain)
             cells = (Cell(f"{family} purity (%)", "purity_percent"), Cell(f"{family} NMI", "nmi"))
-            run = partial(_run, bench, table, k, methods[0], method, plain, seeds)
-            said = [NODES[method.kind] if method.nodes is not None else "", setting.remark]
-            note = "; ".join(text for text in said if text)
+            run = partial(_run, elm_runs, table, k, methods[0], method, plain, seeds)
+            remarks = (NODES[method.kind] if method.nodes is not None else "", data_set.remark)
+            note = "; ".join(text for text in remarks if text)
             jobs.append(Job(f"k = {k}", f"k = {k}: {method.words}", cells, run, len(seeds), note=note))
     return jobs
 
 
-def _family(method: Method, plain: str) -> str:
+def _family(method: ElmMethod, plain: str) -> str:
+    """The printed name of the group of columns that a method fills."""
     if method.sigma is not None:
         return "kernel"
     return plain if method.nodes is None else "ELM"
 
 
 def _run(
-    bench: Bench, table: str, k: int, base: Method, method: Method, plain: str, seeds: Sequence[int], step: Step
-) -> Findings:
+    elm_runs: ElmRuns,
+    table: str,
+    k: int,
+    base: ElmMethod,
+    method: ElmMethod,
+    plain: str,
+    seeds: Sequence[int],
+    step: Step,
+) -> Measurements:
     if method == base:
-        return Findings(bench.plain(base, k, seeds, step))
-    doubt = baseline_doubt(table, f"k = {k}", plain, bench.plain(base, k, seeds))
-    return Findings(bench.runs(method, k, seeds, step), doubt=doubt)
+        return Measurements(elm_runs.plain(base, k, seeds, step))
+    doubt = baseline_doubt(table, f"k = {k}", plain, elm_runs.plain(base, k, seeds))
+    return Measurements(elm_runs.runs(method, k, seeds, step), doubt=doubt)
 
 
 def baseline_doubt(table: str, row: str, plain: str, ours: Sequence[Values]) -> str:
-    """Why a row of the table cannot be held against print: our plain method is not where the printed one is; or "".
+    """Why a row cannot be compared with the printed one: our plain method is too far from the printed one. Else "".
 
     Parameters
     ----------
     table, row : str
+        The printed table, and a row of it.
     plain : str
-        Column of the plain method.
+        Column of the plain method, "k-means" or "NMF".
     ours : sequence of Values
-        Its runs here.
+        Our runs of the plain method.
     """
-    said = []
+    differences = []
     for column, measure in ((f"{plain} purity (%)", "purity_percent"), (f"{plain} NMI", "nmi")):
         cell = printed(table).get((row, column))
         if cell is None or cell.value is None:
@@ -125,5 +142,5 @@ def baseline_doubt(table: str, row: str, plain: str, ours: Sequence[Values]) -> 
         mean = statistics.fmean(run[measure] for run in ours)
         if abs(mean - cell.value) > NEAR[measure]:
             digits = 1 if measure == "purity_percent" else 3
-            said.append(f"{column} {mean:.{digits}f}, printed {cell.value:.{digits}f}")
-    return f"not comparable ({'; '.join(said)})" if said else ""
+            differences.append(f"{column} {mean:.{digits}f}, printed {cell.value:.{digits}f}")
+    return f"not comparable ({'; '.join(differences)})" if differences else ""

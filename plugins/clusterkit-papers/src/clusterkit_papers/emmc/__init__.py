@@ -1,1 +1,16 @@
-"""TODO."""
+"""Extreme maximum margin clustering (EMMC), tables 3 to 10 of the paper.
+
+EMMC alternates between ridge regression on an ELM map of L random nodes and new labels whose cluster sizes differ by
+at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y||² / 2``.
+
+==========  ===========================================================================================================
+data_sets   The data sets, their scaling, slack l and number of nodes L.
+starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.
+outputs     Tables 5 and 6: a single output against one output per cluster, for growing L.
+comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
+baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
+==========  ===========================================================================================================
+
+The recipes are in clusterkit/cookbook/emmc.py, the mathematics is in clusterkit/solvers/regression/ridge.py and in the
+balancers.
+"""

@@ -1,4 +1,4 @@
-"""EMMC, tables 7 to 10: the methods it is compared with, on the same data."""
+"""EMMC, tables 7 to 10: the methods that EMMC is compared with, on the same data."""
 
 from __future__ import annotations
 
@@ -10,40 +10,50 @@ import attrs
 import numpy as np
 
 from clusterkit.core.errors import InvalidData, NeedsMemory, UnknownName
-from clusterkit_papers.emmc.settings import Setting
-from clusterkit_papers.fits import best_by_labels, fit
-from clusterkit_papers.jobs import Cell, Findings, Job, NotRun, Plan, Step, Values
+from clusterkit_papers.emmc.data_sets import EmmcDataSet
+from clusterkit_papers.fits import best_by_labels, judged_fit
+from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun, Plan, Step, Values
 
-__all__ = ["WIDTHS", "Method", "graphs", "job", "margins", "times"]
+__all__ = ["WIDTHS", "Baseline", "baseline_job", "graphs", "margins", "times"]
 
 WIDTHS = (0.1, 0.2, 0.3, 0.5, 1.0)
-"""Of the kernel, as fractions of the largest distance: a part of the paper's 0.1, 0.2, ..., 1.0."""
+"""Widths of the kernel, as fractions of the largest distance: a part of the paper's 0.1, 0.2, ..., 1.0."""
+
 WIDTH = "featuremap__sigma_fraction"
+"""The parameter of the recipes that holds such a width."""
+
 SUBSET = 100
+"""Number of random rows on which MMC runs: its semidefinite program is too large for the whole sets."""
+
 GAUSSIAN = ({"name": "rbf", "sigma_fraction": 0.3},)
+"""The feature map of CPMMC with a kernel; 0.3 is the middle of `WIDTHS`."""
+
 LAMBDAS = (0.01, 0.1, 1.0, 10.0)
+"""Weights of the graph in LapGMM that known classes may choose from."""
 
 Grid = Mapping[str, Sequence[float]]
+"""Values to try by parameter name."""
 
 
 @attrs.frozen
-class Method:
-    """A recipe in the place of a printed method.
+class Baseline:
+    """A recipe in the place of a printed method that EMMC is compared with.
 
     Parameters
     ----------
     column : str
-        The printed method.
+        The printed name of the method, which begins its columns.
     recipe : str
     what : str
-        Names the row.
+        The name of the row.
     balance : {"sizes", "outputs", "none"}, default "none"
-        What the printed l bounds: the sizes, which caps accuracy, or the sum of outputs, whose signs (or largest) are
-        the labels whatever the sizes.
+        What the printed l bounds. With "sizes" it bounds the difference of the cluster sizes, which caps the accuracy.
+        With "outputs" it bounds the sum of the outputs; the labels are their signs (or the largest output), whatever
+        sizes that gives.
     changes : mapping
-        Of the recipe's parameters.
+        Parameters of the recipe that differ from its defaults.
     grid : mapping
-        Parameters that the known classes choose, all combinations being tried.
+        Parameters that the known classes choose; all combinations are tried.
     note : str
     """
 
@@ -55,109 +65,126 @@ class Method:
     grid: Grid = attrs.field(factory=dict)
     note: str = ""
 
-    def fit(self, setting: Setting, X: np.ndarray, y: np.ndarray, seed: int, **chosen: Any) -> Values:
-        """One run."""
+    def fit(self, data_set: EmmcDataSet, X: np.ndarray, y: np.ndarray, seed: int, **chosen: Any) -> Values:
+        """One run of the method; `chosen` are the values of its grid."""
         parameters = {**self.changes, **chosen}
         if self.balance != "none":
-            parameters["balancer"] = {"name": "band", "slack": setting.slack}
+            parameters["balancer"] = {"name": "band", "slack": data_set.slack}
         if self.balance == "outputs":
-            parameters["reading"] = _by_outputs
-        return fit(X, y, self.recipe, seed, **parameters)
+            parameters["labels_of"] = _by_outputs
+        return judged_fit(X, y, self.recipe, seed, **parameters)
 
 
-def margins(plan: Plan, setting: Setting, tag: str = "") -> list[Job]:
-    """MMC, GMMC, IterSVR and CPMMC on a set, accuracy and Rand index."""
-    two = setting.classes == 2
-    jobs = [_relaxed(plan, setting)] if not tag else []
-    if not tag and not plan.quick and two and setting.small:
-        jobs += [_of_a_part(plan, setting, width) for width in (None, 0.3)]
-    methods = [*(_two(setting) if two else _more(setting))]
+def margins(plan: Plan, data_set: EmmcDataSet, tag: str = "") -> list[Job]:
+    """MMC, GMMC, IterSVR and CPMMC on a data set: accuracy and Rand index."""
+    two = data_set.classes == 2
+    jobs = [_relaxed(plan, data_set)] if not tag else []
+    if not tag and not plan.quick and two and data_set.small:
+        jobs += [_of_a_part(plan, data_set, width) for width in (None, 0.3)]
+    methods = [*(_two(data_set) if two else _more(data_set))]
     if tag:  # the same data in other units
         methods = [method for method in methods if method.column in ("IterSVR", "CPMMC")]
-    return jobs + [job(plan, setting, method, tag=tag) for method in methods if not (plan.quick and method.grid)]
+    return jobs + [
+        baseline_job(plan, data_set, method, tag=tag) for method in methods if not (plan.quick and method.grid)
+    ]
 
 
-def times(plan: Plan, setting: Setting) -> list[Job]:
-    """The same without the choices by labels, CPU seconds."""
-    two = setting.classes == 2
-    methods = [method for method in (_two(setting) if two else _more(setting)) if not method.grid]
+def times(plan: Plan, data_set: EmmcDataSet) -> list[Job]:
+    """CPU seconds of the same methods, without the rows whose parameters the known classes choose."""
+    two = data_set.classes == 2
+    methods = [method for method in (_two(data_set) if two else _more(data_set)) if not method.grid]
     cells = {method: (Cell(f"{method} CPU (s)", "cpu"),) for method in ("MMC", "GMMC", "IterSVR", "CPMMC")}
     return [
-        _relaxed(plan, setting, cells["MMC"]),
-        *(job(plan, setting, method, cells[method.column], warm=True) for method in methods),
+        _relaxed(plan, data_set, cells["MMC"]),
+        *(baseline_job(plan, data_set, method, cells[method.column], untimed_first=True) for method in methods),
     ]
 
 
-def graphs(plan: Plan, setting: Setting) -> list[Job]:
-    """Normalised cut and the mixture smooth over a graph, accuracy and Rand index."""
-    once = setting.runs == 1
+def graphs(plan: Plan, data_set: EmmcDataSet) -> list[Job]:
+    """Normalised cut and the Gaussian mixture that is smooth over a graph: accuracy and Rand index."""
+    once = data_set.runs == 1
     methods = [
-        Method("NC", "ncut", "ncut"),
-        Method("NC", "ncut", "ncut, width by labels", grid={WIDTH: WIDTHS}),
-        Method("LapGMM", "lapgmm", "lapgmm", changes={"n_init": 1}, note="one start instead of five")
+        Baseline("NC", "ncut", "ncut"),
+        Baseline("NC", "ncut", "ncut, width by labels", grid={WIDTH: WIDTHS}),
+        Baseline("LapGMM", "lapgmm", "lapgmm", changes={"n_init": 1}, note="one start instead of five")
         if once
-        else Method("LapGMM", "lapgmm", "lapgmm"),
+        else Baseline("LapGMM", "lapgmm", "lapgmm"),
     ]
     if not once:
-        methods.append(Method("LapGMM", "lapgmm", "lapgmm, lambda by labels", grid={"solver__lam": LAMBDAS}))
-    return [job(plan, setting, method) for method in methods if not (plan.quick and method.grid)]
+        methods.append(Baseline("LapGMM", "lapgmm", "lapgmm, lambda by labels", grid={"solver__smoothness": LAMBDAS}))
+    return [baseline_job(plan, data_set, method) for method in methods if not (plan.quick and method.grid)]
 
 
-def job(
+def baseline_job(
     plan: Plan,
-    setting: Setting,
-    method: Method,
+    data_set: EmmcDataSet,
+    method: Baseline,
     cells: tuple[Cell, ...] = (),
     *,
     tag: str = "",
-    warm: bool = False,
+    untimed_first: bool = False,
     uses_labels: bool = False,
 ) -> Job:
-    """A method on a set; with `warm` after an untimed fit to a few rows."""
-    seeds, row = plan.seeds(setting.runs), f"{setting.name}: {method.what}{tag}"
+    """A job that runs a method on a data set.
+
+    Parameters
+    ----------
+    plan : Plan
+    data_set : EmmcDataSet
+    method : Baseline
+    cells : tuple of Cell
+        By default accuracy and Rand index of the method.
+    tag : str
+        Appended to the name of the row.
+    untimed_first : bool
+        Whether a fit to about a hundred rows comes first, so that compiling is not measured.
+    uses_labels : bool
+        Whether the caller chose something by known classes.
+    """
+    seeds, row = plan.seeds(data_set.runs), f"{data_set.name}: {method.what}{tag}"
     choices = [dict(zip(method.grid, values, strict=True)) for values in itertools.product(*method.grid.values())]
 
-    def run(step: Step) -> Findings:
-        X, y = setting.load()
-        if warm:
+    def run(step: Step) -> Measurements:
+        X, y = data_set.load()
+        if untimed_first:
             few = slice(None, None, max(1, len(X) // 100))
-            method.fit(setting, X[few], y[few], seeds[0])
+            method.fit(data_set, X[few], y[few], seeds[0])
 
         def at(chosen: Mapping[str, float]) -> list[Values]:
-            found = []
+            runs = []
             for seed in seeds:
-                found.append(method.fit(setting, X, y, seed, **chosen))
-                step(f"{row}, {_said(chosen)}seed {seed}")
-            return found
+                runs.append(method.fit(data_set, X, y, seed, **chosen))
+                step(f"{row}, {_in_words(chosen)}seed {seed}")
+            return runs
 
         chosen, best = best_by_labels(choices, at)
-        cap = setting.cap(y) if method.balance == "sizes" else None
+        cap = data_set.cap(y) if method.balance == "sizes" else None
         capped = cap is not None and cap < 100 and any(cell.measure == "accuracy" for cell in cells or _cells(method))
-        notes = [f"{_said(chosen)}by labels of {_tried(method.grid)}" if chosen else ""]
+        notes = [f"{_in_words(chosen)}by labels of {_values_in_words(method.grid)}" if chosen else ""]
         notes.append(f"balance caps accuracy at {cap:.1f}" if capped else "")
-        return Findings(best, "; ".join(note for note in notes if note), cap)
+        return Measurements(best, "; ".join(note for note in notes if note), cap)
 
     units = len(seeds) * len(choices)
-    notes = "; ".join(note for note in (method.note, setting.remark) if note)
-    return Job(setting.name, row, cells or _cells(method), run, units, uses_labels or bool(method.grid), notes)
+    notes = "; ".join(note for note in (method.note, data_set.remark) if note)
+    return Job(data_set.name, row, cells or _cells(method), run, units, uses_labels or bool(method.grid), notes)
 
 
-def _two(setting: Setting) -> list[Method]:
-    """Methods for two clusters, each as it stands and with what the paper chooses."""
+def _two(data_set: EmmcDataSet) -> list[Baseline]:
+    """Methods for two clusters, each with the recipe's defaults and with the parameters that the paper chooses."""
     methods = []
-    if setting.small:
-        methods.append(Method("GMMC", "gmmc", "gmmc"))
-        methods.append(Method("GMMC", "gmmc", "gmmc, width by labels", grid={WIDTH: WIDTHS}))
-    methods.append(Method("IterSVR", "itersvr", "itersvr", "sizes", note="C = 1: the paper gives none"))
-    if setting.name != "Ringnorm":  # minutes, for what the recipe reaches as it stands
-        methods.append(Method("IterSVR", "itersvr", "itersvr, width by labels", "sizes", grid={WIDTH: WIDTHS}))
+    if data_set.small:
+        methods.append(Baseline("GMMC", "gmmc", "gmmc"))
+        methods.append(Baseline("GMMC", "gmmc", "gmmc, width by labels", grid={WIDTH: WIDTHS}))
+    methods.append(Baseline("IterSVR", "itersvr", "itersvr", "sizes", note="C = 1: the paper gives none"))
+    if data_set.name != "Ringnorm":  # takes minutes, and the recipe reaches the printed value with its defaults
+        methods.append(Baseline("IterSVR", "itersvr", "itersvr, width by labels", "sizes", grid={WIDTH: WIDTHS}))
     rbf: dict[str, Any] = {"featuremap": list(GAUSSIAN), "solver__C": 10.0}
     kernel, linear = "width 0.3, C = 10", "a plane; the paper has a kernel"
     return [
         *methods,
-        Method("CPMMC", "cpmmc", "cpmmc", "outputs", note=linear),
-        Method("CPMMC", "cpmmc", "cpmmc, rbf", "outputs", rbf, note=kernel),
-        Method(
+        Baseline("CPMMC", "cpmmc", "cpmmc", "outputs", note=linear),
+        Baseline("CPMMC", "cpmmc", "cpmmc, rbf", "outputs", rbf, note=kernel),
+        Baseline(
             "CPMMC",
             "cpmmc",
             "cpmmc, rbf, width and C by labels",
@@ -168,56 +195,57 @@ def _two(setting: Setting) -> list[Method]:
     ]
 
 
-def _more(setting: Setting) -> list[Method]:
+def _more(data_set: EmmcDataSet) -> list[Baseline]:
     """CPMMC for more clusters; the paper prints it under the same name."""
-    many = setting.runs == 1
-    weights = (1.0, 10.0, 100.0) if setting.small else (1.0, 10.0)  # C = 100 takes a minute a fit
+    many = data_set.runs == 1
+    weights = (1.0, 10.0, 100.0) if data_set.small else (1.0, 10.0)  # C = 100 takes a minute a fit
     grid: Grid = {WIDTH: (0.1, 0.3, 0.5)} if many else {WIDTH: WIDTHS, "solver__C": weights}
     chosen = "width by labels" if many else "width and C by labels"
     return [
-        Method("CPMMC", "cpm3c", "cpm3c", "outputs"),
-        Method("CPMMC", "cpm3c", f"cpm3c, {chosen}", "outputs", grid=grid),
+        Baseline("CPMMC", "cpm3c", "cpm3c", "outputs"),
+        Baseline("CPMMC", "cpm3c", f"cpm3c, {chosen}", "outputs", grid=grid),
     ]
 
 
-def _relaxed(plan: Plan, setting: Setting, cells: tuple[Cell, ...] = ()) -> Job:
-    """MMC on the whole set, which mostly is refused."""
-    method = Method("MMC", "mmc", "mmc", "sizes")
-    wanted = cells or _cells(method)
+def _relaxed(plan: Plan, data_set: EmmcDataSet, cells: tuple[Cell, ...] = ()) -> Job:
+    """MMC on the whole data set; for most of them it refuses, and the row says why."""
+    method = Baseline("MMC", "mmc", "mmc", "sizes")
+    cells = cells or _cells(method)
 
-    def run(step: Step) -> Findings:
-        if setting.classes > 2:
+    def run(step: Step) -> Measurements:
+        if data_set.classes > 2:
             raise NotRun("recipe 'mmc' takes two clusters only")
-        return _refusable(lambda: job(plan, setting, method, wanted).run(step))
+        return _refusable(lambda: baseline_job(plan, data_set, method, cells).run(step))
 
-    return attrs.evolve(job(plan, setting, method, wanted), run=run)
+    return attrs.evolve(baseline_job(plan, data_set, method, cells), run=run)
 
 
-def _of_a_part(plan: Plan, setting: Setting, width: float | None) -> Job:
-    """MMC on random rows, other ones for each seed."""
+def _of_a_part(plan: Plan, data_set: EmmcDataSet, width: float | None) -> Job:
+    """MMC on random rows, drawn anew for each seed."""
     what, changes = f"mmc, {SUBSET} random rows", {}
     if width is not None:
         what, changes = f"{what}, width {width:g}", {WIDTH: width}
-    method = Method("MMC", "mmc", what, "sizes", changes)
-    seeds, row = plan.seeds(), f"{setting.name}: {method.what}"
+    method = Baseline("MMC", "mmc", what, "sizes", changes)
+    seeds, row = plan.seeds(), f"{data_set.name}: {method.what}"
 
-    def run(step: Step) -> Findings:
-        X, y = setting.load()
+    def run(step: Step) -> Measurements:
+        X, y = data_set.load()
 
         def at(seed: int) -> Values:
             rows = np.random.default_rng(seed).choice(len(X), SUBSET, replace=False)
-            found = method.fit(setting, X[rows], y[rows], seed)
+            values = method.fit(data_set, X[rows], y[rows], seed)
             step(f"{row}, seed {seed}")
-            return found
+            return values
 
-        return _refusable(lambda: Findings([at(seed) for seed in seeds]))
+        return _refusable(lambda: Measurements([at(seed) for seed in seeds]))
 
     note = "width 0.05, that of the recipe" if width is None else ""
     part = f"{SUBSET} random rows"
-    return Job(setting.name, row, _cells(method), run, len(seeds), note=note, comparable=False, part=part)
+    return Job(data_set.name, row, _cells(method), run, len(seeds), note=note, comparable=False, part=part)
 
 
-def _refusable(run: Callable[[], Findings]) -> Findings:
+def _refusable(run: Callable[[], Measurements]) -> Measurements:
+    """Call `run`; what it refuses (no plugin, too many rows, too much memory) becomes a row with the reason."""
     try:
         return run()
     except UnknownName:
@@ -227,21 +255,24 @@ def _refusable(run: Callable[[], Findings]) -> Findings:
 
 
 def _by_outputs(model: Any) -> np.ndarray:
-    """The labels of the outputs, before rows are moved to keep sizes."""
+    """The labels that the outputs give, before the balancer moves rows to keep the sizes."""
     rows: np.ndarray = model.outcome_.rows
     return rows[:, 0] > 0 if rows.shape[1] == 1 else rows.argmax(axis=1)
 
 
-def _cells(method: Method) -> tuple[Cell, ...]:
+def _cells(method: Baseline) -> tuple[Cell, ...]:
     return Cell(f"{method.column} Acc", "accuracy"), Cell(f"{method.column} RI", "rand")
 
 
-def _said(chosen: Mapping[str, float]) -> str:
+def _in_words(chosen: Mapping[str, float]) -> str:
+    """Chosen values, for notes and progress."""
     return "".join(f"{NAMES[key]} = {value:g}, " for key, value in chosen.items())
 
 
-def _tried(grid: Grid) -> str:
+def _values_in_words(grid: Grid) -> str:
+    """The values that were tried, for notes."""
     return " and ".join("{" + ", ".join(f"{value:g}" for value in values) + "}" for values in grid.values())
 
 
-NAMES = {WIDTH: "width", "solver__C": "C", "solver__lam": "lambda"}
+NAMES = {WIDTH: "width", "solver__C": "C", "solver__smoothness": "lambda"}
+"""How notes call the parameters of the grids."""

@@ -1,9 +1,8 @@
-"""EMMC, tables 3 and 4: what C and what the start do, on pairs of handwritten digits."""
+"""EMMC, tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits."""
 
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,21 +10,34 @@ import numpy as np
 
 from clusterkit.core.stages import Task
 from clusterkit_papers.emmc.baselines import WIDTHS
-from clusterkit_papers.fits import DEGREES, averaged, best_by_labels, fit, judge
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Values
-from clusterkit_papers.jobs import Step as StepCall
+from clusterkit_papers.fits import DEGREES, averaged, best_by_labels, judge, judged_fit, timed_fit
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 
 __all__ = ["table3", "table4"]
 
 SLACK = 0.03
-GREY = 16.0  # the data are X / 16; the paper does not say how it scales
-METHODS = {"itersvm": "IterSVM", "itersvr": "IterSVR", "emmc": "EMMC"}
-STARTS = 10
-CS = ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "100")
-PAIRS = tuple(itertools.combinations(range(10), 2))
-QUICK_PAIRS = ((0, 1), (1, 7), (3, 9), (5, 9), (8, 9))
+"""l / n of the paper for the digits."""
 
-Fitted = Callable[[np.ndarray, np.ndarray, int], Values]
+GREY = 16.0
+"""Grey levels are divided by their largest value; the paper does not say how it scales."""
+
+METHODS = {"itersvm": "IterSVM", "itersvr": "IterSVR", "emmc": "EMMC"}
+"""Recipes of table 3 and the rows of the printed table that they stand beside."""
+
+STARTS = 10
+"""Number of runs of the rows with a single k-means start, whose error varies with the seed."""
+
+CS = ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "100")
+"""The values of C, written as the printed table writes them."""
+
+PAIRS = tuple(itertools.combinations(range(10), 2))
+"""The 45 pairs of digits of table 4."""
+
+QUICK_PAIRS = ((0, 1), (1, 7), (3, 9), (5, 9), (8, 9))
+"""The pairs of a quick run."""
+
+Fit = Callable[[np.ndarray, np.ndarray, int], Values]
+"""A run of a method: samples, classes and seed to what it measured."""
 
 
 def table3(plan: Plan) -> list[Job]:
@@ -52,32 +64,35 @@ def table3(plan: Plan) -> list[Job]:
 def _against_C(
     seeds: range, of: str, what: str, column: str, method: str, changes: dict[str, Any], note: str = ""
 ) -> Job:
-    def run(step: StepCall) -> Findings:
+    """A method on digits 3 and 9 at one value of C, beside the printed row `of`."""
+
+    def run(step: Step) -> Measurements:
         X, y = _pair(3, 9)
-        found = []
+        runs = []
         for seed in seeds:
-            found.append(fit(X, y, method, seed, **_sizes(X, method), **changes))
+            runs.append(judged_fit(X, y, method, seed, **_sizes(X, method), **changes))
             step(f"{what}, {column}, seed {seed}")
-        return Findings(found)
+        return Measurements(runs)
 
     return Job(of, f"{of}: {what}", (Cell(column, "error"),), run, len(seeds), note=note)
 
 
 def _widths_by_labels(seeds: range, method: str, C: str) -> Job:
+    """A kernel method on digits 3 and 9 at one value of C, with the width that known classes choose."""
     what, of = f"{method}, C given, width by labels", METHODS[method]
 
-    def run(step: StepCall) -> Findings:
+    def run(step: Step) -> Measurements:
         X, y = _pair(3, 9)
 
         def at(width: float) -> list[Values]:
-            found = []
+            runs = []
             for seed in seeds:
                 changes: dict[str, Any] = {"solver__C": float(C), "featuremap__sigma_fraction": width}
-                found.append(fit(X, y, method, seed, **_sizes(X, method), **changes))
+                runs.append(judged_fit(X, y, method, seed, **_sizes(X, method), **changes))
                 step(f"{what}, C = {C}, width {width:g}, seed {seed}")
-            return found
+            return runs
 
-        return Findings(best_by_labels(WIDTHS, at)[1])
+        return Measurements(best_by_labels(WIDTHS, at)[1])
 
     note = f"width of each C by labels of {', '.join(f'{width:g}' for width in WIDTHS)}"
     units = len(seeds) * len(WIDTHS)
@@ -85,15 +100,16 @@ def _widths_by_labels(seeds: range, method: str, C: str) -> Job:
 
 
 def _sizes(X: np.ndarray, method: str) -> dict[str, Any]:
+    """Parameters that all methods share: the slack, and the number of nodes for EMMC."""
     return _margin(X) if method == "emmc" else {"balancer__slack": SLACK}
 
 
 def table4(plan: Plan) -> list[Job]:
-    """Error and time of starts alone and with EMMC after them, mean of the pairs; L = n."""
+    """Error and time of starting labels alone and with EMMC after them, mean of the pairs; L = n."""
     mapped, random = "k-means in ELM space", {"init": "random"}
 
-    def job(of: str, what: str, fitted: Fitted, note: str = "", more: tuple[Cell, ...] = ()) -> Job:
-        return _over_pairs(plan, of, what, fitted, note, more)
+    def job(of: str, what: str, fit: Fit, note: str = "", more: tuple[Cell, ...] = ()) -> Job:
+        return _over_pairs(plan, of, what, fit, note, more)
 
     def chosen(of: str, what: str, **changes: Any) -> Job:
         return _chosen_by_labels(plan, of, what, changes)
@@ -101,7 +117,7 @@ def table4(plan: Plan) -> list[Job]:
     return [
         job("Random only", "random", _random_only),
         job("Random + EMMC", "emmc, init random", _emmc(**random)),
-        job("k-means", "kmeans", lambda X, y, seed: fit(X, y, "kmeans", seed)),
+        job("k-means", "kmeans", lambda X, y, seed: judged_fit(X, y, "kmeans", seed)),
         job(mapped, "elm-kmeans on the map of emmc", _kmeans_mapped),
         job("k-means + EMMC", "emmc", _emmc(), "the recipe as it stands"),
         chosen("k-means + EMMC", "emmc, df by labels"),
@@ -117,40 +133,41 @@ def table4(plan: Plan) -> list[Job]:
     ]
 
 
-def _over_pairs(plan: Plan, of: str, what: str, fitted: Fitted, note: str, more: tuple[Cell, ...] = ()) -> Job:
+def _over_pairs(plan: Plan, of: str, what: str, fit: Fit, note: str, more: tuple[Cell, ...] = ()) -> Job:
+    """A method on all pairs, averaged over them in each run."""
     pairs, seeds = _pairs(plan), plan.seeds()
 
-    def run(step: StepCall) -> Findings:
-        found = []
+    def run(step: Step) -> Measurements:
+        runs = []
         for seed in seeds:
-            each = []
+            of_pairs = []
             for pair in pairs:
-                each.append(fitted(*_pair(*pair), seed))
+                of_pairs.append(fit(*_pair(*pair), seed))
                 step(f"{what}, digits {pair[0]} and {pair[1]}, seed {seed}")
-            found.append(averaged(each))
-        return Findings(found)
+            runs.append(averaged(of_pairs))
+        return Measurements(runs)
 
     return _job(plan, of, what, run, len(pairs) * len(seeds), note=note, more=more)
 
 
 def _chosen_by_labels(plan: Plan, of: str, what: str, changes: dict[str, Any]) -> Job:
-    """For each pair and run the df with the lowest error."""
+    """emmc on all pairs, with the degrees of freedom of lowest error for each pair and run."""
     pairs, seeds = _pairs(plan), plan.seeds()
 
-    def run(step: StepCall) -> Findings:
-        found = []
+    def run(step: Step) -> Measurements:
+        runs = []
         for seed in seeds:
-            each: list[Values] = []
+            of_pairs: list[Values] = []
             for pair in pairs:
                 X, y = _pair(*pair)
 
                 def at(df: float, X: np.ndarray = X, y: np.ndarray = y, seed: int = seed) -> list[Values]:
-                    return [fit(X, y, "emmc", seed, **_margin(X), **changes, solver__df=df)]
+                    return [judged_fit(X, y, "emmc", seed, **_margin(X), **changes, solver__df=df)]
 
-                each += best_by_labels(DEGREES, at)[1]
+                of_pairs += best_by_labels(DEGREES, at)[1]
                 step(f"{what}, digits {pair[0]} and {pair[1]}, seed {seed}")
-            found.append(averaged(each))
-        return Findings(found)
+            runs.append(averaged(of_pairs))
+        return Measurements(runs)
 
     grid = ", ".join(f"{df:g}" for df in DEGREES)
     return _job(
@@ -168,7 +185,7 @@ def _job(
     plan: Plan,
     of: str,
     what: str,
-    run: Callable[[StepCall], Findings],
+    run: Callable[[Step], Measurements],
     units: int,
     *,
     note: str,
@@ -186,34 +203,33 @@ def _pairs(plan: Plan) -> Sequence[tuple[int, int]]:
 
 
 def _pair(a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+    """Images of two digits, grey levels in [0, 1], and their classes."""
     from clusterkit.datasets import load
 
-    found = load(f"digits-{a}-{b}")
-    return found.data / GREY, found.target
+    dataset = load(f"digits-{a}-{b}")
+    return dataset.data / GREY, dataset.target
 
 
 def _margin(X: np.ndarray) -> dict[str, Any]:
     return {"featuremap__n_hidden": len(X), "balancer__slack": SLACK}
 
 
-def _emmc(**changes: Any) -> Fitted:
-    return lambda X, y, seed: fit(X, y, "emmc", seed, **_margin(X), **changes)
+def _emmc(**changes: Any) -> Fit:
+    return lambda X, y, seed: judged_fit(X, y, "emmc", seed, **_margin(X), **changes)
 
 
 def _multistart(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
-    return fit(X, y, "emmc-multistart", seed, **_margin(X))
+    return judged_fit(X, y, "emmc-multistart", seed, **_margin(X))
 
 
 def _kmeans_mapped(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
-    # the map that EMMC gets here; the uniform nodes of the recipe underflow in 64 dimensions
+    # the map that EMMC has here; the uniform nodes of the recipe elm-kmeans underflow in 64 dimensions
     nodes = {"name": "elm", "n_hidden": len(X)}
-    return fit(X, y, "elm-kmeans", seed, featuremap=nodes)
+    return judged_fit(X, y, "elm-kmeans", seed, featuremap=nodes)
 
 
 def _random_only(X: np.ndarray, y: np.ndarray, seed: int) -> Values:
     from clusterkit.partitioners.random import Random
 
-    wall, cpu = time.perf_counter(), time.process_time()
-    labels = Random().partition(X, Task(len(X), 2), np.random.default_rng(seed))
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return judge(y, labels) | {"seconds": wall, "cpu": cpu}
+    timed = timed_fit(lambda: Random().partition(X, Task(len(X), 2), np.random.default_rng(seed)))
+    return judge(y, timed.fitted) | {"seconds": timed.seconds, "cpu": timed.cpu_seconds}

@@ -1,4 +1,4 @@
-"""Min-max modular machine, table II and the figures: accuracy, support vectors and times against parts of a class."""
+"""Min-max modular machine, table II and the figures: accuracy, support vectors, times against the parts of a class."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ import attrs
 import numpy as np
 
 from clusterkit.core.stages import Task
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
-from clusterkit_papers.min_max.sets import SETTINGS, Problem, Setting
+from clusterkit_papers.fits import timed_fit
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
 
-__all__ = ["PARTITIONERS", "Bench", "draw", "figures"]
+__all__ = ["PARTITIONERS", "MinMaxFits", "draw", "figures"]
 
 PARTITIONERS = ("random", "geoclust", "equal")
+"""How each class is split into K parts."""
+
 PLAIN = "plain machine"
+"""The name in rows of the machine without parts, K = 1."""
+
 CELLS = (
     Cell("accuracy (%)", "accuracy"),
     Cell("support vectors", "supports"),
@@ -26,50 +31,61 @@ CELLS = (
     Cell("parallel (s)", "parallel"),
     Cell("partition (s)", "partition"),
 )
+"""What a fit measures."""
+
 CLAIMS = (
     Cell("more accurate (% of K)", "accurate"),
     Cell("fewer support vectors (% of K)", "sparse"),
     Cell("less sequential time, with partition (% of K)", "sequential_share"),
     Cell("less parallel time (% of K)", "parallel_share"),
 )
+"""For how many K equal clustering is strictly ahead, for each claim of the paper."""
+
 MEANING = "C and gamma as printed; sequential: sum of the processor times of the modules, parallel: the longest"
-SAID = (
+"""A note on the measures."""
+
+CLAIMS_NOTE = (
     'the paper says of equal clustering: more accurate than random parts "most of the time", above the plain machine, '
     "fewer support vectors, less sequential time even with the partition, less parallel time without it"
 )
+"""What the paper claims, for the notes of these rows."""
 
 
 @attrs.define(eq=False)
-class Bench:
-    """A problem, and what was measured on it so far."""
+class MinMaxFits:
+    """The fits to a problem, which is loaded on first use; each fit and each partition is computed once.
 
-    setting: Setting
-    _problem: Problem | None = attrs.field(default=None, init=False)
+    Parameters
+    ----------
+    problem : MinMaxProblem
+    """
+
+    problem: MinMaxProblem
+    _rows: SplitRows | None = attrs.field(default=None, init=False)
     _fits: dict[tuple[str, int, int], Values] = attrs.field(factory=dict, init=False)
     _partitions: dict[tuple[str, int, int], float] = attrs.field(factory=dict, init=False)
 
     @property
-    def problem(self) -> Problem:
-        """The rows, loaded and all loops compiled on first use, so that no time measured is one of that."""
-        if self._problem is None:
-            self._problem = self.setting.load()
-            _warm(self._problem.X.shape[1])
-        return self._problem
+    def rows(self) -> SplitRows:
+        """The rows, loaded on first use; then all loops are compiled, so that no measured time contains that."""
+        if self._rows is None:
+            self._rows = self.problem.load()
+            _warm_up(self._rows.X.shape[1])
+        return self._rows
 
     def fit(self, partitioner: str, K: int, seed: int) -> Values:
-        """What one fit measures; known fits are not made again. The plain machine has no seed."""
+        """The values of one fit with K parts of each class. The plain machine, K = 1, does not depend on the seed."""
         key = (partitioner, K, seed) if K > 1 else (PLAIN, 1, 0)
         if key not in self._fits:
-            self._fits[key] = self._fitted("random" if K == 1 else partitioner, K, seed)
+            self._fits[key] = self._measured("random" if K == 1 else partitioner, K, seed)
         return self._fits[key]
 
-    def _fitted(self, partitioner: str, K: int, seed: int) -> Values:
+    def _measured(self, partitioner: str, K: int, seed: int) -> Values:
         from clusterkit import MinMaxModularSVC
 
-        rows = self.problem
-        begin = time.perf_counter()
-        model = MinMaxModularSVC(K, partitioner, random_state=seed, **self.setting.machine).fit(rows.X, rows.y)
-        seconds = time.perf_counter() - begin
+        rows = self.rows
+        model = MinMaxModularSVC(K, partitioner, random_state=seed, **self.problem.machine)
+        timed = timed_fit(lambda: model.fit(rows.X, rows.y))
         report = model.fit_report_
         return {
             "accuracy": 100.0 * model.score(rows.X_test, rows.y_test),
@@ -78,11 +94,11 @@ class Bench:
             "sequential": report["sequential_seconds"],
             "parallel": report["parallel_seconds"],
             "partition": report["partition_seconds"],
-            "seconds": seconds,
+            "seconds": timed.seconds,
         }
 
     def partition(self, partitioner: str, K: int, seed: int) -> float:
-        """Seconds to split both classes, without machines where there is no fit yet."""
+        """Seconds to split both classes: those of the fit if there is one, else of a partition alone."""
         if (partitioner, K, seed) in self._fits:
             return self._fits[partitioner, K, seed]["partition"]
         key = (partitioner, K, seed)
@@ -90,17 +106,19 @@ class Bench:
             from clusterkit.drivers import compose
 
             stage: Any = compose.resolve("init", partitioner)
-            rows = self.problem
-            classes = [rows.X[rows.y == each] for each in (0, 1)]
-            begin = time.perf_counter()
-            for each, X in enumerate(classes):
-                stage.partition(X, Task(len(X), K), np.random.default_rng((seed, each)))
-            self._partitions[key] = time.perf_counter() - begin
+            rows = self.rows
+            classes = [rows.X[rows.y == label] for label in (0, 1)]
+
+            def split() -> None:
+                for label, X in enumerate(classes):
+                    stage.partition(X, Task(len(X), K), np.random.default_rng((seed, label)))
+
+            self._partitions[key] = timed_fit(split).seconds
         return self._partitions[key]
 
 
-def _warm(d: int) -> None:
-    """Import and compile what fits of d attributes need."""
+def _warm_up(d: int) -> None:
+    """Import and compile what fits of d attributes need; the loops are compiled by the number of attributes."""
     from clusterkit import MinMaxModularSVC
 
     rng = np.random.default_rng(0)
@@ -111,89 +129,94 @@ def _warm(d: int) -> None:
             MinMaxModularSVC(K, stage, random_state=0).fit(X, y).predict(X)
 
 
-def figures(plan: Plan, settings: Sequence[Setting] = SETTINGS) -> list[Job]:
+def figures(plan: Plan, problems: Sequence[MinMaxProblem] = PROBLEMS) -> list[Job]:
     """Every number of parts with every partitioner, how often the claims hold, and the mean time of a partition.
 
-    Quick takes two numbers of parts of the main problems, and three for the time of a partition.
+    A quick run has two numbers of parts of the main problems, and three for the time of a partition.
     """
     jobs: list[Job] = []
-    for setting in settings:
-        bench, seeds = Bench(setting), plan.seeds(setting.runs)
-        ks = setting.quick if plan.quick else setting.ks
-        jobs += [_fits(bench, K, name, seeds) for K in ks for name in (PARTITIONERS if K > 1 else (PLAIN,))]
+    for problem in problems:
+        fits, seeds = MinMaxFits(problem), plan.seeds(problem.runs)
+        ks = problem.quick if plan.quick else problem.ks
+        jobs += [_fits(fits, K, name, seeds) for K in ks for name in (PARTITIONERS if K > 1 else (PLAIN,))]
         several = tuple(K for K in ks if K > 1)
         if 1 in ks and several:
-            jobs += [_claims(bench, several, other, seeds) for other in (*PARTITIONERS[:2], PLAIN)]
-        if setting.partitioned:
-            averaged = setting.partitioned[::9] if plan.quick else setting.partitioned
-            jobs += [_partitions(bench, averaged, name, seeds) for name in ("random", "equal")]
+            jobs += [_claims(fits, several, other, seeds) for other in (*PARTITIONERS[:2], PLAIN)]
+        if problem.partitioned:
+            averaged = problem.partitioned[::9] if plan.quick else problem.partitioned
+            jobs += [_partitions(fits, averaged, name, seeds) for name in ("random", "equal")]
     return jobs
 
 
-def _fits(bench: Bench, K: int, partitioner: str, seeds: Sequence[int]) -> Job:
-    setting = bench.setting
-    row = f"{setting.name}: K = {K}, {partitioner}"
+def _fits(fits: MinMaxFits, K: int, partitioner: str, seeds: Sequence[int]) -> Job:
+    """A partitioner with K parts of each class."""
+    problem = fits.problem
+    row = f"{problem.name}: K = {K}, {partitioner}"
     seeds = seeds if K > 1 else seeds[:1]
 
-    def run(step: Step) -> Findings:
-        found = []
+    def run(step: Step) -> Measurements:
+        runs = []
         for seed in seeds:
-            found.append(bench.fit(partitioner, K, seed))
+            runs.append(fits.fit(partitioner, K, seed))
             step(f"{row}, seed {seed}")
-        return Findings(found)
+        return Measurements(runs)
 
-    return Job(setting.of, row, CELLS, run, len(seeds), note=f"{setting.words}; {MEANING}")
+    return Job(problem.paper_name, row, CELLS, run, len(seeds), note=f"{problem.words}; {MEANING}")
 
 
-def _claims(bench: Bench, ks: Sequence[int], other: str, seeds: Sequence[int]) -> Job:
-    """How many of the numbers of parts have equal clustering ahead of another partition, or of no partition."""
-    setting = bench.setting
-    row = f"{setting.name}: equal against {other}, {_words(ks)}"
+def _claims(fits: MinMaxFits, ks: Sequence[int], other: str, seeds: Sequence[int]) -> Job:
+    """For how many numbers of parts equal clustering is ahead of another partition, or of the plain machine."""
+    problem = fits.problem
+    row = f"{problem.name}: equal against {other}, {_words(ks)}"
 
-    def run(step: Step) -> Findings:
+    def run(step: Step) -> Measurements:
         begin = time.perf_counter()
-        found = []
+        runs = []
         for seed in seeds:
-            pairs = [(bench.fit("equal", K, seed), bench.fit(other, 1 if other == PLAIN else K, seed)) for K in ks]
-            found.append({name: 100.0 * statistics.fmean(values) for name, values in _ahead(pairs).items()})
+            pairs = [(fits.fit("equal", K, seed), fits.fit(other, 1 if other == PLAIN else K, seed)) for K in ks]
+            runs.append({name: 100.0 * statistics.fmean(values) for name, values in _ahead(pairs).items()})
         step(row)
         seconds = (time.perf_counter() - begin) / len(seeds)
-        return Findings([values | {"seconds": seconds} for values in found])
+        return Measurements([values | {"seconds": seconds} for values in runs])
 
-    return Job(setting.of, row, CLAIMS, run, 1, note=SAID)
+    return Job(problem.paper_name, row, CLAIMS, run, 1, note=CLAIMS_NOTE)
 
 
 def _ahead(pairs: Sequence[tuple[Values, Values]]) -> dict[str, list[bool]]:
-    def whole(values: Values) -> float:
+    """Whether the first of each pair of fits is strictly ahead, for each claim."""
+
+    def with_partition(values: Values) -> float:
         return values["sequential"] + values["partition"]
 
     return {
         "accurate": [ours["accuracy"] > theirs["accuracy"] for ours, theirs in pairs],
         "sparse": [ours["supports"] < theirs["supports"] for ours, theirs in pairs],
-        "sequential_share": [whole(ours) < whole(theirs) for ours, theirs in pairs],
+        "sequential_share": [with_partition(ours) < with_partition(theirs) for ours, theirs in pairs],
         "parallel_share": [ours["parallel"] < theirs["parallel"] for ours, theirs in pairs],
     }
 
 
-def _partitions(bench: Bench, ks: Sequence[int], partitioner: str, seeds: Sequence[int]) -> Job:
-    setting = bench.setting
-    row = f"{setting.name}: {partitioner}, mean over {_words(ks)}"
+def _partitions(fits: MinMaxFits, ks: Sequence[int], partitioner: str, seeds: Sequence[int]) -> Job:
+    """The time of a partition, averaged over numbers of parts."""
+    problem = fits.problem
+    row = f"{problem.name}: {partitioner}, mean over {_words(ks)}"
 
-    def run(step: Step) -> Findings:
-        found = []
+    def run(step: Step) -> Measurements:
+        runs = []
         for seed in seeds:
-            seconds = statistics.fmean(bench.partition(partitioner, K, seed) for K in ks)
-            found.append({"partition": seconds, "seconds": seconds})
+            seconds = statistics.fmean(fits.partition(partitioner, K, seed) for K in ks)
+            runs.append({"partition": seconds, "seconds": seconds})
             step(f"{row}, seed {seed}")
-        return Findings(found)
+        return Measurements(runs)
 
-    comparable = tuple(ks) == setting.partitioned
+    comparable = tuple(ks) == problem.partitioned
     cells = (Cell(f"partition, {partitioner} (s)", "partition"),)
-    note = f"{setting.words}; both classes together"
-    return Job(setting.of, row, cells, run, len(seeds), note=note, comparable=comparable)
+    note = f"{problem.words}; both classes together"
+    return Job(problem.paper_name, row, cells, run, len(seeds), note=note, comparable=comparable)
 
 
 def _words(ks: Sequence[int]) -> str:
+    """Numbers of parts, for the names of rows."""
     whole = len(ks) > 2 and tuple(ks) == tuple(range(ks[0], ks[-1] + 1))
     return f"K = {ks[0]}..{ks[-1]}" if whole else f"K = {', '.join(map(str, ks))}"
 
@@ -204,16 +227,18 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     Parameters
     ----------
     path : str, optional
-        Where to save the picture; the ending decides the format.
+        File for the picture; its ending decides the format. By default nothing is written.
     rows : sequence of mapping, optional
-        What ``papers.reproduce("m3-figures")`` gave, or its ``--json``. Default: run it, which takes some minutes.
+        The rows of ``papers.reproduce("m3-figures")``, or of its ``--json``. By default the table is run, which takes
+        some minutes.
     name : str, default "Banana"
-        Of the problem as rows have it: "Banana", "Banana raw", "Banana 40,000", "Letter", "Letter raw".
+        The problem, as it is called in the rows: "Banana", "Banana raw", "Banana 40,000", "Letter", "Letter raw".
 
     Returns
     -------
     ndarray of shape (2, 3)
-        The axes: accuracy, support vectors, distinct ones; sequential, parallel and partition time. All against K.
+        The axes: accuracy, support vectors, distinct support vectors; sequential, parallel and partition time. All
+        against K.
 
     Raises
     ------
@@ -223,9 +248,9 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     from clusterkit.core.errors import UnknownName, nearest_names
     from clusterkit.plots._figure import COLORS, FAINT, frame, matplotlib_or_raise
 
-    known = [setting.name for setting in SETTINGS]
-    if name not in known:
-        raise UnknownName(f"no problem named {name!r}. {nearest_names(name, known)}")
+    names = [problem.name for problem in PROBLEMS]
+    if name not in names:
+        raise UnknownName(f"no problem named {name!r}. {nearest_names(name, names)}")
     matplotlib_or_raise()
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
@@ -267,10 +292,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
 def _curves(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Points (K, ours) of a problem by partitioner and column."""
-    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    curves: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for row in rows:
         problem, _, rest = str(row["row"]).partition(": K = ")
         if problem == name and rest and row["ours"] is not None:
             K, _, partitioner = rest.partition(", ")
-            found.setdefault((partitioner, str(row["column"])), []).append((int(K), float(row["ours"])))
-    return found
+            curves.setdefault((partitioner, str(row["column"])), []).append((int(K), float(row["ours"])))
+    return curves

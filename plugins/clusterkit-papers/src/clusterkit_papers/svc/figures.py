@@ -1,9 +1,7 @@
-"""Support vector clustering, the visual experiments: rings, moons and Gaussians, drawn anew."""
+"""Support vector clustering, the visual experiments: rings, moons and Gaussians, with data drawn by ourselves."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
@@ -11,33 +9,42 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clusterkit.core.errors import ClusterkitWarning
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
-from clusterkit_papers.svc.sets import GRID
+from clusterkit_papers.fits import TimedFit, fit_recipe
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.svc.data_sets import GRID
 
 __all__ = ["SHAPES", "Shape", "draw", "figures"]
 
 DRAW = 1000
-"""Added to the seed of the data: the constants below were found on other draws."""
+"""Added to the seed of the data, because the constants below were chosen on the draws without it."""
+
 LONGER: Mapping[str, Any] = {"solver__C": 8.0, "solver__t_min": 4000}
-QUANTILE: Mapping[str, Any] = {**LONGER, "solver__offset": "quantile", "solver__kappa": 0.0, "featuremap__gamma": 32.0}
+QUANTILE: Mapping[str, Any] = {
+    **LONGER,
+    "solver__level": "quantile",
+    "solver__outlier_fraction": 0.0,
+    "featuremap__gamma": 32.0,
+}
+
+"""Constants of sgd-lmsvc that separate the shapes: more steps than by default, and for shapes that are not convex the
+level at a quantile."""
 
 
 @attrs.frozen
 class Shape:
-    """Data of one of the kinds that the figures show.
+    """A kind of data that the figures show.
 
     Parameters
     ----------
     name : str
     sample : callable
-        A generator to points (n, 2) and their classes (n,).
+        Takes a random generator; returns points (n, 2) and their classes (n,).
     clusters : int
-        What k-means and fuzzy c-means are told.
+        The number of clusters for k-means and fuzzy c-means.
     exact : mapping
-        Parameters of `sgd-lmsvc` found to give the classes, on other draws.
+        Parameters of `sgd-lmsvc` that give the classes; chosen on other draws.
     words : str
-        These in words.
+        These parameters in words.
     """
 
     name: str
@@ -47,7 +54,7 @@ class Shape:
     words: str
 
     def draw(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Points and classes of a seed."""
+        """The points (n, 2) and classes (n,) that a seed gives."""
         return self.sample(np.random.default_rng(DRAW + seed))
 
 
@@ -77,18 +84,27 @@ def _gaussians(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 SHAPES = (
     Shape(
-        "two rings and a Gaussian", _rings, 3, QUANTILE, "offset quantile with kappa 0, gamma = 32, C = 8, 4000 steps"
+        "two rings and a Gaussian",
+        _rings,
+        3,
+        QUANTILE,
+        "level quantile with outlier_fraction 0, gamma = 32, C = 8, 4000 steps",
     ),
-    Shape("two moons", _moons, 2, QUANTILE, "offset quantile with kappa 0, gamma = 32, C = 8, 4000 steps"),
+    Shape("two moons", _moons, 2, QUANTILE, "level quantile with outlier_fraction 0, gamma = 32, C = 8, 4000 steps"),
     Shape("four Gaussians", _gaussians, 4, {**LONGER, "featuremap__gamma": 2.0}, "gamma = 2, C = 8, 4000 steps"),
 )
 
+"""The three kinds of data."""
+
 CELLS = (Cell("mean ARI", "ari"), Cell("part of the seeds with ARI 1", "exact"))
+"""The columns: adjusted Rand index, and how often it is 1."""
+
 NO_DATA = "own data of the kind: the paper shows pictures, its data are not known"
+"""A note for all rows."""
 
 
 def figures(plan: Plan) -> list[Job]:
-    """Adjusted Rand index over seeds, each with data of its own."""
+    """Adjusted Rand index over seeds; each seed draws its own data."""
     jobs = []
     for shape in SHAPES:
         k = {"n_clusters": shape.clusters}
@@ -115,12 +131,12 @@ def _job(
 ) -> Job:
     seeds = plan.seeds(usual)
 
-    def run(step: Step) -> Findings:
-        found = []
+    def run(step: Step) -> Measurements:
+        runs = []
         for seed in seeds:
-            found.append(_judged(shape, seed, recipe, parameters))
+            runs.append(_judged(shape, seed, recipe, parameters))
             step(f"{shape.name}: {what}, seed {seed}")
-        return Findings(found)
+        return Measurements(runs)
 
     chosen = "found with the labels of other draws" if by_labels else ""
     note = "; ".join(text for text in (words, chosen, NO_DATA) if text)
@@ -132,7 +148,7 @@ def _printed_constants(plan: Plan, shape: Shape) -> Job:
     seeds = plan.seeds(10)
     grid = list(product(GRID[2:], GRID[3:] if plan.quick else GRID))
 
-    def run(step: Step) -> Findings:
+    def run(step: Step) -> Measurements:
         tried = []
         for gamma, C in grid:
             values = []
@@ -141,9 +157,9 @@ def _printed_constants(plan: Plan, shape: Shape) -> Job:
                     _judged(shape, seed, "sgd-lmsvc", {"featuremap__gamma": gamma, "solver__C": C}),
                 )
                 step(f"{shape.name}: sgd-lmsvc, gamma = {gamma:g}, C = {C:g}, seed {seed}")
-            tried.append((sum(each["ari"] for each in values), gamma, C, values))
-        _, gamma, C, best = max(tried, key=lambda each: each[0])
-        return Findings(best, f"gamma = {gamma:g}, C = {C:g}")
+            tried.append((sum(run["ari"] for run in values), gamma, C, values))
+        _, gamma, C, best = max(tried, key=lambda candidate: candidate[0])
+        return Measurements(best, f"gamma = {gamma:g}, C = {C:g}")
 
     return Job(
         shape.name,
@@ -152,7 +168,7 @@ def _printed_constants(plan: Plan, shape: Shape) -> Job:
         run,
         len(grid) * len(seeds),
         uses_labels=True,
-        note=f"theta = 0.01, level 1; the best of {len(grid)} pairs of gamma and C by labels; {NO_DATA}",
+        note=f"step_tol = 0.01, level 1; the best of {len(grid)} pairs of gamma and C by labels; {NO_DATA}",
     )
 
 
@@ -160,34 +176,25 @@ def _judged(shape: Shape, seed: int, recipe: str, parameters: Mapping[str, Any])
     from clusterkit.metrics import adjusted_rand
 
     X, y = shape.draw(seed)
-    begin = time.perf_counter()
-    labels = _labels(X, seed, recipe, parameters)
-    seconds = time.perf_counter() - begin
-    ari = adjusted_rand(y, labels)
-    return {"ari": ari, "exact": float(ari == 1.0), "seconds": seconds}
+    timed = _timed(X, seed, recipe, parameters)
+    ari = adjusted_rand(y, timed.fitted.labels_)
+    return {"ari": ari, "exact": float(ari == 1.0), "seconds": timed.seconds}
 
 
-def _labels(X: np.ndarray, seed: int, name: str, parameters: Mapping[str, Any]) -> np.ndarray:
-    from clusterkit import recipe
-
-    model = recipe(name, random_state=seed, **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)  # empty domains are a part of the grid
-        labels: np.ndarray = model.fit(X).labels_
-    if model.interrupted_:
-        raise KeyboardInterrupt
-    return labels
+def _timed(X: np.ndarray, seed: int, name: str, parameters: Mapping[str, Any]) -> TimedFit[Any]:
+    """Fit a recipe to points; empty domains are a part of the grid and give no warning."""
+    return fit_recipe(X, name, seed, **parameters)
 
 
 def draw(path: str | None = None, seed: int = 0) -> Any:
-    """The shapes with the clusters that each method finds; needs the extra ``plots``.
+    """Draw the shapes with the clusters that each method finds; needs matplotlib, the extra ``plots`` of clusterkit.
 
     Parameters
     ----------
     path : str, optional
-        Where to save the picture; the ending decides the format.
+        File for the picture; its ending decides the format. By default nothing is written.
     seed : int, default 0
-        Of the data and of the fits.
+        Seed of the data and of the fits.
 
     Returns
     -------
@@ -212,7 +219,7 @@ def draw(path: str | None = None, seed: int = 0) -> Any:
             ("SVC, no parameter given", "svc", {}),
         ]
         for axis, (title, name, parameters) in zip(row, methods, strict=True):
-            labels = _labels(X, seed, name, parameters)
+            labels = _timed(X, seed, name, parameters).fitted.labels_
             colors = [COLORS[label % len(COLORS)] if label >= 0 else "#bbbbbb" for label in labels]
             axis.scatter(*X.T, c=colors, s=5, linewidths=0)
             axis.set_title(f"{title}\n{labels.max() + 1} clusters, ARI {adjusted_rand(y, labels):.2f}", fontsize=9)

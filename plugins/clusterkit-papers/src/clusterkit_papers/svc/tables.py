@@ -8,64 +8,68 @@ from functools import partial
 
 import numpy as np
 
-from clusterkit_papers.jobs import Cell, Findings, Job, Plan, Step, Values
-from clusterkit_papers.svc.bench import METHODS, Bench, Fitted, Method, Trial, fitted, grid_words, trials
-from clusterkit_papers.svc.sets import SETTINGS, Setting, taken
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.svc.data_sets import DATA_SETS, SvcDataSet, taken
+from clusterkit_papers.svc.fits import METHODS, GridPoint, SvcFits, SvcMethod, grid_points, grid_words, two_step_fit
 
 __all__ = ["table1", "table2", "table3", "table4"]
 
 EXTERNAL = (("purity", "purity"), ("Rand", "rand"), ("NMI", "nmi"))
-INTERNAL = (("compactness", "compactness"), ("DB", "davies_bouldin"))
+"""Columns and measures of the indices that compare with known classes (table 2)."""
 
-Measured = Callable[[Bench, Method, Trial, int], Values]
+INTERNAL = (("compactness", "compactness"), ("DB", "davies_bouldin"))
+"""Columns and measures of the indices that need no classes (table 3)."""
+
+Measured = Callable[[SvcFits, SvcMethod, GridPoint, int], Values]
+"""The function that judges a fit: `SvcFits.external` or `SvcFits.internal`."""
 
 
 def table1(plan: Plan) -> list[Job]:
-    """Sizes of the files; quick takes the same."""
-    return [_sizes(setting) for setting in SETTINGS]
+    """Sizes of the data sets; a quick run has the same rows."""
+    return [_sizes(data_set) for data_set in DATA_SETS]
 
 
-def _sizes(setting: Setting) -> Job:
-    def run(step: Step) -> Findings:
-        X, y = setting.load()
-        step(setting.name)
+def _sizes(data_set: SvcDataSet) -> Job:
+    def run(step: Step) -> Measurements:
+        X, y = data_set.load()
+        step(data_set.name)
         sizes = {"samples": len(X), "attributes": X.shape[1], "classes": len(np.unique(y))}
-        return Findings([{**{name: float(size) for name, size in sizes.items()}, "seconds": 0.0}])
+        return Measurements([{**{name: float(size) for name, size in sizes.items()}, "seconds": 0.0}])
 
     cells = (Cell("N", "samples"), Cell("d", "attributes"), Cell("classes", "classes"))
-    return Job(setting.name, f"{setting.name}: data set {setting.dataset}", cells, run, 1, note=setting.remark)
+    return Job(data_set.name, f"{data_set.name}: data set {data_set.dataset}", cells, run, 1, note=data_set.remark)
 
 
 def table2(plan: Plan) -> list[Job]:
-    """Purity, Rand index and NMI: of the grid, chosen by labels in two ways, and of settings that see no labels."""
+    """Purity, Rand index and NMI: best of the grid by labels, in two ways, and with parameters that see no labels."""
     jobs = []
-    for setting in taken(plan):
-        bench = Bench(setting)
+    for data_set in taken(plan):
+        fits = SvcFits(data_set)
         for method in METHODS:
-            grid = _Grid(plan, bench, method)
+            grid = MethodGrid(plan, fits, method)
             jobs += [
                 grid.job("best of the grid, each index by itself", _cells(method, EXTERNAL), grid.each_index),
                 grid.job(
                     "best Rand + NMI of the grid",
                     (*_cells(method, EXTERNAL), *_more(method)),
-                    partial(grid.best_sum, Bench.external),
+                    partial(grid.best_sum, SvcFits.external),
                 ),
-                _unlabelled(plan, bench, method, (*_cells(method, EXTERNAL), *_more(method)), Bench.external),
+                _unlabelled(plan, fits, method, (*_cells(method, EXTERNAL), *_more(method)), SvcFits.external),
             ]
     return jobs
 
 
 def table3(plan: Plan) -> list[Job]:
-    """Compactness and Davies-Bouldin index where labels find the best Rand + NMI, and where nothing sees labels."""
+    """Compactness and Davies-Bouldin index: where labels choose the best Rand + NMI, and where nothing sees labels."""
     jobs = []
-    for setting in taken(plan):
-        bench = Bench(setting)
+    for data_set in taken(plan):
+        fits = SvcFits(data_set)
         for method in METHODS:
-            grid = _Grid(plan, bench, method)
+            grid = MethodGrid(plan, fits, method)
             cells = (*_cells(method, INTERNAL), Cell(f"{method.name} clusters", "clusters"))
             jobs += [
-                grid.job("best Rand + NMI of the grid", cells, partial(grid.best_sum, Bench.internal)),
-                _unlabelled(plan, bench, method, cells, Bench.internal),
+                grid.job("best Rand + NMI of the grid", cells, partial(grid.best_sum, SvcFits.internal)),
+                _unlabelled(plan, fits, method, cells, SvcFits.internal),
             ]
     return jobs
 
@@ -73,124 +77,124 @@ def table3(plan: Plan) -> list[Job]:
 def table4(plan: Plan) -> list[Job]:
     """CPU seconds for the domain and for the labels, at one width for all methods."""
     jobs = []
-    for setting in taken(plan):
-        bench = Bench(setting)
-        jobs += [_times(plan, bench, method) for method in METHODS]
+    for data_set in taken(plan):
+        fits = SvcFits(data_set)
+        jobs += [_times(plan, fits, method) for method in METHODS]
         strip = {"labeler__start": "strip"}
-        jobs.append(_times(plan, bench, METHODS[1], "sgd-lmsvc, start strip", **strip))
+        jobs.append(_times(plan, fits, METHODS[1], "sgd-lmsvc, start strip", **strip))
     return jobs
 
 
-class _Grid:
-    """The grid of a method on a data set, fitted when the first row asks for it."""
+class MethodGrid:
+    """The grid of a method on a data set; its fits are computed when the first row needs them."""
 
-    def __init__(self, plan: Plan, bench: Bench, method: Method) -> None:
-        self.plan, self.bench, self.method = plan, bench, method
-        self.seeds = _seeds(plan, bench.setting, method)
-        self.trials = list(trials(bench.setting, method))
+    def __init__(self, plan: Plan, fits: SvcFits, method: SvcMethod) -> None:
+        self.plan, self.fits, self.method = plan, fits, method
+        self.seeds = _seeds(plan, fits.data_set, method)
+        self.grid_points = list(grid_points(fits.data_set, method))
 
-    def job(self, what: str, cells: tuple[Cell, ...], run: Callable[[Step], Findings]) -> Job:
-        setting, quick = self.bench.setting, self.plan.quick
-        said = [grid_words(setting, self.method), "quick: a part of the grid" if quick else ""]
-        said += [self.method.policy, setting.remark]
+    def job(self, what: str, cells: tuple[Cell, ...], run: Callable[[Step], Measurements]) -> Job:
+        data_set, quick = self.fits.data_set, self.plan.quick
+        remarks = [grid_words(data_set, self.method), "quick: a part of the grid" if quick else ""]
+        remarks += [self.method.policy, data_set.remark]
         return Job(
-            setting.name,
-            f"{setting.name}: {self.method.recipe}, {what}",
+            data_set.name,
+            f"{data_set.name}: {self.method.recipe}, {what}",
             cells,
             run,
-            len(self.trials) * len(self.seeds),
+            len(self.grid_points) * len(self.seeds),
             uses_labels=True,
-            note=f"best of {len(self.trials)} settings by labels: " + "; ".join(text for text in said if text),
+            note=f"best of {len(self.grid_points)} settings by labels: " + "; ".join(text for text in remarks if text),
             comparable=not quick,
         )
 
-    def each_index(self, step: Step) -> Findings:
-        """The best of each index; they come from different settings."""
+    def each_index(self, step: Step) -> Measurements:
+        """The best value of each index by itself; they belong to different points of the grid."""
         indices = self._indices(step)
         runs: list[Values] = [{"seconds": 0.0} for _ in self.seeds]
-        said = []
+        notes = []
         for name, measure in EXTERNAL:
-            trial, values = max(indices, key=lambda pair: statistics.fmean(run[measure] for run in pair[1]))
+            point, values = max(indices, key=lambda pair: statistics.fmean(run[measure] for run in pair[1]))
             for run, value in zip(runs, values, strict=True):
                 run[measure] = value[measure]
                 run["seconds"] += value["seconds"] / len(EXTERNAL)
             clusters = statistics.fmean(run["clusters"] for run in values)
-            said.append(f"{name}: {trial.text} ({round(clusters, 1):g} clusters)")
-        return Findings(runs, "; ".join(said))
+            notes.append(f"{name}: {point.text} ({round(clusters, 1):g} clusters)")
+        return Measurements(runs, "; ".join(notes))
 
-    def best_sum(self, measured: Measured, step: Step) -> Findings:
-        """The setting with the highest Rand + NMI."""
+    def best_sum(self, measured: Measured, step: Step) -> Measurements:
+        """The point of the grid with the highest Rand + NMI."""
         indices = self._indices(step)
         best, _ = max(indices, key=lambda pair: statistics.fmean(run["rand"] + run["nmi"] for run in pair[1]))
-        return Findings([measured(self.bench, self.method, best, seed) for seed in self.seeds], best.text)
+        return Measurements([measured(self.fits, self.method, best, seed) for seed in self.seeds], best.text)
 
-    def _indices(self, step: Step) -> list[tuple[Trial, list[Values]]]:
-        found = []
-        for trial in self.trials:
+    def _indices(self, step: Step) -> list[tuple[GridPoint, list[Values]]]:
+        indices = []
+        for point in self.grid_points:
             values = []
             for seed in self.seeds:
-                values.append(self.bench.external(self.method, trial, seed))
-                step(f"{self.bench.setting.name}: {self.method.recipe}, {trial.text}, seed {seed}")
-            found.append((trial, values))
-        return found
+                values.append(self.fits.external(self.method, point, seed))
+                step(f"{self.fits.data_set.name}: {self.method.recipe}, {point.text}, seed {seed}")
+            indices.append((point, values))
+        return indices
 
 
-def _unlabelled(plan: Plan, bench: Bench, method: Method, cells: tuple[Cell, ...], measured: Measured) -> Job:
-    setting = bench.setting
-    seeds = _seeds(plan, setting, method)
+def _unlabelled(plan: Plan, fits: SvcFits, method: SvcMethod, cells: tuple[Cell, ...], measured: Measured) -> Job:
+    data_set = fits.data_set
+    seeds = _seeds(plan, data_set, method)
 
-    def run(step: Step) -> Findings:
-        trial = bench.unlabelled(method, plan.seed)
-        found = []
+    def run(step: Step) -> Measurements:
+        point = fits.unlabelled(method, plan.seed)
+        runs = []
         for seed in seeds:
-            found.append(measured(bench, method, trial, seed))
-            step(f"{setting.name}: {method.recipe}, seed {seed}")
-        return Findings(found, trial.text)
+            runs.append(measured(fits, method, point, seed))
+            step(f"{data_set.name}: {method.recipe}, seed {seed}")
+        return Measurements(runs, point.text)
 
-    return Job(setting.name, f"{setting.name}: {method.recipe}", cells, run, len(seeds), note=setting.remark)
+    return Job(data_set.name, f"{data_set.name}: {method.recipe}", cells, run, len(seeds), note=data_set.remark)
 
 
-def _times(plan: Plan, bench: Bench, method: Method, what: str = "", **changes: str) -> Job:
-    setting = bench.setting
-    parameters = {"featuremap__gamma": setting.timed, **({"tuner": None} if method.name == "SVC" else {}), **changes}
+def _times(plan: Plan, fits: SvcFits, method: SvcMethod, what: str = "", **changes: str) -> Job:
+    data_set = fits.data_set
+    parameters = {"featuremap__gamma": data_set.timed, **({"tuner": None} if method.name == "SVC" else {}), **changes}
     words = {"SVC": "C = 1", "SGD-LMSVC": "C = 8", "FSVC": "p = 0.5, ε = 0.5"}[method.name]
-    trial = Trial.of(setting.scalings[-1], f"gamma = {setting.timed:g}, {words}", parameters)
-    seeds = plan.seeds(setting.runs)
+    point = GridPoint.of(data_set.scalings[-1], f"gamma = {data_set.timed:g}, {words}", parameters)
+    seeds = plan.seeds(data_set.runs)
 
-    def run(step: Step) -> Findings:
-        X = bench.X(trial.scaling)
-        found = []
+    def run(step: Step) -> Measurements:
+        X = fits.X(point.scaling)
+        runs = []
         for seed in seeds:
-            once: Fitted = fitted(X, method.recipe, seed, **dict(trial.parameters))
-            found.append(
+            fit = two_step_fit(X, method.recipe, seed, **dict(point.parameters))
+            runs.append(
                 {
-                    "training": once.training,
-                    "labelling": once.labelling,
-                    "clusters": float(once.clusters),
-                    "seconds": once.seconds,
+                    "training": fit.training,
+                    "labelling": fit.labelling,
+                    "clusters": float(fit.clusters),
+                    "seconds": fit.seconds,
                 }
             )
-            step(f"{setting.name}: {what or method.recipe}, seed {seed}")
-        return Findings(found)
+            step(f"{data_set.name}: {what or method.recipe}, seed {seed}")
+        return Measurements(runs)
 
     cells = (
         Cell(f"{method.name} training (s)", "training"),
         Cell(f"{method.name} labelling (s)", "labelling"),
         Cell(f"{method.name} clusters", "clusters"),
     )
-    note = "; ".join(text for text in (trial.text, method.policy, setting.remark) if text)
-    return Job(setting.name, f"{setting.name}: {what or method.recipe}", cells, run, len(seeds), note=note)
+    note = "; ".join(text for text in (point.text, method.policy, data_set.remark) if text)
+    return Job(data_set.name, f"{data_set.name}: {what or method.recipe}", cells, run, len(seeds), note=note)
 
 
-def _seeds(plan: Plan, setting: Setting, method: Method) -> Sequence[int]:
-    seeds = plan.seeds(setting.runs)
+def _seeds(plan: Plan, data_set: SvcDataSet, method: SvcMethod) -> Sequence[int]:
+    seeds = plan.seeds(data_set.runs)
     return seeds if method.random else seeds[:1]
 
 
-def _cells(method: Method, indices: Sequence[tuple[str, str]]) -> tuple[Cell, ...]:
+def _cells(method: SvcMethod, indices: Sequence[tuple[str, str]]) -> tuple[Cell, ...]:
     return tuple(Cell(f"{method.name} {name}", measure) for name, measure in indices)
 
 
-def _more(method: Method) -> tuple[Cell, ...]:
+def _more(method: SvcMethod) -> tuple[Cell, ...]:
     printed_formula = Cell(f"{method.name} purity, formula as printed", "purity_by_class")
     return (printed_formula, Cell(f"{method.name} clusters", "clusters"))

@@ -1,0 +1,157 @@
+"""Many labelings of the same samples with different numbers of clusters: the loop, and k-means as the default base.
+
+An ensemble of M members runs a clusterer M times, each time with a number of clusters drawn from a range and a seed of
+its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` uses `kmeans_ensemble`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.labelings import checked, cluster_limit
+from clusterkit.core.params import is_count
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.registry import registry
+from clusterkit.core.run import fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.numerics.thread_limit import suited
+
+__all__ = ["Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
+
+RULES = ("cbrt", "sqrt")
+"""Names of the ranges from 2 to the cube root or to the square root of n."""
+
+KMEANS_ITERATIONS = 300
+"""Most Lloyd iterations of a member, as in the recipes ``kmeans`` and ``cmeans``."""
+
+
+@attrs.frozen(eq=False)
+class Member:
+    """One labeling of an ensemble.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Labels from 0; -1 is noise.
+    interrupted : bool
+        Whether Ctrl-C ended its fit early; the labels are then the best so far, and no member follows.
+    """
+
+    labels: Any
+    interrupted: bool = False
+
+
+def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:
+    """Fewest and most clusters of a member for n samples.
+
+    Parameters
+    ----------
+    k_rule : {"cbrt", "sqrt"}, int or pair of ints
+        From 2 to the cube or square root of n (rounded down, at least 2); always this number; or from the first to
+        the second. At most n.
+    n : int
+
+    Raises
+    ------
+    InvalidParameter
+        If `k_rule` is none of these.
+
+    Examples
+    --------
+    >>> cluster_range("sqrt", 100), cluster_range(3, 100), cluster_range((2, 8), 5)
+    ((2, 10), (3, 3), (2, 5))
+    """
+    if isinstance(k_rule, str) and k_rule in RULES:
+        low, high = 2, cluster_limit(n, k_rule)
+    elif is_count(k_rule):
+        low = high = int(k_rule)
+    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(is_count, k_rule)):
+        low, high = map(int, k_rule)
+    else:
+        low, high = 1, 0
+    if low > high:
+        raise InvalidParameter(
+            f"k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, got {k_rule!r}"
+        )
+    return min(low, n), min(high, n)
+
+
+def draw_members(
+    n_members: int, k_range: tuple[int, int], seeds: Seeds, cluster: Callable[[int, int, int], Member]
+) -> Array:
+    """Labelings (n_members, n), each with a number of clusters drawn uniformly from a range and a seed of its own.
+
+    Parameters
+    ----------
+    n_members : int
+    k_range : pair of int
+        Fewest and most clusters.
+    seeds : Seeds
+        Member m uses the child ("member", m), so that a longer ensemble begins with the shorter one.
+    cluster : callable
+        Number of the member, number of clusters and integer seed to a `Member`.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If Ctrl-C ended it; the members finished by then are returned.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before the first member is finished.
+    """
+    members: list[Any] = []
+    for m in range(n_members):
+        member_seeds = seeds.child("member", m)
+        k = int(member_seeds.stream("k").integers(k_range[0], k_range[1] + 1))
+        try:
+            member = cluster(m, k, member_seeds.integer("seed"))
+        except KeyboardInterrupt:
+            if not members:
+                raise
+            break
+        members.append(member.labels)
+        tell(Report("ensemble", m + 1, n_members))
+        if member.interrupted:
+            break
+    if len(members) < n_members:
+        warnings.warn(f"interrupted: {len(members)} of {n_members} members are made", ClusterkitWarning, stacklevel=3)
+    return checked(members, [f"member {m}" for m in range(len(members))])
+
+
+def kmeans_composition(k: int) -> Composition:
+    """k-means from one random start with k clusters: the composition of the recipe ``cmeans``."""
+    return Composition(
+        registry.get("featuremap", "identity")(),
+        registry.get("solver", "centroids")(),
+        registry.get("labeler", "argmax")(),
+        init=registry.get("partitioner", "seeds")().with_parameters(weighting="uniform", trials=1),
+        n_clusters=k,
+        max_iter=KMEANS_ITERATIONS,
+    )
+
+
+def kmeans_ensemble(X: Array, n_members: int, k_rule: Any, rng: Rng) -> Array:
+    """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
+
+    The same labelings as ``clusterkit.ensemble(X, n_members, k_rule=k_rule, random_state=rng)``, without scikit-learn.
+    Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
+    """
+    X = np.ascontiguousarray(X)
+    return draw_members(n_members, cluster_range(k_rule, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
+
+
+def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
+    with suited(len(X) * min(len(X), 1000)):
+        result = fit(kmeans_composition(k), X, Seeds.of(seed))
+    return Member(result.labels, result.interrupted)

@@ -1,0 +1,29 @@
+"""Where the samples live: features as an operator, or a kernel; solvers see nothing else of the data.
+
+`space.py` has the abstract `Space`, `features.py` the spaces with an explicit matrix H (n, L) of features (in memory,
+streamed, sparse) and `build_space`, `kernel.py` the space that knows its samples through a kernel.
+"""
+
+from clusterkit.core.spaces.features import (
+    GROUPED_COLUMNS,
+    DenseSpace,
+    FeatureSpace,
+    SparseSpace,
+    StreamedSpace,
+    build_space,
+    squared_distances_to,
+)
+from clusterkit.core.spaces.kernel import KernelSpace
+from clusterkit.core.spaces.space import Space
+
+__all__ = [
+    "GROUPED_COLUMNS",
+    "DenseSpace",
+    "FeatureSpace",
+    "KernelSpace",
+    "Space",
+    "SparseSpace",
+    "StreamedSpace",
+    "build_space",
+    "squared_distances_to",
+]

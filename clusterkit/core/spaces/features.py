@@ -1,0 +1,302 @@
+"""Explicit features as an operator: kept in memory, computed anew in each pass, or sparse.
+
+A `FeatureSpace` yields its matrix H (n, L) block by block and derives every product from that one primitive, so a
+streamed space (or one on another machine) serves every solver unchanged and gives the same labels bit for bit.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core import memory
+from clusterkit.core.coding import Coded
+from clusterkit.core.spaces.space import Space
+from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply
+from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = [
+    "GROUPED_COLUMNS",
+    "DenseSpace",
+    "FeatureSpace",
+    "SparseSpace",
+    "StreamedSpace",
+    "build_space",
+    "squared_distances_to",
+]
+
+GROUPED_COLUMNS = 48
+"""Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
+
+
+@attrs.frozen(eq=False)
+class FeatureSpace(Space):
+    """Explicit features H (n, L), seen as an operator.
+
+    Parameters
+    ----------
+    mapping : RowMap
+        The last map, coordinates to features.
+    """
+
+    mapping: RowMap
+
+    def lean(self) -> FeatureSpace:
+        """The space itself: it keeps no n x n matrices."""
+        return self
+
+    @property
+    def sparse(self) -> bool:
+        """True if the features are `SparseRows`."""
+        return isinstance(self, SparseSpace)
+
+    @property
+    def width(self) -> int:
+        """Number of features, L."""
+        return self.mapping.width
+
+    @property
+    def transform(self) -> Transform:
+        """The map from raw rows to features."""
+        return Transform((*self.before, self.mapping), self.dtype)
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Row slices of the block plan with their rows of H; all other operations derive from these."""
+
+    def at(self, Y: Array) -> Array:
+        """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
+        rows: Any = SparseRows.of(Y) if hasattr(Y, "tocsr") else Y
+        return self.transform(rows)
+
+    def apply(self, B: Array) -> Array:
+        """H B, (n, q)."""
+        B = B.astype(self.dtype, copy=False)
+        F = np.empty((self.n, B.shape[1]), dtype=self.dtype)
+        for rows, H in self.blocks():
+            multiply(H, B, F[rows])
+        return F
+
+    def adjoint(self, T: Array | Coded) -> Array:
+        """H'T, (L, q), summed in float64 over the blocks; coded labels are not expanded to n x R q targets."""
+        columns = T.starts * T.codebook.shape[1] if isinstance(T, Coded) else T.shape[1]
+        total = np.zeros((self.width, columns))
+        for rows, H in self.blocks():
+            if isinstance(T, Coded) and T.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
+                total += _grouped(H, T, rows)
+            else:
+                block = T.block(rows, self.dtype) if isinstance(T, Coded) else T[rows]
+                total += H.T @ block.astype(self.dtype, copy=False)
+        return total
+
+    def gram(self) -> Array:
+        """H'H, (L, L), always in float64, because it is factorised."""
+        total = np.zeros((self.width, self.width))
+        for _, H in self.blocks():
+            block = H.astype(np.float64, copy=False)
+            total += block.T @ block
+        return total
+
+    def outer(self) -> Array:
+        """HH', (n, n), float64, if the memory cap allows it."""
+        memory.require(
+            8 * self.n * self.n,
+            f"the {self.n} x {self.n} matrix of inner products",
+            "Use fewer rows, or a solver path that works on features.",
+        )
+        H = self.rows().astype(np.float64, copy=False)
+        return H @ H.T
+
+    def rows(self, index: Array | None = None) -> Array:
+        """Rows of H by index, or all rows if the memory cap allows it; `SparseRows` if H is sparse."""
+        if index is not None:
+            return self.mapping(self.points[index])
+        if self.sparse:
+            return SparseRows.joined([H for _, H in self.blocks()])  # type: ignore[misc, return-value]
+        memory.require(
+            self.n * self.width * self.dtype.itemsize,
+            f"the {self.n} x {self.width} feature matrix",
+            "Use a stage that streams (init='kmeans' or 'random' instead of 'kmeans_mapped').",
+        )
+        H = np.empty((self.n, self.width), dtype=self.dtype)
+        for rows, block in self.blocks():
+            H[rows] = block
+        return H
+
+    def squared_norms(self) -> Array:
+        """|h(x_i)|², (n,), float64."""
+        norms = np.empty(self.n)
+        for rows, H in self.blocks():
+            norms[rows] = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
+        return norms
+
+    def mean(self) -> Array:
+        """Mean of the rows of H, (L,), float64, in one pass; equal samples have a mean that equals them exactly.
+
+        Therefore differences from the first row are summed. Sparse rows are summed as they are: their cost is that of
+        the stored entries only.
+        """
+        if self.sparse:
+            return self.adjoint(np.ones((self.n, 1)))[:, 0] / self.n
+        first: Array | None = None
+        total = np.zeros(self.width)
+        for _, H in self.blocks():
+            first = H[0].astype(np.float64) if first is None else first
+            total += (H - first).sum(axis=0)
+        assert first is not None
+        return np.asarray(first + total / self.n)
+
+    def squared_distances_to(self, point: Array) -> Array:
+        """|h(x_i) - point|² for a point (L,) of the feature space, (n,), float64, in one pass over dense features."""
+        distances = np.empty(self.n)
+        for rows, H in self.blocks():
+            distances[rows] = squared_distances_to(H, point)
+        return distances
+
+    def minimum(self) -> float:
+        """Smallest entry of H."""
+        return float(min(H.min() for _, H in self.blocks()))
+
+    def sweep(self, B: Array, visit: Callable[[slice, Array], Array]) -> Array:
+        """One pass: ``sum over blocks of H_b' T_b`` with ``T_b = visit(rows, H_b B)``; (L, q), float64."""
+        B = B.astype(self.dtype, copy=False)
+        total = np.zeros((self.width, B.shape[1]))
+        for rows, H in self.blocks():
+            total += H.T @ visit(rows, H @ B).astype(self.dtype, copy=False)
+        return total
+
+
+def squared_distances_to(H: Array, point: Array) -> Array:
+    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,)."""
+    difference = H - point
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+
+def _grouped(H: Array, coded: Coded, rows: slice) -> Array:
+    """H_b'T_b by class sums: the rows are sorted by label and added, instead of k products per row."""
+    parts = []
+    for labels in coded.labels[:, rows]:
+        order = np.argsort(labels, kind="stable")
+        present, first = np.unique(labels[order], return_index=True)
+        sums = np.zeros((coded.k, H.shape[1]))
+        sums[present] = np.add.reduceat(H[order], first, axis=0, dtype=np.float64)
+        parts.append(sums.T @ coded.codebook)
+    return np.concatenate(parts, axis=1)
+
+
+@final
+@attrs.frozen(eq=False)
+class DenseSpace(FeatureSpace):
+    """Features kept in memory."""
+
+    _H: Array
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Slices of the stored matrix."""
+        for rows in block_plan(self.n, self.width, self.dtype):
+            yield rows, self._H[rows]
+
+    def take(self, index: Array) -> DenseSpace:
+        """The space of some samples; features are computed again, so that they equal streamed features exactly."""
+        return build_space(  # type: ignore[return-value]
+            self.points[index], self.mapping, storage="dense", before=self.before, resolved=self.resolved
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The features follow from the points, so a pickle contains the points only.
+        return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
+
+
+@final
+@attrs.frozen(eq=False)
+class StreamedSpace(FeatureSpace):
+    """Features computed again in each pass, with the memory of one block."""
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Blocks of rows, mapped when they are needed."""
+        for rows in block_plan(self.n, self.width, self.dtype):
+            yield rows, self.mapping(self.points[rows])
+
+    def take(self, index: Array) -> StreamedSpace:
+        """The space of some samples."""
+        return attrs.evolve(self, points=self.points[index])
+
+
+@final
+@attrs.frozen(eq=False)
+class SparseSpace(FeatureSpace):
+    """Features that are mostly 0: the blocks and the result of `rows` are `SparseRows`.
+
+    Only for solvers whose path has `sparse`: they use products with H only.
+    """
+
+    _H: SparseRows
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Row slices with about as many stored entries as a dense block has entries."""
+        mean = max(1, self._H.csr.nnz // max(1, self.n))
+        for rows in block_plan(self.n, mean, self.dtype):
+            yield rows, self._H[rows]
+
+    def take(self, index: Array) -> SparseSpace:
+        """The space of some samples."""
+        return attrs.evolve(self, points=self.points[index], H=self._H[index])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
+
+
+def build_space(
+    points: Array,
+    mapping: RowMap,
+    *,
+    storage: str = "auto",
+    before: tuple[RowMap, ...] = (),
+    resolved: Mapping[str, Any] | None = None,
+) -> DenseSpace | SparseSpace | StreamedSpace:
+    """The space of mapped points.
+
+    Parameters
+    ----------
+    points : ndarray or SparseRows of shape (n, d)
+    mapping : RowMap
+        The last map, coordinates to features.
+    storage : {"auto", "dense", "streamed"}, default "auto"
+        "auto" keeps the features in memory up to half the memory cap, and computes them in each pass above. The
+        features of sparse rows are always kept, sparse or dense as the map returns them.
+    before : tuple of RowMap
+        Maps from the raw data to the points.
+    resolved : mapping, optional
+        Values of parameters that the fit of the map chose.
+    """
+    facts = dict(resolved or {})
+    if isinstance(points, SparseRows):
+        H = mapping(points)
+        if isinstance(H, SparseRows):
+            return SparseSpace(points, mapping, H, before=before, resolved=facts)
+        return DenseSpace(points, mapping, H, before=before, resolved=facts)
+    n_bytes = len(points) * mapping.width * points.dtype.itemsize
+    identity = isinstance(mapping, Keep)
+    if storage == "auto":
+        # half the cap: a solver needs memory beside the features
+        storage = "dense" if identity or n_bytes <= memory.cap() // 2 else "streamed"
+        if storage == "streamed":
+            facts["storage"] = storage
+    if storage == "streamed":
+        return StreamedSpace(points, mapping, before=before, resolved=facts)
+    if identity:
+        return DenseSpace(points, mapping, points, before=before, resolved=facts)
+    memory.require(n_bytes, f"the {len(points)} x {mapping.width} feature matrix", "Use storage='streamed' on the map.")
+    H = np.empty((len(points), mapping.width), dtype=points.dtype)
+    for rows in block_plan(len(points), mapping.width, points.dtype):
+        H[rows] = mapping(points[rows])
+    return DenseSpace(points, mapping, H, before=before, resolved=facts)
+
+
+def _rebuild(points: Array, mapping: RowMap, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> Space:
+    return build_space(points, mapping, storage="dense", before=before, resolved=resolved)

@@ -1,0 +1,65 @@
+"""The abstract space: the samples as a solver sees them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.transform import RowMap, Transform
+
+__all__ = ["Space"]
+
+
+@attrs.frozen(eq=False)
+class Space(ABC):
+    """The samples as a solver sees them.
+
+    Parameters
+    ----------
+    points : ndarray or SparseRows of shape (n, d)
+        Coordinates before the last map, in which domains are described and segments are drawn.
+    before : tuple of RowMap
+        Maps from the raw data to these coordinates.
+    resolved : mapping
+        Values of parameters that the fit of the map chose, for `resolved_`.
+    """
+
+    same_products: ClassVar[bool] = True
+    """True if predicting the training rows repeats the products of the fit bit for bit."""
+
+    points: Array
+    before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
+    resolved: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.points)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 or float64."""
+        return self.points.dtype
+
+    @property
+    @abstractmethod
+    def sparse(self) -> bool:
+        """True if what a solver works on (the points of a kernel, or the features) is `SparseRows`."""
+
+    @property
+    def coordinates(self) -> Transform:
+        """The map from raw rows to the coordinates of `points`."""
+        return Transform(self.before, self.dtype)
+
+    @abstractmethod
+    def take(self, index: Array) -> Space:
+        """The space of some of the samples."""
+
+    @abstractmethod
+    def lean(self) -> Space:
+        """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""

@@ -1,0 +1,51 @@
+"""One thread where matrices are thin: a second one costs more than it gives, and on a busy machine far more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+__all__ = ["THIN", "suited"]
+
+THIN = 6_000_000
+"""Elements of the feature or kernel matrix below which one thread is faster; measured by tests/benchmarks/threads.py on
+two cores."""
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@contextmanager
+def suited(elements: int) -> Iterator[None]:
+    """Context with as many BLAS and OpenMP threads as matrices of so many elements are worth.
+
+    The limit holds for the whole process. Of fits in several threads the first sets the limit and the last removes it;
+    otherwise they would restore each other's limits.
+    """
+    global _inside, _limit
+    if elements >= THIN:
+        yield
+        return
+    with _lock:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()

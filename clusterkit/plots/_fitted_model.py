@@ -1,0 +1,201 @@
+"""Rows, labels, names and domains of fitted models for the plots, with clear errors."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.core.outcomes import Domain, KernelDomain
+
+__all__ = ["FittedDomain", "Supports", "labels_of", "names_of", "rows_of"]
+
+AT_BOUND = 1e-9
+"""Relative difference up to which a weight equals the bound C: solvers stop at a tolerance far above rounding, but set
+bounded weights to C itself."""
+
+
+def rows_of(X: Any) -> Array:
+    """The rows (n, d) as floats, checked by scikit-learn."""
+    from sklearn.utils.validation import check_array
+
+    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    return rows
+
+
+def names_of(names: Any, X: Any, model: Any, d: int, caller: str) -> list[str]:
+    """Names of the attributes: `names`, the columns of a data frame, the names stored by the fit, or ``X[:, 0]``."""
+    if names is not None:
+        chosen = [str(name) for name in names]
+        if len(chosen) != d:
+            raise InvalidParameter(f"{caller}: names must be one for each of the {d} attributes, got {len(chosen)}")
+        return chosen
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        columns = getattr(model, "feature_names_in_", None)
+    if columns is not None and len(columns) == d:
+        return [str(name) for name in columns]
+    return [f"X[:, {i}]" for i in range(d)]
+
+
+def labels_of(model: Any, n: int, caller: str) -> Labels:
+    """Labels of the n rows, from a fitted model or an array."""
+    if hasattr(model, "fit") and not isinstance(model, type):
+        if not hasattr(model, "labels_"):
+            raise _not_fitted(model, caller)
+        labels = np.asarray(model.labels_)
+    else:
+        try:
+            labels = np.asarray(model)
+        except ValueError as error:  # a ragged list
+            raise InvalidParameter(f"{caller}: labels must be one integer a row") from error
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise InvalidParameter(
+            f"{caller}: needs a fitted model or an array of one integer label a row (-1 is noise), got "
+            f"{type(model).__name__}" + (f" of shape {labels.shape} and type {labels.dtype}" if labels.ndim else "")
+        )
+    if len(labels) != n:
+        raise InvalidData(
+            f"{caller}: X has {n} rows and there are {len(labels)} labels; give the rows that were fitted"
+        )
+    return labels.astype(np.intp)
+
+
+def _not_fitted(model: Any, caller: str) -> Exception:
+    from sklearn.exceptions import NotFittedError
+
+    return NotFittedError(f"{caller}: this {type(model).__name__} is not fitted; call its fit(X) first")
+
+
+@final
+@attrs.frozen(eq=False)
+class Supports:
+    """The support vectors of a domain.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (s, d)
+        Distinct support vectors.
+    bounded : ndarray of shape (s,)
+        Which weights are at their bound.
+    counts : tuple of int or None
+        Numbers of support vectors and of bounded ones as the solver counts them, with multiplicity of equal samples;
+        None where the solver does not report them.
+    """
+
+    centres: Array
+    bounded: Array
+    counts: tuple[int | None, int | None]
+
+    @property
+    def title(self) -> str:
+        """Text for a title; "" if nothing is known."""
+        n_sv, n_bsv = self.counts
+        if n_sv is None:
+            return ""
+        bound = "" if n_bsv is None else f", {n_bsv or 'none'} at the bound"
+        return f"{n_sv:,} support vector{'' if n_sv == 1 else 's'}{bound}"
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedDomain:
+    """A fitted model whose outcome is a domain, with its rows.
+
+    Parameters
+    ----------
+    model : estimator
+    domain : Domain
+    points : ndarray of shape (n, d)
+        The rows in the coordinates of the domain.
+    labels : ndarray of shape (n,)
+    names : list of str
+        Names of the coordinates.
+    """
+
+    model: Any
+    domain: Domain
+    points: Array
+    labels: Labels
+    names: list[str]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, names: Any, caller: str) -> FittedDomain:
+        """Check that `model` has a domain and that X has the rows of its fit.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        IncompatibleStages
+            If its outcome is no domain.
+        InvalidParameter
+            If `model` is no estimator.
+        InvalidData
+            If X has other rows than the fit.
+        """
+        instead = "clusterkit.plots.clusters draws the labels of any method"
+        if not hasattr(model, "fit") or isinstance(model, type):
+            raise InvalidParameter(
+                f"{caller}: needs a fitted model with a domain, got {type(model).__name__}; {instead}"
+            )
+        if not hasattr(model, "labels_"):
+            raise _not_fitted(model, caller)
+        domain, space = getattr(model, "outcome_", None), getattr(model, "space_", None)
+        if not isinstance(domain, Domain) or space is None:
+            has = "no outcome" if domain is None else f"{type(domain).__name__.lower()}"
+            raise IncompatibleStages(
+                f"{caller}: draws a domain, such as recipe 'svc' gives, and this {type(model).__name__} has {has}; "
+                f"{instead}"
+            )
+        rows = rows_of(X)
+        labels = labels_of(model, len(rows), caller)
+        if rows.shape[1] != model.n_features_in_:
+            raise InvalidData(
+                f"{caller}: X has {rows.shape[1]} attributes and the model was fitted on {model.n_features_in_}"
+            )
+        points = space.coordinates(rows)
+        raw = names_of(names, X, model, rows.shape[1], caller)
+        return cls(model, domain, points, labels, _coordinate_names(raw, space.before, points.shape[1]))
+
+    def supports(self) -> Supports | None:
+        """The support vectors; None where the domain has none."""
+        domain = self.domain
+        known: Any = domain if isinstance(domain, KernelDomain) else getattr(domain, "function", None)
+        if not hasattr(known, "centres") or not hasattr(known, "weights"):
+            return None
+        used = known.weights != 0
+        centres, weights = known.centres[used], known.weights[used]
+        facts = {} if domain.status is None else domain.status.facts
+        n_sv = facts.get("n_sv", facts.get("n_support", len(centres)))
+        n_bsv = facts.get("n_bsv")
+        bounded = np.zeros(len(centres), dtype=bool)
+        if n_bsv:
+            # By the optimality conditions the weight of a sample outside is at its bound, also where bounds differ or
+            # equal samples share a centre. A sample whose weight is C may also lie on the border.
+            bounded = domain.value(centres) < domain.level
+            C = facts.get("C")
+            if C is not None and C < 1.0:
+                bounded |= np.isclose(weights, C, rtol=AT_BOUND, atol=0.0)
+        return Supports(centres, bounded, (n_sv, n_bsv))
+
+    def supports_title(self) -> str:
+        """Text about the support vectors for a title."""
+        supports = self.supports()
+        if supports is not None:
+            return supports.title
+        facts = {} if self.domain.status is None else self.domain.status.facts
+        none = np.empty((0, 1))
+        return Supports(none, none[:, 0], (facts.get("n_sv"), facts.get("n_bsv"))).title
+
+
+def _coordinate_names(raw: list[str], before: tuple[Any, ...], d: int) -> list[str]:
+    """Names of the coordinates of the domain, which is defined behind the maps `before` the kernel."""
+    if not before:
+        return raw
+    if len(raw) == d and all(getattr(step, "columnwise", False) for step in before):
+        return [f"{name} (scaled)" for name in raw]
+    return [f"mapped coordinate {i}" for i in range(d)]

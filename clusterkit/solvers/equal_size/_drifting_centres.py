@@ -1,0 +1,143 @@
+"""The solvers `equal` and `geoclust` bound to features: scores are minus squared distances to the final centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import memory
+from clusterkit.core.coding import Coded
+from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import Prepared
+from clusterkit.core.transform import Transform
+from clusterkit.numerics.equal_size.drift import DriftRule, Parts, find_parts, minus_distances
+from clusterkit.numerics.equal_size.repair import even_out
+
+__all__ = ["Nearness", "PreparedDrift"]
+
+
+@final
+@attrs.frozen(eq=False)
+class PreparedDrift(Prepared):
+    """A rule for moving centres, bound to a feature space.
+
+    Parameters
+    ----------
+    name : str
+        Of the solver.
+    rule : DriftRule
+    space : FeatureSpace
+    m : int
+        Number of clusters.
+    """
+
+    name: str
+    rule: DriftRule
+    space: FeatureSpace
+    m: int
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {"step": self.rule.step_for(self.m), "size_tol": self.rule.tolerance_for(self.space.n, self.m)}
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Imbalance of the labels: the largest difference of a cluster size from ``n // k``."""
+        assert outcome.status is not None
+        return np.array([outcome.status.objective])
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        n, m = self.space.n, self.m
+        if m == 1:
+            return self._single_cluster()
+        memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
+
+        def report(iterations: int, imbalance: float) -> None:
+            tell(Report(self.name, iterations, self.rule.max_iter, imbalance))
+
+        parts = find_parts(self.space.rows(), m, self.rule, rng, report)
+        extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
+        rows = np.empty((n, m))
+        for block, H in self.space.blocks():
+            rows[block] = extend.of_features(H)
+        facts: dict[str, Any] = {}
+        tied = 0
+        if self.rule.repair:
+            rows, offsets, moved, tied = even_out(rows)
+            extend = attrs.evolve(extend, offsets=offsets)
+            facts = {"repaired": True, "moved": moved, "tied": tied}
+        return Scores(rows, extend, status=_status(parts, rows, facts, exact=tied == 0))
+
+    def _single_cluster(self) -> Scores:
+        centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
+        extend = Nearness(self.space.transform, centre, np.zeros(1))
+        facts = {"sizes": (self.space.n,), "imbalance": 0, "best_iteration": 0, "starts": 0}
+        status = Status(0, True, "one cluster: there is nothing to divide", (), facts, objective=0.0)
+        return Scores(extend.of_features(self.space.rows()), extend, status=status)
+
+
+def _status(parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
+    """The status of a fit. Sizes are counted from the labels; the sizes in the loop agree with them up to ties."""
+    n, m = rows.shape
+    sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
+    facts: dict[str, Any] = {
+        "sizes": tuple(sizes.tolist()),
+        "imbalance": int(np.abs(sizes - n // m).max()),
+        "best_iteration": parts.iteration,
+        "starts": parts.starts,
+        **repair,
+    }
+    warning = None
+    if parts.distinct < m:
+        warning = f"only {parts.distinct} distinct samples for n_clusters={m}: clusters cannot be of equal size"
+    history = tuple(parts.imbalances.astype(float).tolist())
+    return Status(
+        len(history),
+        parts.converged,
+        parts.reason,
+        history,
+        facts,
+        parts.interrupted,
+        warning=warning,
+        predicts_labels=exact,
+        objective=float(facts["imbalance"]),
+    )
+
+
+@final
+@attrs.frozen(eq=False)
+class Nearness:
+    """Scores of new samples: minus squared distances to the centres, plus the offsets of a repair.
+
+    Parameters
+    ----------
+    transform : Transform
+        Maps raw rows to features.
+    centres : ndarray of shape (k, L)
+    offsets : ndarray of shape (k,)
+        Zeros unless the sizes were repaired.
+    """
+
+    transform: Transform
+    centres: Array
+    offsets: Array
+
+    def __call__(self, Y: Array) -> Array:
+        """Scores of raw rows, (m, d) to (m, k), float64, in blocks."""
+        rows = np.empty((len(Y), len(self.centres)))
+        for block, H in self.transform.blocks(Y):
+            rows[block] = self.of_features(H)
+        return rows
+
+    def of_features(self, H: Array) -> Array:
+        """Scores of features, (m, L) to (m, k)."""
+        return minus_distances(H, self.centres, self.offsets)
+
+    def columns(self, index: slice) -> Nearness:
+        """The same for some of the centres."""
+        return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])

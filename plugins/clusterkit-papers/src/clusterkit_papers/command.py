@@ -1,0 +1,82 @@
+"""``clusterkit reproduce``: a table of a paper, the printed values beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from clusterkit.cli import console
+from clusterkit.cli.failures import INTERRUPTED
+
+__all__ = ["reproduce"]
+
+
+@click.command(short_help="Run a table of a paper and print its values beside ours.")
+@click.argument("table", required=False)
+@click.option("--quick", is_flag=True, help="Run a part of the table that takes a minute at most.")
+@click.option("--runs", type=click.IntRange(min=1), help="Number of runs per cell.  [default: depends on the table]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the first run.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_json: bool) -> None:
+    """Run a TABLE of a paper and print its values beside ours. Without TABLE, list the tables."""
+    import clusterkit_papers as papers
+    from clusterkit.core.errors import UnknownName, nearest_names
+
+    titles: Mapping[str, str] = papers.tables()
+    if table is None:
+        if as_json:
+            console.as_json([{"table": name, "title": title} for name, title in titles.items()])
+        else:
+            console.table(["table", "title"], [[name, title] for name, title in titles.items()])
+        return
+    if table not in titles:
+        raise UnknownName(f"no table named {table!r}. {nearest_names(table, titles)}")
+    from clusterkit.cli.interrupt import watching
+    from clusterkit.estimators.bars import shown
+
+    with watching() as interrupt, shown(True):  # a progress bar for the runs
+        rows = papers.reproduce(table, quick=quick, runs=runs, seed=seed)
+    if as_json:
+        console.as_json(rows)
+    else:
+        _show(rows, f"{table}: {titles[table]}")
+    if interrupt.pressed:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    """Print the rows; notes are numbered and follow below, since many rows share one."""
+    notes = list(dict.fromkeys(row["note"] for row in rows if row.get("note")))
+    console.heading(title)
+    console.table(
+        ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"],
+        [
+            [
+                str(row["row"]),
+                str(row["column"]),
+                _value(row["printed"]),
+                _value(row["ours"]) + ("" if row["sd"] is None or row["runs"] < 2 else f" ± {_value(row['sd'])}"),
+                str(row["runs"] or ""),
+                f"{row['seconds']:.2f} s" if row["runs"] else "",
+                ("used" if row["uses_labels"] else "not used") if row["runs"] else "",
+                str(row["verdict"]),
+                f"({notes.index(row['note']) + 1})" if row.get("note") else "",
+            ]
+            for row in rows
+        ],
+    )
+    for place, note in enumerate(notes, 1):
+        console.text(f"({place}) {note}", dim=True)
+
+
+def _value(value: Any) -> str:
+    """Three decimals for indices, two for percentages and seconds; counts as they are."""
+    if value is None or value != value:
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if abs(value) < 2:
+        return f"{value:.3f}"
+    return f"{value:.2f}" if abs(value) < 1000 else f"{value:,.0f}"

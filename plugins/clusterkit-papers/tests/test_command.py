@@ -1,0 +1,97 @@
+"""The command `reproduce`: tables in a pipe, JSON, errors, and its place in the command line."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+
+import clusterkit_papers
+import pytest
+from click.testing import CliRunner
+from clusterkit_papers import plugin
+
+from clusterkit.cli import app
+from clusterkit.core.registry import registry
+
+ROW = {"table": "t1", "row": "kmeans", "column": "wine", "printed": 70.2, "ours": 71.256, "sd": 0.5, "runs": 3,
+       "seconds": 0.1, "uses_labels": False, "verdict": "as printed", "note": "scaled"}  # fmt: skip
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """The command line with this plugin alone, installed or not."""
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    registry.forget()  # earlier tests may have scanned the installed plugins
+    registry.register(plugin)
+
+    def invoke(*args):
+        return CliRunner().invoke(app, [str(arg) for arg in args])
+
+    yield invoke
+    registry.forget()
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Names and options that the command passes on; two rows come back at once."""
+    calls = []
+
+    def reproduce(name, **options):
+        calls.append((name, options))
+        none = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "verdict": "later"}
+        return [ROW, {key: value for key, value in {**ROW, **none}.items() if key != "note"}]
+
+    monkeypatch.setattr(clusterkit_papers, "tables", lambda: {"t1": "A table"})
+    monkeypatch.setattr(clusterkit_papers, "reproduce", reproduce)
+    return calls
+
+
+def test_the_tables_are_listed(run):
+    plain = run("reproduce")
+    assert plain.exit_code == 0, plain.output
+    assert "\x1b" not in plain.output
+    assert all(line == line.rstrip() for line in plain.stdout.splitlines())
+    names = [table["table"] for table in json.loads(run("reproduce", "--json").stdout)]
+    assert names == list(clusterkit_papers.tables())
+    assert names == [line.split()[0] for line in plain.stdout.splitlines()[1:]]
+
+
+def test_a_table(run, calls):
+    answer = run("reproduce", "t1", "--quick", "--runs", 3, "--seed", 5)
+    assert answer.exit_code == 0, answer.output
+    assert calls == [("t1", {"quick": True, "runs": 3, "seed": 5})]
+    title, head, first, second, note = answer.stdout.splitlines()
+    assert title == "t1: A table"
+    assert head.split() == ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"]
+    assert "70.20  71.26 ± 0.50" in first
+    assert "not used" in first
+    assert second.split() == ["kmeans", "wine", "–", "–", "later"]
+    assert note == "(1) scaled"
+    assert json.loads(run("reproduce", "t1", "--json").stdout)[0] == ROW
+    assert run("reproduce").stdout.splitlines()[1].split() == ["t1", "A", "table"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("emmc-table44",), "no table named 'emmc-table44'. Did you mean 'emmc-table4'"),
+        (("emmc-table4", "--runs", "0"), "x>=1"),
+    ],
+)
+def test_errors(run, args, message):
+    shown = run("reproduce", *args)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
+def test_it_is_listed_as_a_command_of_a_plugin(run):
+    listed = run("--help").stdout.partition("Commands of plugins:\n")[2]
+    assert listed.split(maxsplit=1)[0] == "reproduce"
+
+
+def test_the_plugin_is_installed_under_its_name():
+    entry = metadata.entry_points(group="clusterkit", name="papers")
+    if not entry:
+        pytest.skip("clusterkit-papers is not installed here")
+    assert [point.value for point in entry] == ["clusterkit_papers.plugin"]
+    assert {e.name: e.distribution for e in registry.entries("command")}["reproduce"] == "clusterkit-papers"

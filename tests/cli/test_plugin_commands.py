@@ -1,0 +1,125 @@
+"""Commands of plugins: listed after the built-in ones, loaded on use, and unable to break the others."""
+
+from __future__ import annotations
+
+import sys
+import types
+from importlib import metadata
+
+import click
+import pytest
+
+from clusterkit.core import hookspecs
+from clusterkit.core.registry import BrokenPlugin, Plugin, registry
+
+
+def plugin(commands: dict[str, str], name: str = "a_plugin") -> types.ModuleType:
+    """A plugin module whose hook answers these commands."""
+    module = types.ModuleType(name)
+    module.API_VERSION = hookspecs.API_VERSION
+    module.clusterkit_commands = hookspecs.hookimpl(lambda: commands)
+    return module
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """A module with two commands, and a thing that is none."""
+
+    @click.command(short_help="Print a report.")
+    @click.option("--times", default=1)
+    def report(times):
+        click.echo("report " * times)
+
+    module = types.ModuleType("a_command_module")
+    module.report, module.number = report, 3
+    monkeypatch.setitem(sys.modules, "a_command_module", module)
+    return module
+
+
+def section(shown: str, title: str) -> list[str]:
+    """Names of the commands under a heading of the help."""
+    lines = shown.partition(f"\n{title}:\n")[2].partition("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+
+
+def test_it_is_listed_and_runs(run, commands):
+    builtin = section(run("--help").stdout, "Commands")
+    registry.register(plugin({"report": "a_command_module:report"}))
+    shown = run("--help").stdout
+    assert section(shown, "Commands") == builtin
+    assert section(shown, "Commands of plugins") == ["report"]
+    assert "report  Print a report." in shown
+    answer = run("report", "--times", 2)
+    assert (answer.exit_code, answer.stdout) == (0, "report report \n")
+    assert "--times INTEGER" in run("report", "--help").stdout
+
+
+def test_without_plugins_there_is_no_such_section(run):
+    assert "Commands of plugins" not in run("--help").stdout
+
+
+def test_its_errors_are_one_line_like_all_others(run, commands, error_of):
+    registry.register(plugin({"report": "a_command_module:report"}))
+    assert "No such option" in error_of(run("report", "--tiems", 2))
+    assert "no command named 'reprot'. Did you mean 'report'?" in error_of(run("reprot"))
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("a_module_that_is_nowhere:report", "cannot be loaded: ModuleNotFoundError: No module named"),
+        ("a_command_module:nothing", "cannot be loaded: AttributeError"),
+        ("a_command_module:number", "is no click command: 3"),
+    ],
+)
+def test_a_broken_one_says_so_on_use_only(run, commands, error_of, target, reason):
+    registry.register(plugin({"broken": target, "report": "a_command_module:report"}))
+    answer = run("--help")
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    assert section(answer.stdout, "Commands of plugins") == ["broken", "report"]
+    assert "Cannot be loaded; run it to see why." in answer.stdout
+    for args in ((), ("--help",), ("a", "--b", "c")):
+        message = error_of(run("broken", *args))
+        assert message.startswith("command 'broken' of this session")
+        assert reason in message
+    assert run("report").exit_code == 0
+
+
+def test_a_built_in_command_cannot_be_replaced(run, commands):
+    registry.register(plugin({"recipes": "a_command_module:report"}))
+    assert "emmc" in run("recipes").stdout
+    assert "recipes" not in section(run("--help").stdout, "Commands of plugins")
+
+
+def test_the_name_with_the_distribution_reaches_a_command(run, commands, monkeypatch):
+    """Where two plugins have one name, the second is reached by the longer one, as for stages."""
+    from clusterkit.core.registry import Entry, _Scan
+
+    entries = tuple(
+        Entry("command", "report", "a_command_module:report", name) for name in ("first-dist", "second-dist")
+    )
+    monkeypatch.setattr(registry, "_scanned", _Scan((), {("command", "report"): entries}))
+    assert run("second-dist:report").stdout == "report \n"
+
+
+def test_a_command_of_this_checkout_leads_to_its_folder(run, error_of, monkeypatch):
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", missing)
+    message = error_of(run("reproduce", "emmc-table4", "--quick"))
+    assert message.startswith("no command named 'reproduce'. The plugin clusterkit-papers provides it, in the folder ")
+    assert "plugins/clusterkit-papers of the checkout" in message
+    assert "pip install ./plugins/clusterkit-papers" in message
+
+
+def test_an_unknown_command_mentions_plugins_that_are_not_used(run, error_of, monkeypatch):
+    monkeypatch.setattr(type(registry), "plugins", lambda self: [Plugin("bad", "bad-dist", "1.0", "ImportError: x")])
+    assert "Some plugins are not used; see: clusterkit plugins." in error_of(run("report"))
+
+
+def test_a_wrong_answer_of_the_hook_is_refused():
+    module = plugin({})
+    module.clusterkit_commands = hookspecs.hookimpl(lambda: ["report"])
+    with pytest.raises(BrokenPlugin, match="clusterkit_commands must answer a mapping of names"):
+        registry.register(module)

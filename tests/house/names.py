@@ -1,0 +1,86 @@
+"""Rules about names: identifiers name the thing they hold, files are named after their one idea."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .source import LIBRARY, TESTS, Breach, Source, at_top, sources
+
+FORBIDDEN = frozenset({"found", "own", "kept", "given", "told", "asked", "said"})
+"""Participles that say how a value came about and not what it is. `result` and `res` are no replacements."""
+
+EMPTY_FILE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc", "common"})
+"""Names of files that would fit anything."""
+
+MOST_LINES = 400
+"""Longest file that a reader can hold in mind; the median of the library is near 110."""
+
+NUMBA = ("numba", "clusterkit._jit")
+
+
+def forbidden_identifiers() -> Iterator[Breach]:
+    """No variable, argument, attribute, function or class is called found, own, kept, given, told, asked or said."""
+    for source in sources(*LIBRARY, *TESTS):
+        yield from identifiers_of(source)
+
+
+def identifiers_of(source: Source) -> Iterator[Breach]:
+    """Forbidden identifiers that a file defines; the import of hypothesis's `given` is none."""
+    for node in ast.walk(source.tree):
+        for name in _defined(node):
+            if name in FORBIDDEN:
+                yield source.breach(node, f"the identifier {name!r} does not name the thing it holds")
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case ast.arg(arg=name) | ast.keyword(arg=str(name)):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.alias(asname=str(name)):
+            yield name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
+
+
+def long_files() -> Iterator[Breach]:
+    """No file has more than 400 lines."""
+    for source in sources(*LIBRARY, *TESTS):
+        lines = source.text.count("\n")
+        if lines > MOST_LINES:
+            yield source.breach(1, f"{lines} lines, at most {MOST_LINES}: one file, one idea")
+
+
+def empty_file_names() -> Iterator[Breach]:
+    """No file or package is called utils, helpers, misc or common."""
+    for source in sources(*LIBRARY, *TESTS):
+        parts = {part.strip("_") for part in source.path.relative_to(source.path.parents[1]).with_suffix("").parts}
+        for name in sorted(parts & EMPTY_FILE_NAMES):
+            yield source.breach(1, f"the name {name!r} fits anything: name the file after its one idea")
+
+
+def compiled_suffixes() -> Iterator[Breach]:
+    """A module that imports numba or clusterkit._jit at its top ends in `_jit`, and no other does."""
+    for source in sources(*LIBRARY):
+        if source.name == "clusterkit/_jit.py":
+            continue
+        compiled = any(module in NUMBA for node in at_top(source.tree) for module in _modules(node))
+        suffixed = source.path.stem.endswith("_jit")
+        if compiled and not suffixed:
+            yield source.breach(1, "imports numba at its top, so its name must end in _jit")
+        if suffixed and not compiled:
+            yield source.breach(1, "ends in _jit and compiles nothing")
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]

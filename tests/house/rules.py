@@ -1,0 +1,19 @@
+"""The rules of the house that a program can check, in the order in which they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from . import arrows, clocks, names
+from .source import Breach
+
+RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
+    arrows.import_circles,
+    arrows.family_arrows,
+    arrows.private_imports,
+    names.long_files,
+    names.empty_file_names,
+    names.compiled_suffixes,
+    names.forbidden_identifiers,
+    clocks.wall_clock_asserts,
+)

@@ -1,0 +1,84 @@
+"""The Python files of the project, parsed once."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ("clusterkit", "plugins/*/src")
+TESTS = ("tests", "plugins/*/tests")
+
+
+@attrs.frozen
+class Breach:
+    """A place that breaks a rule of the house.
+
+    Parameters
+    ----------
+    path : str
+        File, relative to the root of the repository.
+    line : int
+    text : str
+        What is wrong.
+    """
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+@attrs.frozen(eq=False)
+class Source:
+    """A Python file: its path, its lines and its syntax tree."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        text = path.read_text(encoding="utf-8")
+        return cls(path, text, ast.parse(text, str(path)))
+
+    @property
+    def name(self) -> str:
+        """Path relative to the root of the repository."""
+        return self.path.relative_to(ROOT).as_posix() if self.path.is_relative_to(ROOT) else self.path.as_posix()
+
+    def breach(self, node: ast.AST | int, text: str) -> Breach:
+        return Breach(self.name, node if isinstance(node, int) else getattr(node, "lineno", 1), text)
+
+
+@functools.cache
+def sources(*folders: str) -> tuple[Source, ...]:
+    """Every Python file below the folders (patterns relative to the root), sorted by path."""
+    paths = {path for folder in folders for root in ROOT.glob(folder) for path in root.rglob("*.py")}
+    return tuple(Source.of(path) for path in sorted(paths))
+
+
+def at_top(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run when the module is imported; not those for type checkers."""
+    yield from _imports(tree.body, inside_functions=False)
+
+
+def everywhere(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports anywhere, functions included; not those for type checkers."""
+    yield from _imports(tree.body, inside_functions=True)
+
+
+def _imports(nodes: Iterable[ast.AST], *, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _imports(node.orelse, inside_functions=inside_functions)
+        elif inside_functions or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _imports(ast.iter_child_nodes(node), inside_functions=inside_functions)

@@ -1,0 +1,54 @@
+"""The arrows between packages: the page, the contracts and the code say the same."""
+
+from __future__ import annotations
+
+import pytest
+from house import architecture, arrows
+from house.source import ROOT
+
+
+def test_the_table_of_parts_says_what_the_contracts_check():
+    assert architecture.parts_of_the_page() == architecture.parts_of_the_contracts()
+
+
+def test_every_package_is_in_a_layer():
+    packages = {path.stem for path in (ROOT / "clusterkit").iterdir() if path.suffix == ".py" or _is_package(path)}
+    parts = architecture.parts_of_the_page()
+    assert packages - {"__init__"} <= set(parts)
+    assert {name for name, part in parts.items() if not part.optional} <= packages
+
+
+def test_every_solver_family_is_under_the_contract_of_independence():
+    families = {path.name for path in (ROOT / "clusterkit" / "solvers").iterdir() if _is_package(path)}
+    modules = architecture.contract("no arrow between solver families")["modules"]
+    assert {name.rpartition(".")[2] for name in modules} == families
+    cell = next(line for line in architecture.PAGE.read_text(encoding="utf-8").splitlines() if "| `solvers` |" in line)
+    assert all(f"`{family}`" in cell for family in families)
+
+
+def _is_package(path) -> bool:
+    return path.is_dir() and (path / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("rule", [arrows.import_circles, arrows.family_arrows, arrows.private_imports])
+def test_arrows(rule):
+    assert [str(breach) for breach in rule()] == []
+
+
+class TestTheMapOfAFit:
+    def test_every_file_and_name_exists(self):
+        missing = [
+            (path, name)
+            for _, _, path, name in architecture.jumps()
+            if not (ROOT / "clusterkit" / path).exists() or not architecture.defines(path, name)
+        ]
+        assert missing == []
+
+    def test_the_mathematics_is_four_jumps_away_at_most(self):
+        lists = {}
+        for title, number, _, _ in architecture.jumps():
+            lists.setdefault(title, []).append(number)
+        assert {"emmc", "svc, the dual", "svc, the labels", "nmf"} <= set(lists)
+        for title, numbers in lists.items():
+            assert numbers == list(range(1, len(numbers) + 1)), title
+            assert len(numbers) <= 4, title

@@ -1,0 +1,105 @@
+"""Solvers that each break one law: a sound solver with one fault."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from clusterkit.core.coding import Coding
+from clusterkit.core.outcomes import Embedding, LinearRows, Scores
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import Path, Prepared, Solver
+
+
+@attrs.define(eq=False)
+class FaultyPrepared(Prepared):
+    """Scores by class means, with one fault."""
+
+    space: FeatureSpace
+    fault: str
+    turns: int = 0
+    resolved: ClassVar[dict] = {}
+
+    def solve(self, targets, previous, rng):
+        B = self.space.adjoint(targets) / np.maximum(targets.sizes().ravel(), 1)  # (L, k)
+        rows = self.space.apply(B)
+        self.turns += 1
+        if self.fault == "stacks":
+            rows = rows * targets.starts
+        if self.fault == "remembers":
+            rows = rows + self.turns
+        if self.fault == "unseeded":
+            rows = rows + np.random.default_rng().standard_normal(rows.shape)
+        if self.fault == "nan":
+            rows = rows / np.where(rows == 0, np.nan, 1.0)
+        if self.fault == "order":
+            rows = rows * np.arange(1, len(rows) + 1)[:, None]
+        if self.fault == "peeks":
+            # all rows at once instead of the blocks of the plan
+            rows = rows + float(sum(np.sum(H, dtype=H.dtype) for _, H in self.space.blocks())) * (
+                type(self.space).__name__ == "StreamedSpace"
+            )
+        extend = LinearRows(self.space.transform, B)
+        if self.fault == "extends":
+            extend = LinearRows(self.space.transform, B + 1.0)
+        if self.fault == "closure":
+            return Scores(rows, lambda Y: LinearRows(self.space.transform, B)(Y))
+        if self.fault == "type":
+            return Embedding(rows, extend)
+        if self.fault == "transductive":
+            extend = None
+        return Scores(rows, extend, starts=targets.starts)
+
+    def objective(self, targets, outcome):
+        return np.array([float(self.turns)]) if self.fault in ("objective", "rises") else None
+
+
+def _faulty(solver, space, task, rng):
+    return FaultyPrepared(space, solver.fault)
+
+
+class Faulty(Solver):
+    """Parameters: fault."""
+
+    name: ClassVar[str] = "faulty"
+    codings: ClassVar[frozenset] = frozenset({Coding.ONEHOT})
+    targets: ClassVar[str] = "every_turn"
+    fault: str = ""
+
+    @property
+    def paths(self):
+        return {FeatureSpace: Path(_faulty, Scores)}
+
+
+def solver(fault: str, **promises: Any) -> Solver:
+    cls = attrs.frozen(type("Faulty", (Faulty,), {"__annotations__": {"fault": str}, "fault": fault, **promises}))
+    return cls()
+
+
+class Silent(Solver):
+    """One turn, and no status."""
+
+    name: ClassVar[str] = "silent"
+
+    @property
+    def paths(self):
+        return {FeatureSpace: Path(_silent, Embedding)}
+
+
+@attrs.frozen(eq=False)
+class SilentPrepared(Prepared):
+    space: FeatureSpace
+    resolved: ClassVar[dict] = {}
+
+    def solve(self, targets, previous, rng):
+        B = np.ones((self.space.width, 1))
+        return Embedding(self.space.apply(B), LinearRows(self.space.transform, B))
+
+    def objective(self, targets, outcome):
+        return None
+
+
+def _silent(solver, space, task, rng):
+    return SilentPrepared(space)
