@@ -33,6 +33,7 @@ SHARE = 0.8
 """Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
 
 ENSEMBLE = {"n_members": 10, "k_rule": "sqrt"}
+"""Arguments of `clusterkit.ensemble` for the default ensemble; its members have up to √n clusters, as candidates do."""
 
 
 @final
@@ -161,7 +162,7 @@ def _members(X: Any, members_or_arguments: Any, seeds: Seeds) -> Array:
     except TypeError as error:
         raise InvalidParameter(f"search: ensemble={members_or_arguments!r}: {error}") from None
     if len(members) < arguments["n_members"]:
-        # Ctrl-C: a part of an ensemble gives scores that cannot be compared with the others
+        # after Ctrl-C; scores by a part of an ensemble cannot be compared with the others
         raise KeyboardInterrupt
     return members
 
