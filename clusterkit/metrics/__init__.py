@@ -17,10 +17,10 @@ This is a low layer: it imports only numerics.
 
 from __future__ import annotations
 
-from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.density import dbcv
 from clusterkit.metrics.information import anmi, nmi
 from clusterkit.metrics.internal import compactness, davies_bouldin
+from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.matching import clustering_accuracy, purity, purity_by_class
 from clusterkit.metrics.pairs import adjusted_rand, rand_index
 from clusterkit.metrics.table import Contingency, contingency

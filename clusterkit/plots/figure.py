@@ -1,5 +1,4 @@
-"""Shared parts of all plots, also for those outside this package: axes, colours, points of clusters, legends beside
-the data."""
+"""Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data."""
 
 from __future__ import annotations
 
@@ -15,6 +14,7 @@ __all__ = [
     "COLORS",
     "FAINT",
     "INK",
+    "LEGEND_ENTRIES",
     "SIZE",
     "STYLES",
     "axes_for",
@@ -28,6 +28,7 @@ __all__ = [
     "of_clusters",
     "point_size",
     "raster",
+    "styles_of",
 ]
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")

@@ -250,7 +250,16 @@ class TestSeveralStarts:
         def results(together: bool) -> list[StartResult]:
             labels_of_start = labels.__getitem__
             return alternate(
-                prepared, Argmax(), balancer, space, task, labels_of_start, starts=6, max_iter=40, together=together, rng=RNG
+                prepared,
+                Argmax(),
+                balancer,
+                space,
+                task,
+                labels_of_start,
+                starts=6,
+                max_iter=40,
+                together=together,
+                rng=RNG,
             )[0]
 
         for one, other in zip(results(True), results(False), strict=True):

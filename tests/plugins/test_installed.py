@@ -89,9 +89,9 @@ except ValueError as error:
     answer["message"] = str(error)
 """
     )
-    assert "no solver named 'ridg'. Did you mean 'ridge'?" in answer["said"]
-    assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in answer["said"]
-    assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["said"]
+    assert "no solver named 'ridg'. Did you mean 'ridge'?" in answer["message"]
+    assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in answer["message"]
+    assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["message"]
 
 
 @pytest.fixture(scope="module")
@@ -276,4 +276,4 @@ except ValueError as error:
         site=needy,
     )
     assert answer["compositions"] > 100
-    assert answer["said"][0] == "IncompatibleStages"
+    assert answer["message"][0] == "IncompatibleStages"
