@@ -7,6 +7,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from clusterkit import ClusterkitWarning
 
+THIRDS = tuple(np.repeat([0, 1, 2], 50).tolist())
+HALVES = tuple(np.repeat([0, 1], 75).tolist())
+ONE = (0,) * 150
+SHATTERED = tuple(range(150))
+"""Labels of 150 samples: the three blobs, two equal parts, one cluster, and every sample on its own."""
+
 
 class ScriptedClusterer(ClusterMixin, BaseEstimator):
     """Returns the labels of its parameter, or fails, warns or stops as its parameter says."""
@@ -32,15 +38,3 @@ class ScriptedClusterer(ClusterMixin, BaseEstimator):
             self.interrupted_ = True
         self.labels_ = np.asarray(self.labels)[: len(X)]
         return self
-
-
-THIRDS = tuple(np.repeat([0, 1, 2], 50).tolist())
-
-
-HALVES = tuple(np.repeat([0, 1], 75).tolist())
-
-
-ONE = (0,) * 150
-
-
-SHATTERED = tuple(range(150))
