@@ -1,17 +1,19 @@
-"""A clusterer that returns scripted labels, for tests of what surrounds a fit; labels of three blobs of 50 samples."""
+"""A clusterer whose labels and failures are parameters, and three blobs of 50 rows for it to label."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.datasets import make_blobs
 
 from clusterkit import ClusterkitWarning
 
-THIRDS = tuple(np.repeat([0, 1, 2], 50).tolist())
-HALVES = tuple(np.repeat([0, 1], 75).tolist())
-ONE = (0,) * 150
-SHATTERED = tuple(range(150))
-"""Labels of 150 samples: the three blobs, two equal parts, one cluster, and every sample on its own."""
+
+def three_blobs():
+    """Rows of three clusters, cluster after cluster, shape (150, 2)."""
+    return make_blobs(
+        [50, 50, 50], centers=[[0, 0], [9, 0], [4.5, 7.8]], cluster_std=0.8, random_state=0, shuffle=False
+    )[0]
 
 
 class ScriptedClusterer(ClusterMixin, BaseEstimator):
@@ -38,3 +40,9 @@ class ScriptedClusterer(ClusterMixin, BaseEstimator):
             self.interrupted_ = True
         self.labels_ = np.asarray(self.labels)[: len(X)]
         return self
+
+
+THIRDS = tuple(np.repeat([0, 1, 2], 50).tolist())
+HALVES = tuple(np.repeat([0, 1], 75).tolist())
+ONE = (0,) * 150
+SHATTERED = tuple(range(150))
