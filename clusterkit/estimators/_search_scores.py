@@ -16,7 +16,7 @@ from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
-from clusterkit.metrics._labels import check_noise, number_clusters
+from clusterkit.metrics.labels import check_noise, number_clusters
 
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 

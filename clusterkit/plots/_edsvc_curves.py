@@ -8,7 +8,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
+from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 __all__ = ["edsvc_curves"]

@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.drivers.width_path import WidthPath
-from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
+from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 
 __all__ = ["plateaus", "width_path"]
 

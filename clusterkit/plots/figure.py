@@ -1,4 +1,4 @@
-"""Shared parts of all plots: axes, colours, the points of clusters, legends beside the data."""
+"""Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = [
+    "COLORS",
     "FAINT",
     "INK",
+    "LEGEND_ENTRIES",
     "SIZE",
     "STYLES",
     "axes_for",
@@ -26,6 +28,7 @@ __all__ = [
     "of_clusters",
     "point_size",
     "raster",
+    "styles_of",
 ]
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
