@@ -177,7 +177,7 @@ class Weakened:
             patch(search, "join_neighbours", lambda components: None)
             patch(search, "join_components", lambda components: None)
         if self.constants:
-            for name in ("_reject_together", "_tested_singly"):
+            for name in ("_is_skipped", "_reject_by_expansion"):
                 patch(dual, name, uncompiled(getattr(dual, name)))
             for name in ("_pairs_left", "_test_pair", "expansion", "is_outside"):
                 patch(dual, name, self.counted(name))
