@@ -25,9 +25,11 @@ __all__ = [
     "DriverLike",
     "FeatureMapLike",
     "Grid",
+    "Indices",
     "InitLike",
     "LabelerLike",
     "Labels",
+    "Mask",
     "RandomState",
     "Rng",
     "Rows",
@@ -42,6 +44,11 @@ Array: TypeAlias = NDArray[Any]
 
 Labels: TypeAlias = NDArray[np.integer[Any]]
 """Integer labels, shape (n,); -1 is noise."""
+
+Indices: TypeAlias = NDArray[np.integer[Any]]
+"""Numbers of rows, of columns, or of other arrays' entries."""
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 Rows: TypeAlias = "Array | SparseRows"
 """Samples as the stages get them, shape (n, d)."""

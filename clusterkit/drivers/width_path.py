@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
@@ -22,6 +22,9 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.bandwidths import bandwidth_range
 from clusterkit.numerics.distances import squared_distances
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
 
@@ -71,7 +74,7 @@ class WidthPath:
         for values in zip(*(getattr(self, name) for name in COLUMNS), strict=True):
             yield {name: value.item() for name, value in zip(COLUMNS, values, strict=True)}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas DataFrame, without the labels.
 
         Raises

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, InitLike, RandomState
 from clusterkit.drivers import auto_pooled
 from clusterkit.drivers.gap import Complexity
 from clusterkit.estimators.pipeline import Pipeline
@@ -114,9 +113,9 @@ class AutoPooled(FixedDriver):
         n_trials: int = 15,
         n_halvings: int = 4,
         limit: float = 3.0,
-        start: Any = "kmeans",
+        start: InitLike = "kmeans",
         n_clusters: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.base = base
