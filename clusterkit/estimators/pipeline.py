@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 from sklearn.base import ClusterMixin
@@ -36,6 +36,9 @@ from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.samples import checked
 from clusterkit.numerics.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["Pipeline"]
 
@@ -193,8 +196,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         blamed = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
         return f"{blamed} labels the fitted samples only (transductive). {_inductive_instead(c)}"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 

@@ -36,13 +36,13 @@ class Prepared(ABC):
 
 
 @runtime_checkable
-class Resumable(Protocol):
+class Resumable(Protocol[SolverT]):
     """A prepared solver that can start from the outcome of other parameters, for paths of parameters.
 
     Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
     """
 
-    def resolve(self, spec: Any, previous: Outcome) -> Outcome:
+    def resolve(self, spec: SolverT, previous: Outcome) -> Outcome:
         """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
 
 
