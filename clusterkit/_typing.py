@@ -24,6 +24,7 @@ __all__ = [
     "ConsensusLike",
     "DriverLike",
     "FeatureMapLike",
+    "Floats",
     "Grid",
     "Indices",
     "InitLike",
@@ -40,7 +41,14 @@ __all__ = [
 ]
 
 Array: TypeAlias = NDArray[Any]
-"""A floating-point array; shapes are given where a matrix is born."""
+"""An array inside the library, of floats where nothing else is said; shapes are given where a matrix is born.
+
+Its type of numbers is open, because one name serves intermediate floats, counts and masks alike. What a user gets is
+`Floats`, `Labels`, `Indices` or `Mask`.
+"""
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+"""An array of float32 or float64 numbers."""
 
 Labels: TypeAlias = NDArray[np.integer[Any]]
 """Integer labels, shape (n,); -1 is noise."""

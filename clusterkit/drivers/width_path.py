@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Floats, Indices, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
@@ -57,12 +57,12 @@ class WidthPath:
         Whether Ctrl-C ended the path early; the finished steps are kept.
     """
 
-    gamma: Array
-    n_clusters: Array
-    n_sv: Array
-    n_bsv: Array
-    n_noise: Array
-    seconds: Array
+    gamma: Floats
+    n_clusters: Indices
+    n_sv: Indices
+    n_bsv: Indices
+    n_noise: Indices
+    seconds: Floats
     labels: Labels
     interrupted: bool = False
 

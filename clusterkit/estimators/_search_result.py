@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer, Labels
+from clusterkit._typing import Clusterer, Floats, Labels
 from clusterkit.estimators._search_grid import digest, varying
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class SearchResult(Generic[EstimatorT]):
         return self.score == "objective"
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> Floats:
         """Score of every candidate, shape (len,); nan where a candidate has none."""
         return np.array([candidate.score for candidate in self.candidates])
 

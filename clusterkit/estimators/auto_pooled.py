@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterkit._typing import Array, InitLike, RandomState
+from clusterkit._typing import Floats, InitLike, RandomState
 from clusterkit.drivers import auto_pooled
 from clusterkit.drivers.gap import Complexity
 from clusterkit.estimators.pipeline import Pipeline
@@ -95,10 +95,10 @@ class AutoPooled(FixedDriver):
     """
 
     agreement_: float
-    pooled_: Array
+    pooled_: Floats
     winner_: int
     gaps_: dict[Complexity, float]
-    halves_: Array
+    halves_: Floats
     chosen_: str
 
     _driver_class = auto_pooled.AutoPooled

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Labels, Samples
+from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core.outcomes import Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import Space
@@ -25,7 +25,7 @@ class FittedAttributes:
     converged_: bool
     stop_reason_: str
     interrupted_: bool
-    history_: Array
+    history_: Floats
     objective_: float
     space_: Space | None
     outcome_: Outcome | None

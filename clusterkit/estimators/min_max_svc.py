@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import Array, ArrayLike, Indices, InitLike, Labels, RandomState
+from clusterkit._typing import Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
 from clusterkit.core.run import check_magnitude
@@ -217,7 +217,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
         return self.classes_[winners]
 
-    def decision_function(self, X: ArrayLike) -> Array:
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Exact min-max values of the rows of X, shape (m, d), whatever `predict_method` is.
 
         Returns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from clusterkit._typing import Array, RandomState
+from clusterkit._typing import Floats, RandomState
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import pooled
 from clusterkit.estimators.driven import Driven
@@ -68,7 +68,7 @@ exact_on_training_
     """
 
     agreement_: float
-    pooled_: Array
+    pooled_: Floats
     winner_: int
 
     _driver_class = pooled.Pooled

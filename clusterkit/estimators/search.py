@@ -35,25 +35,7 @@ NAMED_FAILURES = 3
 """Failures that the error of an unsuccessful search names; more would hide the advice below them."""
 
 
-@overload
-def search(
-    pipeline: str,
-    grid: Grid,
-    X: Samples,
-    score: str = "anmi",
-    *,
-    n_jobs: int | None = 1,
-    random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, Any] | None = None,
-    noise: str | None = None,
-    exclude: bool = True,
-    on: str = "input",
-    stability: str = "subsample",
-    repeats: int = 6,
-    resume: str | Path | None = None,
-    refit: bool = True,
-    verbose: bool = False,
-) -> SearchResult[Pipeline | Driven]: ...
+# estimators first: checkers without types for scikit-learn take them for anything, a name too
 @overload
 def search(
     pipeline: EstimatorT,
@@ -73,6 +55,25 @@ def search(
     refit: bool = True,
     verbose: bool = False,
 ) -> SearchResult[EstimatorT]: ...
+@overload
+def search(
+    pipeline: str,
+    grid: Grid,
+    X: Samples,
+    score: str = "anmi",
+    *,
+    n_jobs: int | None = 1,
+    random_state: RandomState = None,
+    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    noise: str | None = None,
+    exclude: bool = True,
+    on: str = "input",
+    stability: str = "subsample",
+    repeats: int = 6,
+    resume: str | Path | None = None,
+    refit: bool = True,
+    verbose: bool = False,
+) -> SearchResult[Pipeline | Driven]: ...
 
 
 def search(

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeAlias, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
 from clusterkit.core.spaces import Space
@@ -45,11 +45,11 @@ class Labeling:
 
     labels: Labels
     predict: Predict | None
-    costs: Array | None = None
+    costs: Floats | None = None
     exact: bool = True
     interrupted: bool = False
-    memberships: Array | None = attrs.field(default=None, kw_only=True)
-    outlier_scores: Array | None = attrs.field(default=None, kw_only=True)
+    memberships: Floats | None = attrs.field(default=None, kw_only=True)
+    outlier_scores: Floats | None = attrs.field(default=None, kw_only=True)
 
 
 class Labeler(Stage, Generic[OutcomeT]):

@@ -76,7 +76,7 @@ def searches(X: NDArray[np.float64]) -> None:
     assert_type(by_estimator.best_estimator, Pipeline)
     assert_type(by_estimator.best_params, dict[str, Any])
     search(3, {"n_clusters": [2]}, X)  # type: ignore[call-overload]
-    search("kmeans", {"n_clusters": 2}, X)  # type: ignore[call-overload]
+    search("kmeans", {"n_clusters": 2}, X)  # type: ignore[dict-item]
 
 
 def ensembles(X: NDArray[np.float64]) -> None:

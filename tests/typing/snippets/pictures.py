@@ -19,7 +19,8 @@ def draw(X: NDArray[np.float64]) -> None:
     assert_type(plots.connectivity(model, X), Axes)
     assert_type(plots.trajectories(model, X, starts=[0, 1]), Axes)
     assert_type(plots.search_curve(search("kmeans", {"n_clusters": [2, 3]}, X), params="n_clusters"), Axes)
-    top, bottom = plots.width_path(width_path(X), axes=Figure().subplots(2, 1), chosen=model)
+    pair = plots.width_path(width_path(X), axes=Figure().subplots(2, 1), chosen=model)
+    assert_type(pair, NDArray[np.object_])
     assert_type(plots.edsvc_curves(model), NDArray[np.object_])
     plots.contours(X)  # type: ignore[call-arg, arg-type]
     plots.contour  # type: ignore[attr-defined]  # noqa: B018
