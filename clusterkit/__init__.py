@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.2.0.dev0"
 
@@ -80,14 +80,16 @@ if TYPE_CHECKING:
     from clusterkit.estimators.width_path import width_path
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    if name in _MODULES:
-        return importlib.import_module(f"clusterkit.{name}")
-    raise AttributeError(f"module 'clusterkit' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists
+
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            value = getattr(importlib.import_module(_HOME[name]), name)
+            globals()[name] = value
+            return value
+        if name in _MODULES:
+            return importlib.import_module(f"clusterkit.{name}")
+        raise AttributeError(f"module 'clusterkit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,18 +1,114 @@
-"""Array aliases shared by the typed parts of clusterkit."""
+"""Names of types for annotations: arrays, and the values that a user may pass.
+
+The types of what a user may pass are texts, because this is the lowest layer and the stages are above it.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from clusterkit.core.stages import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Tuner
+    from clusterkit.numerics.sparse_rows import SparseRows
+
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "BalancerLike",
+    "Clusterer",
+    "ClustererLike",
+    "ConsensusLike",
+    "DriverLike",
+    "FeatureMapLike",
+    "Floats",
+    "Grid",
+    "Indices",
+    "InitLike",
+    "LabelerLike",
+    "Labels",
+    "Mask",
+    "RandomState",
+    "Rng",
+    "Rows",
+    "Samples",
+    "SolverLike",
+    "SparseMatrix",
+    "TunerLike",
+]
 
 Array: TypeAlias = NDArray[Any]
-"""A floating-point array; shapes are given where a matrix is born."""
+"""An array inside the library, of floats where nothing else is said; shapes are given where a matrix is born.
 
-Labels: TypeAlias = NDArray[Any]
+Its type of numbers is open, because one name serves intermediate floats, counts and masks alike. What a user gets is
+`Floats`, `Labels`, `Indices` or `Mask`.
+"""
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+"""An array of float32 or float64 numbers."""
+
+Labels: TypeAlias = NDArray[np.integer[Any]]
 """Integer labels, shape (n,); -1 is noise."""
+
+Indices: TypeAlias = NDArray[np.integer[Any]]
+"""Numbers of rows, of columns, or of other arrays' entries."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+Rows: TypeAlias = "Array | SparseRows"
+"""Samples as the stages get them, shape (n, d)."""
 
 Rng: TypeAlias = np.random.Generator
 
-__all__ = ["Array", "Labels", "Rng"]
+RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
+"""What `clusterkit.core.seeds.Seeds.of` takes as the source of all random numbers."""
+
+Parameters: TypeAlias = Mapping[str, Any]
+"""A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""
+
+FeatureMapLike: TypeAlias = "str | Parameters | FeatureMap | Sequence[FeatureMapLike]"
+SolverLike: TypeAlias = "str | Parameters | Solver"
+LabelerLike: TypeAlias = "str | Parameters | Labeler"
+BalancerLike: TypeAlias = "str | Parameters | Balancer"
+InitLike: TypeAlias = "str | Parameters | Partitioner"
+TunerLike: TypeAlias = "str | Parameters | Tuner"
+ConsensusLike: TypeAlias = "str | Parameters | Consensus"
+DriverLike: TypeAlias = "str | Parameters | Driver"
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix or array of scipy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+
+    def toarray(self) -> NDArray[Any]:
+        """A dense copy."""
+
+
+Samples: TypeAlias = ArrayLike | SparseMatrix
+"""Samples as a user passes them, shape (n, d): whatever numpy makes an array of, or a sparse matrix."""
+
+
+class Clusterer(Protocol):
+    """An estimator with the interface of scikit-learn, from this library or another one."""
+
+    def fit(self, X: Any, /) -> Any:
+        """Cluster the rows of X."""
+
+    def get_params(self, deep: bool = ...) -> dict[str, Any]:
+        """Parameters by name."""
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters."""
+
+
+ClustererLike: TypeAlias = str | Clusterer
+"""The name of a recipe, or an estimator."""
+
+Grid: TypeAlias = "Mapping[str, Iterable[object]] | Sequence[Mapping[str, Iterable[object]]]"
+"""Names of parameters with their values, or several such tables."""

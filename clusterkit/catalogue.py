@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, Literal, TypeVar, overload
 
 from clusterkit.core.compat import Composition, legal_compositions
+from clusterkit.core.recipe import Recipe
 from clusterkit.core.registry import Plugin, registry
+from clusterkit.core.stages import (
+    Balancer,
+    Consensus,
+    Driver,
+    FeatureMap,
+    Labeler,
+    Partitioner,
+    Solver,
+    Stage,
+    Tuner,
+)
 
 __all__ = ["compositions", "plugins", "register", "stages"]
 
 
-def stages(kind: str | None = None) -> dict[str, Any]:
+T = TypeVar("T", bound=type[Stage] | Recipe | ModuleType)
+
+
+@overload
+def stages(kind: Literal["featuremap"]) -> dict[str, type[FeatureMap]]: ...
+@overload
+def stages(kind: Literal["solver"]) -> dict[str, type[Solver]]: ...
+@overload
+def stages(kind: Literal["labeler"]) -> dict[str, type[Labeler]]: ...
+@overload
+def stages(kind: Literal["balancer"]) -> dict[str, type[Balancer]]: ...
+@overload
+def stages(kind: Literal["partitioner"]) -> dict[str, type[Partitioner]]: ...
+@overload
+def stages(kind: Literal["consensus"]) -> dict[str, type[Consensus]]: ...
+@overload
+def stages(kind: Literal["tuner"]) -> dict[str, type[Tuner]]: ...
+@overload
+def stages(kind: Literal["driver"]) -> dict[str, type[Driver]]: ...
+@overload
+def stages(kind: None = None) -> dict[str, dict[str, type[Stage]]]: ...
+@overload
+def stages(kind: str) -> Mapping[str, type[Stage]]: ...
+
+
+def stages(kind: str | None = None) -> Mapping[str, Any]:
     """Stage classes by name, of one kind, or of all kinds as a dict of dicts; broken plugins are left out.
 
     Parameters
@@ -43,7 +81,13 @@ def compositions() -> Iterator[Composition]:
     return legal_compositions()
 
 
-def register(thing: Any = None, *, name: str | None = None, replace: bool = False) -> Any:
+@overload
+def register(thing: T, *, name: str | None = None, replace: bool = False) -> T: ...
+@overload
+def register(thing: None = None, *, name: str | None = None, replace: bool = False) -> Callable[[T], T]: ...
+
+
+def register(thing: T | None = None, *, name: str | None = None, replace: bool = False) -> T | Callable[[T], T]:
     """Make a stage class, a `Recipe` or a plugin module known to this session; also a decorator.
 
     Parameters

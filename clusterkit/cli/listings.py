@@ -33,7 +33,7 @@ def stages(kind: str | None, as_json: bool) -> None:
     from clusterkit.core.registry import registry
 
     by_kind = clusterkit.stages() if kind is None else {kind: clusterkit.stages(kind)}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "kind": stage_kind,
             "name": name,

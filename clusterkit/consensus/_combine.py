@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from clusterkit._typing import Labels
+from clusterkit._typing import ArrayLike, ConsensusLike, Labels, RandomState
 
 __all__ = ["combine"]
 
 
 def combine(
-    labelings: Any,
-    consensus: Any = "diclens",
+    labelings: ArrayLike | Sequence[ArrayLike],
+    consensus: ConsensusLike = "diclens",
     *,
     n_clusters: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     names: Sequence[str] | None = None,
-    **parameters: Any,
+    **parameters: object,
 ) -> Labels:
     """Combine several labelings of the same samples into one.
 

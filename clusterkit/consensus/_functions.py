@@ -6,26 +6,30 @@ returned labels and the errors are those of `combine`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from clusterkit._typing import Labels
+from clusterkit._typing import ArrayLike, Labels, RandomState
 from clusterkit.consensus._combine import combine
 
 __all__ = ["coassociation", "comusa", "comusacl", "comusacl_dew", "cspa", "diclens", "hbgf", "voting"]
 
 
 def coassociation(
-    labelings: Any, *, n_clusters: int | None = None, random_state: Any = None, linkage: str = "average"
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    linkage: str = "average",
 ) -> Labels:
     """Hierarchical clustering by the fraction of members that separate two samples: `evidence.Coassociation`."""
     return combine(labelings, "coassociation", n_clusters=n_clusters, random_state=random_state, linkage=linkage)
 
 
 def comusa(
-    labelings: Any,
+    labelings: ArrayLike | Sequence[ArrayLike],
     *,
     n_clusters: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     relaxation: float = 0.5,
     max_over: str = "unvisited",
 ) -> Labels:
@@ -36,10 +40,10 @@ def comusa(
 
 
 def comusacl(
-    labelings: Any,
+    labelings: ArrayLike | Sequence[ArrayLike],
     *,
     n_clusters: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     relaxation: float = 0.5,
     weight: str = "jaccard",
 ) -> Labels:
@@ -50,27 +54,47 @@ def comusacl(
 
 
 def comusacl_dew(
-    labelings: Any, *, n_clusters: int | None = None, random_state: Any = None, relaxation: float = 0.5
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    relaxation: float = 0.5,
 ) -> Labels:
     """`comusacl` with the mean co-association as the similarity: `cluster_level.ComusaclDew`."""
     return combine(labelings, "comusacl_dew", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation)
 
 
-def cspa(labelings: Any, *, n_clusters: int | None = None, random_state: Any = None, n_init: int = 10) -> Labels:
+def cspa(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    n_init: int = 10,
+) -> Labels:
     """Normalised cut of the graph of co-associations; needs `n_clusters`: `spectral.Cspa`."""
     return combine(labelings, "cspa", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
 
 
-def diclens(labelings: Any, *, n_clusters: int | None = None, random_state: Any = None) -> Labels:
+def diclens(
+    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
+) -> Labels:
     """The best partition along a spanning tree of base clusters: `divisive.Diclens`."""
     return combine(labelings, "diclens", n_clusters=n_clusters, random_state=random_state)
 
 
-def hbgf(labelings: Any, *, n_clusters: int | None = None, random_state: Any = None, n_init: int = 10) -> Labels:
+def hbgf(
+    labelings: ArrayLike | Sequence[ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    random_state: RandomState = None,
+    n_init: int = 10,
+) -> Labels:
     """Normalised cut of the bipartite graph of samples and base clusters; needs `n_clusters`: `spectral.Hbgf`."""
     return combine(labelings, "hbgf", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
 
 
-def voting(labelings: Any, *, n_clusters: int | None = None, random_state: Any = None) -> Labels:
+def voting(
+    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
+) -> Labels:
     """The most frequent label after matching the clusters of all members: `plurality.Voting`."""
     return combine(labelings, "voting", n_clusters=n_clusters, random_state=random_state)

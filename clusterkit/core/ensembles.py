@@ -7,14 +7,14 @@ its own. `clusterkit.ensemble` offers it for any clusterer; the tuner ``edsvc`` 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, ArrayLike, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import checked, cluster_limit
@@ -25,13 +25,17 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.numerics.thread_limit import suited
 
-__all__ = ["Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
+__all__ = ["ClusterRange", "Member", "cluster_range", "draw_members", "kmeans_composition", "kmeans_ensemble"]
 
 RULES = ("cbrt", "sqrt")
 """Names of the ranges from 2 to the cube root or to the square root of n."""
 
 KMEANS_ITERATIONS = 300
 """Most Lloyd iterations of a member, as in the recipes ``kmeans`` and ``cmeans``."""
+
+
+ClusterRange: TypeAlias = str | int | Sequence[int]
+"""A range of numbers of clusters: one of `RULES`, a single number, or the first and the last number."""
 
 
 @attrs.frozen(eq=False)
@@ -46,11 +50,11 @@ class Member:
         Whether Ctrl-C ended its fit early; the labels are then the best so far, and no member follows.
     """
 
-    labels: Any
+    labels: ArrayLike
     interrupted: bool = False
 
 
-def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:
+def cluster_range(k_rule: ClusterRange, n: int) -> tuple[int, int]:
     """Fewest and most clusters of a member for n samples.
 
     Parameters
@@ -87,7 +91,7 @@ def cluster_range(k_rule: Any, n: int) -> tuple[int, int]:
 
 def draw_members(
     n_members: int, k_range: tuple[int, int], seeds: Seeds, cluster: Callable[[int, int, int], Member]
-) -> Array:
+) -> Labels:
     """Labelings (n_members, n), each with a number of clusters drawn uniformly from a range and a seed of its own.
 
     Parameters
@@ -110,7 +114,7 @@ def draw_members(
     KeyboardInterrupt
         If Ctrl-C comes before the first member is finished.
     """
-    members: list[Any] = []
+    members: list[ArrayLike] = []
     for m in range(n_members):
         member_seeds = seeds.child("member", m)
         k = int(member_seeds.stream("k").integers(k_range[0], k_range[1] + 1))
@@ -141,7 +145,7 @@ def kmeans_composition(k: int) -> Composition:
     )
 
 
-def kmeans_ensemble(X: Array, n_members: int, k_rule: Any, rng: Rng) -> Array:
+def kmeans_ensemble(X: Array, n_members: int, k_rule: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
     The same labelings as ``clusterkit.ensemble(X, n_members, k_rule=k_rule, random_state=rng)``, without scikit-learn.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import ArrayLike, Labels
 from clusterkit.core.errors import InvalidData
 
 __all__ = ["NOISE", "Labelings", "by_appearance", "checked"]
@@ -38,13 +38,13 @@ class Labelings:
         How many samples have it.
     """
 
-    members: Array
-    columns: Array
-    column_of: Array
-    counts: Array
+    members: Labels
+    columns: Labels
+    column_of: Labels
+    counts: Labels
 
     @classmethod
-    def of(cls, members: Array) -> Labelings:
+    def of(cls, members: Labels) -> Labelings:
         """Labelings (M, n) of ints, -1 for noise; every sample in a cluster of at least one of them.
 
         O(M n log n).
@@ -71,12 +71,12 @@ class Labelings:
         return len(self.members)
 
     @property
-    def n_clusters(self) -> Array:
+    def n_clusters(self) -> Labels:
         """Number of clusters of each member, (M,)."""
         return self.members.max(axis=1) + 1
 
     @property
-    def offsets(self) -> Array:
+    def offsets(self) -> Labels:
         """Number of the first cluster of each member where those of all members are numbered in a row, (M,)."""
         return np.concatenate([[0], np.cumsum(self.n_clusters)[:-1]])
 
@@ -104,7 +104,7 @@ def by_appearance(labels: Labels) -> Labels:
     return numbered
 
 
-def checked(labelings: Any, names: Sequence[str] | None = None) -> Array:
+def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | None = None) -> Labels:
     """Labelings as an int64 array of shape (M, n).
 
     Parameters
@@ -123,7 +123,7 @@ def checked(labelings: Any, names: Sequence[str] | None = None) -> Array:
     if hasattr(labelings, "to_numpy"):  # a table iterates over the names of its columns
         labelings = labelings.to_numpy()
     try:
-        parts = list(labelings)
+        parts: list[ArrayLike] = list(labelings)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidData(f"labelings must be a sequence of label vectors, got {labelings!r}") from None
     if not parts:
@@ -141,7 +141,7 @@ def checked(labelings: Any, names: Sequence[str] | None = None) -> Array:
     return np.stack(vectors)
 
 
-def _vector(part: Any, name: str) -> Array:
+def _vector(part: ArrayLike, name: str) -> Labels:
     try:
         labels = np.asarray(part)
     except ValueError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, SupportsInt, TypeGuard, overload
 
 import attrs
 
@@ -18,7 +18,7 @@ from clusterkit.core.errors import InvalidParameter
 __all__ = ["check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
 
 
-def is_count(value: Any, at_least: int = 1) -> bool:
+def is_count(value: object, at_least: int = 1) -> TypeGuard[SupportsInt]:
     """Whether a value is an integer (of Python or numpy, but no bool) that is not below a bound.
 
     Examples
@@ -30,14 +30,14 @@ def is_count(value: Any, at_least: int = 1) -> bool:
 
 
 @overload
-def check_count(name: str, value: Any, *, at_least: int = ...) -> int: ...
+def check_count(name: str, value: object, *, at_least: int = ...) -> int: ...
 
 
 @overload
-def check_count(name: str, value: Any, *, at_least: int = ..., optional: bool) -> int | None: ...
+def check_count(name: str, value: object, *, at_least: int = ..., optional: bool) -> int | None: ...
 
 
-def check_count(name: str, value: Any, *, at_least: int = 1, optional: bool = False) -> int | None:
+def check_count(name: str, value: object, *, at_least: int = 1, optional: bool = False) -> int | None:
     """The value as an int; None stays None if `optional`.
 
     Parameters

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from types import ModuleType
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Rng
+from clusterkit._typing import RandomState, Rng
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["Seeds"]
@@ -30,7 +30,7 @@ class Seeds:
     path: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, random_state: Any) -> Seeds:
+    def of(cls, random_state: RandomState | ModuleType) -> Seeds:
         """Seeds from an int, a numpy Generator, a RandomState (both are advanced), or None for fresh entropy."""
         if random_state is None:
             return cls(int(np.random.SeedSequence().entropy))  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, InitLike, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning
@@ -134,7 +134,7 @@ class AutoPooled(Driver):
     n_trials: int = params.integer(15, at_least=1)
     n_halvings: int = params.integer(4, at_least=1)
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
-    start: Any = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
+    start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d).
@@ -150,7 +150,7 @@ class AutoPooled(Driver):
         if c.n_clusters == 1:
             one = attrs.evolve(findings, agreement=1.0, pooled=np.zeros(self.n_maps))
             return DriverResult(fit(c, X, seeds), one.report())
-        start: Any = compose.resolve("init", self.start, "start")
+        start = compose.resolve("init", self.start, "start")
         careful = attrs.evolve(c, init=start, n_init=1)
         safe = run(bind(careful, X, seeds))  # the streams of a single fit, so that this is its result
         if safe.interrupted:

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import (
+    Array,
+    BalancerLike,
+    ConsensusLike,
+    DriverLike,
+    FeatureMapLike,
+    InitLike,
+    LabelerLike,
+    Rng,
+    SolverLike,
+    TunerLike,
+)
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS, Composition, check
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
 from clusterkit.core.first_party import where
 from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
-from clusterkit.core.stages import Balancer, Codec, FeatureMap, Labeler, Solver, Stage, outcome_labeler
+from clusterkit.core.stages import (
+    Balancer,
+    Codec,
+    Consensus,
+    Driver,
+    FeatureMap,
+    Labeler,
+    Partitioner,
+    Solver,
+    Stage,
+    Tuner,
+    outcome_labeler,
+)
 
 __all__ = [
     "AUTO",
@@ -68,7 +91,7 @@ def compose(
     featuremap = resolve_as(FeatureMap, "featuremap", slots["featuremap"])
     labeler = resolve_labeler(slots["labeler"], featuremap, solver, n_clusters)
     balancer = resolve_balancer(slots["balancer"], solver, labeler)
-    init: Any = resolve_as(Stage, "init", slots["init"]) if solver.targets != "never" else None
+    init = resolve_as(Partitioner, "init", slots["init"]) if solver.targets != "never" else None
     if n_clusters is None and not labeler.finds_k:
         n_clusters = labeler.max_clusters
         if n_clusters is None:
@@ -79,7 +102,7 @@ def compose(
     return c
 
 
-def tuned(c: Composition, tuner: Any, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, Any]]]:
+def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, Any]]]:
     """The composition with the values that a tuner decides, and these values by slot.
 
     Parameters
@@ -104,6 +127,32 @@ def tuned(c: Composition, tuner: Any, X: Array, rng: Rng) -> tuple[Composition, 
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
+
+
+@overload
+def resolve(slot: str, value: None, label: str | None = ...) -> None: ...
+@overload
+def resolve(slot: Literal["featuremap"], value: FeatureMapLike, label: str | None = ...) -> FeatureMap: ...
+@overload
+def resolve(slot: Literal["solver"], value: SolverLike, label: str | None = ...) -> Solver: ...
+@overload
+def resolve(slot: Literal["labeler"], value: LabelerLike, label: str | None = ...) -> Labeler: ...
+@overload
+def resolve(slot: Literal["balancer"], value: BalancerLike, label: str | None = ...) -> Balancer: ...
+@overload
+def resolve(slot: Literal["init"], value: InitLike, label: str | None = ...) -> Partitioner: ...
+@overload
+def resolve(slot: Literal["tuner"], value: TunerLike, label: str | None = ...) -> Tuner: ...
+@overload
+def resolve(slot: Literal["consensus"], value: ConsensusLike, label: str | None = ...) -> Consensus: ...
+@overload
+def resolve(slot: Literal["driver"], value: DriverLike, label: str | None = ...) -> Driver: ...
+@overload
+def resolve(slot: Literal["balancer"], value: BalancerLike | None, label: str | None = ...) -> Balancer | None: ...
+@overload
+def resolve(slot: Literal["tuner"], value: TunerLike | None, label: str | None = ...) -> Tuner | None: ...
+@overload
+def resolve(slot: str, value: object, label: str | None = ...) -> Stage | None: ...
 
 
 def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
@@ -131,8 +180,8 @@ def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
     if isinstance(value, str):
         if slot == "init":
             return _initialiser(value)
-        stage: Stage = registry.get(kind, value)()
-        return stage
+        named: Stage = registry.get(kind, value)()
+        return named
     if isinstance(value, Mapping):
         parameters = dict(value)
         name = parameters.pop("name", None)
@@ -169,34 +218,33 @@ def resolve_as(kind: type[S], slot: str, value: Any) -> S:
     return stage
 
 
-def _initialiser(name: str) -> Stage:
+def _initialiser(name: str) -> Partitioner:
     """A partitioner by name, or else any recipe by name, wrapped in the partitioner "recipe"."""
     if registry.find("partitioner", name) is None and registry.find("recipe", name) is not None:
         # by name: the class fits an estimator, and estimators are built on this module
         return registry.get("partitioner", "recipe")().with_parameters(recipe=name)
     try:
-        stage: Stage = registry.get("partitioner", name)()
-        return stage
+        return registry.get("partitioner", name)()
     except UnknownName as error:
         recipes = ", ".join(registry.names("recipe"))
         known = where("recipe", name, VARIABLE)
         raise UnknownName(f"{error} A recipe can start too: {known or recipes}.") from None
 
 
-def resolve_balancer(value: Any, solver: Solver, labeler: Stage | None = None) -> Balancer | None:
+def resolve_balancer(value: BalancerLike | None, solver: Solver, labeler: Stage | None = None) -> Balancer | None:
     """The balancer; "auto" means the solver's default, or none for a labeler without costs."""
     if value == AUTO:
         costless = labeler is not None and not isinstance(labeler, Codec)
         value = None if costless else solver.default_balancer
-    return cast("Balancer | None", resolve("balancer", value))
+    return resolve("balancer", value)
 
 
-def resolve_limits(value: Any, solver: Solver) -> Balancer | None:
+def resolve_limits(value: BalancerLike | None, solver: Solver) -> Balancer | None:
     """Size bounds for a solver that enforces them itself: those of `band`, if the balancer is left at "auto"."""
-    return cast("Balancer", resolve("balancer", "band")) if value == AUTO and solver.own_balance else None
+    return resolve("balancer", "band") if value == AUTO and solver.own_balance else None
 
 
-def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int | None) -> Labeler:
+def resolve_labeler(value: LabelerLike, featuremap: FeatureMap, solver: Solver, k: int | None) -> Labeler:
     """The labeler; "auto" follows from the outcome of the solver and the number of clusters k.
 
     Raises
@@ -212,7 +260,7 @@ def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int |
             value = outcome_labeler(path.gives, solver.codings, k)
         else:  # the solver does not work on this space: with any labeler the compatibility check then says so
             value = "argmax"
-        labeler = cast("Labeler", resolve("labeler", value))
+        labeler = resolve("labeler", value)
         if k is None and not labeler.finds_k:
             raise NeedsClusters(
                 f"n_clusters is needed: solver '{solver.name}' with labeler='auto' does not find the number of "
@@ -222,7 +270,7 @@ def resolve_labeler(value: Any, featuremap: FeatureMap, solver: Solver, k: int |
     stage = resolve("labeler", value)
     if stage is None:
         raise InvalidParameter("labeler must not be None; 'auto' chooses one")
-    return cast("Labeler", stage)
+    return stage
 
 
 def with_parameter(slot: str, stage: Stage, key: str, value: Any) -> Stage:

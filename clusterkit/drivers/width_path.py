@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Floats, Indices, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
@@ -22,6 +22,9 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.bandwidths import bandwidth_range
 from clusterkit.numerics.distances import squared_distances
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
 
@@ -54,12 +57,12 @@ class WidthPath:
         Whether Ctrl-C ended the path early; the finished steps are kept.
     """
 
-    gamma: Array
-    n_clusters: Array
-    n_sv: Array
-    n_bsv: Array
-    n_noise: Array
-    seconds: Array
+    gamma: Floats
+    n_clusters: Indices
+    n_sv: Indices
+    n_bsv: Indices
+    n_noise: Indices
+    seconds: Floats
     labels: Labels
     interrupted: bool = False
 
@@ -71,7 +74,7 @@ class WidthPath:
         for values in zip(*(getattr(self, name) for name in COLUMNS), strict=True):
             yield {name: value.item() for name, value in zip(COLUMNS, values, strict=True)}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas DataFrame, without the labels.
 
         Raises

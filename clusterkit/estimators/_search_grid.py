@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clusterkit._typing import Grid
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["described", "digest", "points_of", "require_one_objective", "varying"]
@@ -23,7 +24,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """A memory address in a repr, which differs from process to process."""
 
 
-def points_of(grid: Any) -> tuple[dict[str, Any], ...]:
+def points_of(grid: Grid) -> tuple[dict[str, Any], ...]:
     """The candidates of a grid, in the order of scikit-learn's ParameterGrid.
 
     Raises

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Clusterer, Floats, Labels
 from clusterkit.estimators._search_grid import digest, varying
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 __all__ = ["Candidate", "SearchResult"]
+
+EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 
 FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
 """Columns of the table after the parameters."""
@@ -56,7 +61,7 @@ class Candidate:
 
 @final
 @attrs.frozen(eq=False)
-class SearchResult:
+class SearchResult(Generic[EstimatorT]):
     """All candidates of a search.
 
     Parameters
@@ -79,7 +84,7 @@ class SearchResult:
     score: str
     candidates: tuple[Candidate, ...] = attrs.field(repr=lambda candidates: f"<{len(candidates)}, see table>")
     best_index: int
-    best_estimator: Any
+    best_estimator: EstimatorT
     seed: int
     interrupted: bool = False
 
@@ -92,7 +97,7 @@ class SearchResult:
         return self.score == "objective"
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> Floats:
         """Score of every candidate, shape (len,); nan where a candidate has none."""
         return np.array([candidate.score for candidate in self.candidates])
 
@@ -130,7 +135,7 @@ class SearchResult:
             for candidate in self.candidates
         ]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas DataFrame.
 
         Raises

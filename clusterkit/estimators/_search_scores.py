@@ -9,14 +9,14 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import ArrayLike, Indices, Labels
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData, InvalidParameter, nearest_names
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
-from clusterkit.metrics.labels import check_noise, number_clusters
+from clusterkit.metrics.labels import Noise, check_noise, number_clusters
 
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 
@@ -60,14 +60,14 @@ class Judge:
     """
 
     score: str
-    noise: Any
+    noise: Noise
     space: bool = False
     points: Any = None
-    members: Array | None = None
-    subsamples: tuple[Array, ...] = ()
+    members: Labels | None = None
+    subsamples: tuple[Indices, ...] = ()
     seeds: tuple[int, ...] = ()
 
-    def __call__(self, model: Any, labels: Labels, refit: Callable[[Array, int], Labels]) -> float:
+    def __call__(self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels]) -> float:
         """The score of a fitted model; nan where the score has no value.
 
         Parameters
@@ -92,7 +92,7 @@ class Judge:
             raise InvalidParameter("score='objective': this estimator has no objective")
         return value
 
-    def _stability(self, refit: Callable[[Array, int], Labels], n: int) -> float:
+    def _stability(self, refit: Callable[[Indices, int], Labels], n: int) -> float:
         labelings = [refit(rows, seed) for rows, seed in zip(self.subsamples, self.seeds, strict=True)]
         values = []
         for i, rows in enumerate(self.subsamples):
@@ -106,7 +106,7 @@ def judge(
     score: str,
     X: Any,
     *,
-    ensemble: Any,
+    ensemble: ArrayLike | Mapping[str, Any] | None,
     noise: str | None,
     on: str,
     repeats: int,
@@ -119,7 +119,7 @@ def judge(
     if noise is None:
         noise = "singletons" if score in OF_POINTS else "cluster"
     try:
-        check_noise(noise)
+        treatment = check_noise(noise)
     except ValueError as error:
         raise InvalidParameter(f"search: {error}") from None
     if on not in ("input", "space"):
@@ -129,12 +129,12 @@ def judge(
     if ensemble is not None and score not in OF_MEMBERS:
         raise InvalidParameter(f"search: an ensemble is for score='anmi' or 'ami', not for {score!r}")
     if score in OF_MEMBERS:
-        return Judge(score, noise, members=_members(X, ensemble, seeds))
+        return Judge(score, treatment, members=_members(X, ensemble, seeds))
     if score == "stability":
-        return _refits(len_of(X), noise, repeats, stability, seeds)
+        return _refits(len_of(X), treatment, repeats, stability, seeds)
     if score == "dbcv" and not isinstance(X, np.ndarray):
         raise InvalidData("search: score='dbcv' needs dense samples")
-    return Judge(score, noise, on == "space", X if score in OF_POINTS and on == "input" else None)
+    return Judge(score, treatment, on == "space", X if score in OF_POINTS and on == "input" else None)
 
 
 def len_of(X: Any) -> int:
@@ -142,7 +142,7 @@ def len_of(X: Any) -> int:
     return int(X.shape[0])
 
 
-def _members(X: Any, members_or_arguments: Any, seeds: Seeds) -> Array:
+def _members(X: Any, members_or_arguments: ArrayLike | Mapping[str, Any] | None, seeds: Seeds) -> Labels:
     """The ensemble to compare with, shape (M, n): the user's, or k-means with random numbers of clusters."""
     from clusterkit.core.labelings import checked
     from clusterkit.estimators.ensemble import ensemble
@@ -167,7 +167,7 @@ def _members(X: Any, members_or_arguments: Any, seeds: Seeds) -> Array:
     return members
 
 
-def _refits(n: int, noise: str, repeats: int, how: str, seeds: Seeds) -> Judge:
+def _refits(n: int, noise: Noise, repeats: int, how: str, seeds: Seeds) -> Judge:
     check_count("search: repeats", repeats, at_least=2)
     if how not in ("subsample", "seeds"):
         raise InvalidParameter(f"search: stability must be 'subsample' or 'seeds', got {how!r}")
@@ -188,7 +188,7 @@ def objections(labels: Labels) -> str:
     return f"shattered: {k} clusters of {n} samples, more than {most}" if k > most else ""
 
 
-def silhouette(points: Any, precomputed: bool, labels: Labels, noise: Any) -> float:
+def silhouette(points: Any, precomputed: bool, labels: Labels, noise: Noise) -> float:
     """Mean silhouette of scikit-learn, extended to noise.
 
     With "singletons" a noise sample has the value 0, like a cluster of one sample, but is no neighbour of others; with
@@ -221,12 +221,12 @@ def _of_space(model: Any) -> tuple[Any, bool]:
     raise InvalidParameter("on='space': this estimator has no fitted space")
 
 
-def _nmi(member: Labels, labels: Labels, noise: Any) -> float:
+def _nmi(member: Labels, labels: Labels, noise: Noise) -> float:
     # as clusterkit.metrics.anmi
     return nmi(member, labels, average="geometric", noise=noise)
 
 
-def _ami(member: Labels, labels: Labels, noise: Any) -> float:
+def _ami(member: Labels, labels: Labels, noise: Noise) -> float:
     from sklearn.metrics import adjusted_mutual_info_score
 
     _, numbers, mask = number_clusters(labels, noise)

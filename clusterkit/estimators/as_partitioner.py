@@ -19,7 +19,7 @@ def _recipe_name(value: Any) -> str | None:
 
 @final
 @attrs.frozen
-class ByRecipe(Partitioner):
+class ByRecipe(Partitioner[Array]):
     """Labels of a recipe fitted to the raw data.
 
     The slot ``init`` also takes the name of a recipe alone, which means this partitioner.

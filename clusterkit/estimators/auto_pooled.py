@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from clusterkit._typing import Array
+from clusterkit._typing import Floats, InitLike, RandomState
 from clusterkit.drivers import auto_pooled
 from clusterkit.drivers.gap import Complexity
 from clusterkit.estimators.pipeline import Pipeline
@@ -96,10 +95,10 @@ class AutoPooled(FixedDriver):
     """
 
     agreement_: float
-    pooled_: Array
+    pooled_: Floats
     winner_: int
     gaps_: dict[Complexity, float]
-    halves_: Array
+    halves_: Floats
     chosen_: str
 
     _driver_class = auto_pooled.AutoPooled
@@ -114,9 +113,9 @@ class AutoPooled(FixedDriver):
         n_trials: int = 15,
         n_halvings: int = 4,
         limit: float = 3.0,
-        start: Any = "kmeans",
+        start: InitLike = "kmeans",
         n_clusters: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.base = base

@@ -14,7 +14,7 @@ from clusterkit.estimators.pipeline import Pipeline
 __all__ = ["recipe", "recipes"]
 
 
-def recipe(name: str, **parameters: Any) -> Pipeline | Driven:
+def recipe(name: str, **parameters: object) -> Pipeline | Driven:
     """An estimator for a published algorithm.
 
     Parameters

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from clusterkit._typing import Array, ArrayLike, ClustererLike, ConsensusLike, Labels, RandomState
+from clusterkit.core.ensembles import ClusterRange
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.params import check_count
@@ -67,16 +69,22 @@ class ConsensusClustering(ClusterMixin, NestedParams):
     3
     """
 
+    labels_: Labels
+    members_: Labels
+    n_clusters_: int
+    agreement_: float
+    n_features_in_: int
+
     _slots: ClassVar[Mapping[str, str]] = {"consensus": "consensus"}
 
     def __init__(
         self,
-        consensus: Any = "diclens",
-        base: Any = "cmeans",
+        consensus: ConsensusLike = "diclens",
+        base: ClustererLike | Sequence[ClustererLike] = "cmeans",
         n_members: int = 10,
-        k_rule: Any = "cbrt",
+        k_rule: ClusterRange = "cbrt",
         n_clusters: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.consensus = consensus
@@ -87,7 +95,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         from clusterkit import metrics
         from clusterkit.consensus import combine
@@ -95,10 +103,10 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         stage = self._consensus()
         stage.check_k(self.n_clusters)
         M = check_count("n_members", self.n_members)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         with bars.shown(self.verbose), bars.hooks():
-            self.members_ = ensemble(X, M, k_rule=self.k_rule, base=self.base, random_state=seeds.stream("ensemble"))
+            self.members_ = ensemble(rows, M, k_rule=self.k_rule, base=self.base, random_state=seeds.stream("ensemble"))
         self.labels_ = combine(self.members_, stage, n_clusters=self.n_clusters, random_state=seeds.stream("consensus"))
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ != NOISE]))
         self.agreement_ = metrics.anmi(self.labels_, self.members_)

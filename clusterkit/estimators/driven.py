@@ -7,15 +7,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import Labels
+from clusterkit._typing import Array, DriverLike, Labels, RandomState, Samples
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.pipeline import Pipeline
@@ -23,7 +24,7 @@ from clusterkit.estimators.pipeline import Pipeline
 __all__ = ["Driven"]
 
 
-class Driven(ClusterMixin, NestedParams):
+class Driven(FittedAttributes, ClusterMixin, NestedParams):
     """Runs a driver over the composition of a pipeline.
 
     Parameters of the driver and of the base pipeline are reached by their plain names, ``set_params(n_maps=3,
@@ -64,10 +65,10 @@ exact_on_training_, n_features_in_
 
     def __init__(
         self,
-        driver: Any = "single",
+        driver: DriverLike = "single",
         base: Pipeline | None = None,
         n_clusters: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.driver = driver
@@ -76,26 +77,31 @@ exact_on_training_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver, base = self._driver(), self._base()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
-        composition = base.composition(X, seeds)
-        with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
-            result = driver.run([composition], X, seeds)
+        composition = base.composition(rows, seeds)
+        with (
+            threads.suited(threads.elements(len(rows), composition.featuremap)),
+            bars.shown(self.verbose),
+            bars.hooks(),
+        ):
+            result = driver.run([composition], rows, seeds)
         set_fitted(self, result.fit, {}, base.reported_labeler(composition))
         for name, value in result.report.items():
             setattr(self, f"{name}_", value)
         return self
 
     @inductive
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d)."""
         check_is_fitted(self, "labels_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        labels: Labels = self.predictor_(X)
-        return labels
+        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        if self.predictor_ is None:
+            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
+        return self.predictor_(rows)
 
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`; None if there is."""
@@ -106,7 +112,7 @@ exact_on_training_, n_features_in_
         params: dict[str, Any] = super().get_params(deep=False)
         return {**self._base_or_default().get_params(), **self._driver_params(), **params} if deep else params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters of the estimator, then of the driver; the rest goes to a copy of the base."""
         names = self._get_param_names()
         super().set_params(**{name: params.pop(name) for name in names if name in params})

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import Array
-from clusterkit.core.ensembles import Member, cluster_range, draw_members
+from clusterkit._typing import Array, ArrayLike, Clusterer, ClustererLike, Labels, RandomState
+from clusterkit.core.ensembles import ClusterRange, Member, cluster_range, draw_members
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
@@ -21,8 +21,13 @@ __all__ = ["ensemble"]
 
 
 def ensemble(
-    X: Any, n_members: int = 10, *, k_rule: Any = "cbrt", base: Any = "cmeans", random_state: Any = None
-) -> Array:
+    X: ArrayLike,
+    n_members: int = 10,
+    *,
+    k_rule: ClusterRange = "cbrt",
+    base: ClustererLike | Sequence[ClustererLike] = "cmeans",
+    random_state: RandomState = None,
+) -> Labels:
     """Several labelings of the samples, each with a number of clusters and a seed of its own.
 
     Parameters
@@ -65,39 +70,41 @@ def ensemble(
     >>> ensemble(X, 4, random_state=0).shape
     (4, 30)
     """
-    X = check_array(X, dtype=[np.float64, np.float32], order="C")
+    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     n_members = check_count("n_members", n_members)
-    k_range = cluster_range(k_rule, len(X))
+    k_range = cluster_range(k_rule, len(rows))
     makers = _makers(base)
 
     def cluster(m: int, k: int, seed: int) -> Member:
-        fitted = makers[m % len(makers)](k, seed).fit(X)
-        return Member(_labels(fitted, X), bool(getattr(fitted, "interrupted_", False)))
+        fitted = makers[m % len(makers)](k, seed).fit(rows)
+        return Member(_labels(fitted, rows), bool(getattr(fitted, "interrupted_", False)))
 
     return draw_members(n_members, k_range, Seeds.of(random_state), cluster)
 
 
-def _labels(fitted: Any, X: Array) -> Any:
+def _labels(fitted: Any, X: Array) -> Labels:
     """Labels of the samples by a fitted clusterer; some mixtures only predict."""
     if hasattr(fitted, "labels_"):
-        return fitted.labels_
+        labels: Labels = fitted.labels_
+        return labels
     if hasattr(fitted, "predict"):
-        return fitted.predict(X)
+        predicted: Labels = fitted.predict(X)
+        return predicted
     raise InvalidParameter(f"base must be a clusterer: {type(fitted).__name__} has neither labels_ nor predict")
 
 
-def _makers(base: Any) -> list[Callable[[int, int], Any]]:
-    parts: Sequence[Any] = base if isinstance(base, list | tuple) else [base]
+def _makers(base: ClustererLike | Sequence[ClustererLike]) -> list[Callable[[int, int], Any]]:
+    parts: Sequence[ClustererLike] = base if isinstance(base, list | tuple) else [cast("ClustererLike", base)]
     if not parts:
         raise InvalidParameter("base is an empty list; name a recipe or give a clusterer")
     return [_maker(part) for part in parts]
 
 
-def _maker(part: Any) -> Callable[[int, int], Any]:
+def _maker(part: ClustererLike) -> Callable[[int, int], Any]:
     """A function of a number of clusters and a seed that gives an unfitted estimator."""
     from clusterkit.estimators.build import recipe
 
-    model = recipe(part) if isinstance(part, str) else part
+    model: Clusterer = recipe(part) if isinstance(part, str) else part
     if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
         raise InvalidParameter(f"base takes names of recipes and clusterers, got {part!r}")
     known = model.get_params()
@@ -112,7 +119,7 @@ def _maker(part: Any) -> Callable[[int, int], Any]:
     return make
 
 
-def _most_clusters(model: Any) -> int | None:
+def _most_clusters(model: Clusterer) -> int | None:
     """The most clusters one can ask for; None for any number, 0 where the method finds it."""
     from clusterkit.drivers.compose import resolve, resolve_labeler
 
@@ -120,9 +127,9 @@ def _most_clusters(model: Any) -> int | None:
         model = model.base if model.base is not None else Pipeline()
     if not isinstance(model, Pipeline):
         return None
-    featuremap: Any = resolve("featuremap", model.featuremap)
-    solver: Any = resolve("solver", model.solver)
-    labeler: Any = resolve_labeler(model.labeler, featuremap, solver, 3)
+    featuremap = resolve("featuremap", model.featuremap)
+    solver = resolve("solver", model.solver)
+    labeler = resolve_labeler(model.labeler, featuremap, solver, 3)
     if labeler.finds_k:
         return 0
     limits = [limit for limit in (labeler.max_clusters, solver.max_clusters) if limit is not None]

@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clusterkit._typing import Floats, Labels, Samples
+from clusterkit.core.outcomes import Outcome
 from clusterkit.core.run import FitResult
+from clusterkit.core.spaces import Space
+from clusterkit.core.stages import Predict
 
-__all__ = ["set_fitted"]
+__all__ = ["FittedAttributes", "set_fitted"]
+
+
+class FittedAttributes:
+    """Declares for type checkers what the fit of a clusterer sets; it has no code."""
+
+    labels_: Labels
+    n_iter_: int
+    converged_: bool
+    stop_reason_: str
+    interrupted_: bool
+    history_: Floats
+    objective_: float
+    space_: Space | None
+    outcome_: Outcome | None
+    resolved_: dict[str, dict[str, Any]]
+    exact_on_training_: bool
+    predictor_: Predict | None
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    if TYPE_CHECKING:
+
+        def fit_predict(self, X: Samples, y: object = None, **kwargs: object) -> Labels:
+            """Of scikit-learn, which has no types."""
 
 
 def set_fitted(
-    estimator: Any, fit: FitResult, decided: Mapping[str, Mapping[str, Any]], labeler: str | None = None
+    estimator: FittedAttributes, fit: FitResult, decided: Mapping[str, Mapping[str, Any]], labeler: str | None = None
 ) -> None:
     """Set the attributes of `clusterkit.Pipeline` on an estimator.
 
     Parameters
     ----------
-    estimator : BaseEstimator
+    estimator : FittedAttributes
     fit : FitResult
     decided : mapping
         Slot to parameters that were decided before the fit, by a tuner.

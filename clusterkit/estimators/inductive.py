@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 __all__ = ["inductive"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class inductive:
+
+class inductive(Generic[P, R]):
     """Decorator for a method that exists only if ``self.why_not_inductive()`` returns None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
     AttributeError gives the reason and what would predict instead.
     """
 
-    def __init__(self, method: Callable[..., Any]) -> None:
+    def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Callable[Concatenate[Any, P], R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[P, R]: ...
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
         if instance is None:
             return self.method
         reason = instance.why_not_inductive()

@@ -6,14 +6,15 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
 from clusterkit.core.run import check_magnitude
@@ -110,16 +111,24 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     (9, True)
     """
 
+    classes_: NDArray[Any]
+    n_parts_: Labels
+    parts_: Labels
+    gamma_: float
+    support_: Indices
+    fit_report_: dict[str, float | None]
+    n_features_in_: int
+
     _slots: ClassVar[Mapping[str, str]] = {"partitioner": "init"}
 
     def __init__(
         self,
-        n_parts: Any = 2,
-        partitioner: Any = "equal",
+        n_parts: int | Sequence[int] = 2,
+        partitioner: InitLike = "equal",
         C: float = 1.0,
-        gamma: Any = "scale",
+        gamma: Literal["scale", "auto"] | float = "scale",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         predict_method: str = "row_break",
         decision_function_shape: str = "ovr",
         tol: float = 1e-3,
@@ -136,25 +145,25 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.tol = tol
         self.cache_size = cache_size
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines."""
         from joblib import Parallel, delayed
 
         from clusterkit.estimators._modules import Modules, train  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
-        self.classes_, of_class = np.unique(y, return_inverse=True)
+        samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(classes)
+        self.classes_, of_class = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidData(
-                f"a classifier needs at least two classes; all {len(y)} samples are of one class, "
+                f"a classifier needs at least two classes; all {len(classes)} samples are of one class, "
                 f"{self.classes_.tolist()[0]!r}"
             )
-        check_magnitude(X)
-        self.gamma_ = self._width(X)
+        check_magnitude(samples)
+        self.gamma_ = self._width(samples)
         begin = time.perf_counter()
-        part_of, first = self._partition(X, of_class, stage)
+        part_of, first = self._partition(samples, of_class, stage)
         seconds = time.perf_counter() - begin
         rows = [np.flatnonzero(part_of == part) for part in range(first[-1])]
         names = [
@@ -168,10 +177,11 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         # "prefer" is a hint only: libsvm releases the lock of the interpreter, and threads need no copies
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
         machines = jobs(
-            delayed(train)(X[rows[a]], X[rows[b]], np.concatenate([rows[a], rows[b]]), settings) for a, b in names
+            delayed(train)(samples[rows[a]], samples[rows[b]], np.concatenate([rows[a], rows[b]]), settings)
+            for a, b in names
         )
         trained = dict(zip(names, machines, strict=True))
-        self._modules, self.support_ = Modules.join(X, part_of, first, trained, self.gamma_)
+        self._modules, self.support_ = Modules.join(samples, part_of, first, trained, self.gamma_)
         self.n_parts_ = np.diff(first)
         self.parts_ = part_of - first[of_class]
         self.fit_report_ = {
@@ -185,13 +195,13 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         }
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Classes of the rows of X, shape (m, d)."""
-        X, method = self._samples(X), self.predict_method
+        samples, method = self._samples(X), self.predict_method
         modules = self._modules
         signs_only = method in ("row_break", "approximate")
         search = modules.staircase if method == "approximate" else getattr(modules, method)
-        values, evaluated = search(X)
+        values, evaluated = search(samples)
         votes = _votes(values, len(self.classes_))
         if len(self.classes_) == 2:
             winners = np.argmax(votes, axis=1)
@@ -201,13 +211,13 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             winners = np.argmax(votes, axis=1)
             tied = np.flatnonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
             if len(tied):
-                exact, more = modules.alpha_beta(X[tied])
+                exact, more = modules.alpha_beta(samples[tied])
                 winners[tied] = np.argmax(votes[tied] + _confidences(exact, len(self.classes_)), axis=1)
                 evaluated[tied] += more
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
         return self.classes_[winners]
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Exact min-max values of the rows of X, shape (m, d), whatever `predict_method` is.
 
         Returns
@@ -217,10 +227,10 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
             positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
-        X = self._samples(X)
+        samples = self._samples(X)
         modules = self._modules
         # the values whose signs row_break finds, to the last bit
-        values, _ = modules.shared(X) if self.predict_method == "shared" else modules.alpha_beta(X)
+        values, _ = modules.shared(samples) if self.predict_method == "shared" else modules.alpha_beta(samples)
         if len(self.classes_) == 2:
             return values[:, 0]
         if self.decision_function_shape == "ovo":
@@ -242,8 +252,9 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             raise InvalidParameter(f"gamma must be 'scale', 'auto' or a finite number > 0, got {self.gamma!r}")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
-        is_sequence = isinstance(self.n_parts, Sequence) and not isinstance(self.n_parts, str)
-        counts = list(self.n_parts) if is_sequence else [self.n_parts]
+        n_parts = self.n_parts
+        is_sequence = isinstance(n_parts, Sequence) and not isinstance(n_parts, str)
+        counts = list(n_parts) if isinstance(n_parts, Sequence) and is_sequence else [n_parts]
         if not all(is_count(k) for k in counts) or (is_sequence and len(counts) != 2):
             raise InvalidParameter(
                 f"n_parts must be an integer >= 1, or a pair (K+, K-) of these, got {self.n_parts!r}"
@@ -263,13 +274,13 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     def _partition(self, X: Array, of_class: Labels, stage: Partitioner) -> tuple[Labels, Labels]:
         """Part of each row, numbered class by class, and where the parts of a class begin."""
         c = len(self.classes_)
-        is_pair = isinstance(self.n_parts, Sequence)
-        if is_pair and c != 2:
+        n_parts = self.n_parts
+        if isinstance(n_parts, Sequence) and c != 2:
             raise InvalidParameter(
                 f"n_parts as a pair (K+, K-) needs two classes, the data have {c}; got n_parts={self.n_parts!r}"
             )
         # the positive class comes first in the pair
-        counts = list(self.n_parts)[::-1] if is_pair else [self.n_parts] * c
+        counts = list(n_parts)[::-1] if isinstance(n_parts, Sequence) else [n_parts] * c
         sizes = np.bincount(of_class, minlength=c)
         for name, size, k in zip(self.classes_.tolist(), sizes, counts, strict=True):
             if size < k:
@@ -285,7 +296,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             first.append(first[-1] + int(labels.max()) + 1)
         return part_of, np.array(first, dtype=np.intp)
 
-    def _samples(self, X: Any) -> Array:
+    def _samples(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "fit_report_")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
@@ -334,10 +345,10 @@ def _confidences(values: Array, c: int) -> Array:
     return sums / (3 * (np.abs(sums) + 1))
 
 
-def _positive(value: Any) -> bool:
+def _positive(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
 
 
-def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InvalidParameter(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

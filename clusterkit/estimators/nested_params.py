@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Self
 
@@ -36,7 +36,7 @@ class NestedParams(BaseEstimator):
                 params.update(self._inner_params(name, value))
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters; ``parameter__name`` changes one parameter of a stage or of an inner estimator.
 
         Raises
@@ -61,7 +61,7 @@ class NestedParams(BaseEstimator):
         text: str = super().__repr__(N_CHAR_MAX)
         return text if self._recipe is None else f"# recipe {self._recipe!r}\n{text}"
 
-    def _unknown(self, name: str, names: Any) -> UnknownName:
+    def _unknown(self, name: str, names: Iterable[str]) -> UnknownName:
         return UnknownName(f"{type(self).__name__} has no parameter {name!r}. {nearest_names(name, names)}")
 
     def _inner_params(self, name: str, value: Any) -> dict[str, Any]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import (
+    Array,
+    BalancerLike,
+    FeatureMapLike,
+    InitLike,
+    LabelerLike,
+    Labels,
+    RandomState,
+    Samples,
+    SolverLike,
+    TunerLike,
+)
 from clusterkit.core.compat import Composition, check
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.params import check_count
@@ -20,16 +31,19 @@ from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import Single
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.samples import checked
 from clusterkit.numerics.sparse_rows import SparseRows
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 __all__ = ["Pipeline"]
 
 
-class Pipeline(ClusterMixin, NestedParams):
+class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     """A clustering algorithm composed of stages.
 
     Each slot takes a name (``"elm"``), a dict (``{"name": "elm", "n_hidden": 300}``) or a stage object; `featuremap`
@@ -106,16 +120,16 @@ class Pipeline(ClusterMixin, NestedParams):
 
     def __init__(
         self,
-        featuremap: Any = "elm",
-        solver: Any = "ridge",
-        labeler: Any = "auto",
-        balancer: Any = "auto",
-        init: Any = "kmeans",
-        tuner: Any = None,
+        featuremap: FeatureMapLike = "elm",
+        solver: SolverLike = "ridge",
+        labeler: LabelerLike = "auto",
+        balancer: BalancerLike | None = "auto",
+        init: InitLike = "kmeans",
+        tuner: TunerLike | None = None,
         n_clusters: int | None = None,
         n_init: int = 1,
         max_iter: int = 100,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.featuremap = featuremap
@@ -130,27 +144,31 @@ class Pipeline(ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         composition = self.composition()
-        X = checked(self, X, composition.featuremap, reset=True)
+        rows = checked(self, X, composition.featuremap, reset=True)
         seeds = Seeds.of(self.random_state)
-        with threads.suited(threads.elements(len(X), composition.featuremap)), bars.shown(self.verbose), bars.hooks():
-            composition, decided = self._tuned(composition, X, seeds)
-            result = Single().run([composition], X, seeds)
-        self._takes_sparse_rows = isinstance(X, SparseRows)
+        with (
+            threads.suited(threads.elements(len(rows), composition.featuremap)),
+            bars.shown(self.verbose),
+            bars.hooks(),
+        ):
+            composition, decided = self._tuned(composition, rows, seeds)
+            result = Single().run([composition], rows, seeds)
+        self._takes_sparse_rows = isinstance(rows, SparseRows)
         set_fitted(self, result.fit, decided, self.reported_labeler(composition))
         return self
 
     @inductive
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d)."""
         check_is_fitted(self, "labels_")
         sparse = self._takes_sparse_rows if self.space_ is not None else None
-        X = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
+        rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
-        return self.predictor_(X)
+        return self.predictor_(rows)
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
@@ -178,8 +196,8 @@ class Pipeline(ClusterMixin, NestedParams):
         blamed = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
         return f"{blamed} labels the fitted samples only (transductive). {_inductive_instead(c)}"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 

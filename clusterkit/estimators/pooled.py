@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from clusterkit._typing import Array
+from clusterkit._typing import Floats, RandomState
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import pooled
 from clusterkit.estimators.driven import Driven
@@ -68,7 +68,7 @@ exact_on_training_
     """
 
     agreement_: float
-    pooled_: Array
+    pooled_: Floats
     winner_: int
 
     _driver_class = pooled.Pooled
@@ -78,7 +78,7 @@ exact_on_training_
         base: Pipeline | None = None,
         n_maps: int = 5,
         n_clusters: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
         self.base = base

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,10 +21,10 @@ MOST_BYTES = 2**30
 are faster from the stored entries, and a copy may not fit into memory."""
 
 
-def checked(
-    estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: bool, sparse: bool | None = None
-) -> Array | SparseRows:
+def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: bool, sparse: bool | None = None) -> Array:
     """Samples as a dense C-ordered array (n, d) of float64 or float32, or as sparse rows.
+
+    The declared type is the array, for which `SparseRows` stand in wherever a feature map takes them.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def checked(
         large = n_bytes > min(MOST_BYTES, memory.cap())
         sparse = not dense and (large or (featuremap is not None and featuremap.keeps_sparse))
     if sparse:
-        return SparseRows.of(X)
+        return cast("Array", SparseRows.of(X))
     if dense:
-        return X
+        return cast("Array", X)
     memory.require(
         n_bytes, f"a dense copy of the {X.shape[0]} x {X.shape[1]} sparse samples", "Pass them in several parts."
     )
-    return X.toarray()
+    return cast("Array", X.toarray())

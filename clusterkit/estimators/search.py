@@ -8,24 +8,26 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import attrs
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import ArrayLike, Clusterer, ClustererLike, Grid, Indices, Labels, RandomState, Samples
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.params import is_count
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import _search_grid as grids
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._search_result import Candidate, SearchResult
+from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult
 from clusterkit.estimators._search_scores import Judge, judge, objections
 from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.build import recipe
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["Candidate", "SearchResult", "search"]
 
@@ -33,15 +35,17 @@ NAMED_FAILURES = 3
 """Failures that the error of an unsuccessful search names; more would hide the advice below them."""
 
 
+# estimators first: checkers without types for scikit-learn take them for anything, a name too
+@overload
 def search(
-    pipeline: Any,
-    grid: Any,
-    X: Any,
+    pipeline: EstimatorT,
+    grid: Grid,
+    X: Samples,
     score: str = "anmi",
     *,
     n_jobs: int | None = 1,
-    random_state: Any = None,
-    ensemble: Any = None,
+    random_state: RandomState = None,
+    ensemble: ArrayLike | Mapping[str, Any] | None = None,
     noise: str | None = None,
     exclude: bool = True,
     on: str = "input",
@@ -50,7 +54,46 @@ def search(
     resume: str | Path | None = None,
     refit: bool = True,
     verbose: bool = False,
-) -> SearchResult:
+) -> SearchResult[EstimatorT]: ...
+@overload
+def search(
+    pipeline: str,
+    grid: Grid,
+    X: Samples,
+    score: str = "anmi",
+    *,
+    n_jobs: int | None = 1,
+    random_state: RandomState = None,
+    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    noise: str | None = None,
+    exclude: bool = True,
+    on: str = "input",
+    stability: str = "subsample",
+    repeats: int = 6,
+    resume: str | Path | None = None,
+    refit: bool = True,
+    verbose: bool = False,
+) -> SearchResult[Pipeline | Driven]: ...
+
+
+def search(
+    pipeline: ClustererLike,
+    grid: Grid,
+    X: Samples,
+    score: str = "anmi",
+    *,
+    n_jobs: int | None = 1,
+    random_state: RandomState = None,
+    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    noise: str | None = None,
+    exclude: bool = True,
+    on: str = "input",
+    stability: str = "subsample",
+    repeats: int = 6,
+    resume: str | Path | None = None,
+    refit: bool = True,
+    verbose: bool = False,
+) -> SearchResult[Any]:
     """Fit every point of a grid to all of X and compare the labels by a score that needs no classes.
 
     Parameters
@@ -223,7 +266,7 @@ class _SearchInProgress:
         scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
         return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
 
-    def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult:
+    def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult[Any]:
         best = self.best()
         candidates = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
         if best is None:
@@ -276,10 +319,10 @@ def _fitted(model: Any, X: Any) -> Any:
     return model
 
 
-def _refit(model: Any, X: Any) -> Callable[[Array, int], Labels]:
+def _refit(model: Any, X: Any) -> Callable[[Indices, int], Labels]:
     from sklearn.utils import _safe_indexing
 
-    def labels_of(rows: Array, seed: int) -> Labels:
+    def labels_of(rows: Indices, seed: int) -> Labels:
         copy = clone(model)
         if "random_state" in copy.get_params(deep=False):
             copy.set_params(random_state=seed)
@@ -320,7 +363,7 @@ def _all_failed(candidates: list[Candidate]) -> InvalidParameter:
     return InvalidParameter(f"search: every one of {len(candidates)} candidates {what}:\n  {some}{more}{hint}")
 
 
-def _estimator(pipeline: Any) -> Any:
+def _estimator(pipeline: ClustererLike) -> Clusterer:
     if isinstance(pipeline, str):
         return recipe(pipeline)
     if isinstance(pipeline, type) or not all(hasattr(pipeline, name) for name in ("fit", "get_params", "set_params")):
@@ -328,7 +371,7 @@ def _estimator(pipeline: Any) -> Any:
     return pipeline
 
 
-def _workers(n_jobs: Any) -> int:
+def _workers(n_jobs: int | None) -> int:
     from joblib import effective_n_jobs
 
     if not threads.is_jobs(n_jobs):
@@ -336,7 +379,7 @@ def _workers(n_jobs: Any) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def _seed(random_state: Any, base: Any, path: Path | None) -> int:
+def _seed(random_state: RandomState, base: Clusterer, path: Path | None) -> int:
     """The seed of all fits: an int random state itself, else 31 random bits, or the seed in the file."""
     of_base = base.get_params(deep=False).get("random_state")
     before = None if path is None or random_state is not None or of_base is not None else seed_in(path)
@@ -344,10 +387,10 @@ def _seed(random_state: Any, base: Any, path: Path | None) -> int:
         return before
     source = of_base if random_state is None else random_state
     seeds = Seeds.of(source)
-    return int(source) if is_count(source, at_least=0) and source < 2**32 else seeds.integer("search")
+    return int(source) if is_count(source, at_least=0) and int(source) < 2**32 else seeds.integer("search")
 
 
-def _prepared(base: Any, params: Mapping[str, Any], seed: int) -> Any:
+def _prepared(base: Clusterer, params: Mapping[str, Any], seed: int) -> Any:
     """The estimator of a candidate, or the error of its parameters."""
     try:
         model = clone(base)
@@ -358,7 +401,7 @@ def _prepared(base: Any, params: Mapping[str, Any], seed: int) -> Any:
         return error
 
 
-def _header(base: Any, X: Any, seed: int, judged: Judge, exclude: bool) -> dict[str, Any]:
+def _header(base: Clusterer, X: Any, seed: int, judged: Judge, exclude: bool) -> dict[str, Any]:
     without = {"random_state": None, "verbose": None, "n_jobs": None}
     return {
         "data": grids.data_digest(X),

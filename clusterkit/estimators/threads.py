@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from clusterkit.core.params import is_count
 from clusterkit.core.spaces import FeatureSpace
@@ -13,7 +12,7 @@ from clusterkit.numerics.thread_limit import suited
 __all__ = ["elements", "is_jobs", "suited"]
 
 
-def is_jobs(value: Any) -> bool:
+def is_jobs(value: object) -> bool:
     """Whether joblib takes a value as a number of workers: None, or an integer other than 0 (-1 means all cores)."""
     return value is None or (is_count(value, -sys.maxsize) and value != 0)
 

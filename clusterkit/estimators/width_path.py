@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from clusterkit._typing import Array, ArrayLike, LabelerLike, RandomState
 from clusterkit.core.compat import Composition
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
@@ -19,15 +20,15 @@ __all__ = ["width_path"]
 
 
 def width_path(
-    X: Any,
+    X: ArrayLike,
     pipeline: Pipeline | None = None,
     *,
     gammas: Sequence[float] | None = None,
     n_gammas: int = 25,
     C: float | None = None,
     nu: float | None = None,
-    labeler: Any = None,
-    random_state: Any = None,
+    labeler: LabelerLike | None = None,
+    random_state: RandomState = None,
     verbose: bool = False,
 ) -> WidthPath:
     """Cluster the same data at many widths of the Gaussian kernel; every solution starts from the one before.
@@ -80,16 +81,18 @@ def width_path(
     >>> path.n_clusters.tolist()
     [1, 2]
     """
-    X = check_array(X, dtype=[np.float64, np.float32], order="C")
+    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     composition = _composition(pipeline, C, nu, labeler)
     seeds = Seeds.of(random_state)
     widths = None if gammas is None else checked_widths(gammas)
     check_count("width_path: n_gammas", n_gammas)
     with bars.shown(verbose), bars.hooks():
-        return path_over_widths(composition, X, widths, n_gammas, seeds)
+        return path_over_widths(composition, rows, widths, n_gammas, seeds)
 
 
-def _composition(pipeline: Pipeline | None, C: float | None, nu: float | None, labeler: Any) -> Composition:
+def _composition(
+    pipeline: Pipeline | None, C: float | None, nu: float | None, labeler: LabelerLike | None
+) -> Composition:
     base = Pipeline("rbf", "svdd", "complete_graph") if pipeline is None else pipeline
     changes: dict[str, Any] = {
         key: value for key, value in (("solver__C", C), ("solver__nu", nu), ("labeler", labeler)) if value is not None

@@ -19,7 +19,7 @@ __all__ = ["RowsKMeans"]
 
 @final
 @attrs.frozen
-class RowsKMeans(Labeler):
+class RowsKMeans(Labeler[Embedding]):
     """Clusters the rows of an embedding by k-means.
 
     Choose it if the columns of an embedding do not correspond to clusters: NMF factors of data with a large common

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Labels
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
 from clusterkit.numerics.threads import over_rows
@@ -40,7 +41,7 @@ class ModuleArrays(NamedTuple):
 
     columns: NDArray[np.float64]
     gamma: float
-    offsets: NDArray[np.intp]
+    offsets: Labels
     coefficients: NDArray[np.float64]
     intercepts: NDArray[np.float64]
 
@@ -49,11 +50,11 @@ def search(
     Y: NDArray[np.float64],
     columns: NDArray[np.float64],
     gamma: float,
-    offsets: NDArray[np.intp],
+    offsets: Labels,
     coefficients: NDArray[np.float64],
     intercepts: NDArray[np.float64],
-    first: NDArray[np.intp],
-    order: NDArray[np.intp],
+    first: Labels,
+    order: Labels,
     rule: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Min-max of every pair of classes p < q at every row: the maximum over parts of q of the minimum over parts of p.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Labels, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.equal_size.drift import DriftRule
 from clusterkit.partitioners._equal_parts import equal_parts
@@ -17,7 +18,7 @@ __all__ = ["Equal"]
 
 @final
 @attrs.frozen
-class Equal(Partitioner):
+class Equal(Partitioner[Array | FeatureSpace]):
     """Parts of nearly equal size, each of the raw rows nearest to its centre, by the rule of the solver `equal`.
 
     Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
@@ -53,7 +54,7 @@ class Equal(Partitioner):
     restarts: int = params.integer(1, at_least=0)
     repair: bool = params.flag(False)
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
         rule = DriftRule(
             step=self.step,

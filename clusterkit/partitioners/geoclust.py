@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Labels, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.equal_size.drift import DriftRule
 from clusterkit.partitioners._equal_parts import equal_parts
@@ -17,7 +18,7 @@ __all__ = ["GeoClust"]
 
 @final
 @attrs.frozen
-class GeoClust(Partitioner):
+class GeoClust(Partitioner[Array | FeatureSpace]):
     """Parts of the raw rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
 
     Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
@@ -51,7 +52,7 @@ class GeoClust(Partitioner):
     restarts: int = params.integer(0, at_least=0)
     repair: bool = params.flag(False)
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
         rule = DriftRule(
             original=True,

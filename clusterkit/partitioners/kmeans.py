@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Labels, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.params import integer
 from clusterkit.core.stages import Partitioner, Task
 
@@ -15,7 +15,7 @@ __all__ = ["KMeans"]
 
 @final
 @attrs.frozen
-class KMeans(Partitioner):
+class KMeans(Partitioner[Array]):
     """Labels of k-means on the raw rows.
 
     The default start of margin methods: cheap, and independent of a random feature map. O(n_init · iterations · n k d).
@@ -40,7 +40,7 @@ class KMeans(Partitioner):
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
         """Labels of the raw rows, (n, d) to (n,)."""
         from clusterkit.numerics.lloyd import kmeans
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 
@@ -16,7 +16,7 @@ __all__ = ["KMeansMapped"]
 
 @final
 @attrs.frozen
-class KMeansMapped(Partitioner):
+class KMeansMapped(Partitioner[FeatureSpace]):
     """Labels of k-means on the features H (n, L).
 
     The start of the published EMMC. O(n_init · iterations · n k L) time. It holds all of H, and raises `NeedsMemory` if
@@ -40,7 +40,7 @@ class KMeansMapped(Partitioner):
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
         """Labels of the samples of a `FeatureSpace`."""
         from clusterkit.numerics.lloyd import kmeans
 

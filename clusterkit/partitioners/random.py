@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Labels, Rng
+from clusterkit._typing import Labels, Rng, Rows
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Partitioner, Task
 
@@ -16,7 +16,7 @@ __all__ = ["Random"]
 
 @final
 @attrs.frozen
-class Random(Partitioner):
+class Random(Partitioner["Space | Rows"]):
     """A random partition whose parts differ in size by at most one.
 
     The start of methods with many starts, and the baseline of the min-max modular SVM. It is poor as the only start,
@@ -37,7 +37,7 @@ class Random(Partitioner):
     sees: ClassVar[Literal["input", "space"]] = "input"
     sparse: ClassVar[bool] = True
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: Space | Rows, task: Task, rng: Rng) -> Labels:
         """Shuffled labels; only the number of samples (raw rows or a space) matters."""
         n = samples.n if isinstance(samples, Space) else len(samples)
         return rng.permutation(np.arange(n) % task.k)

@@ -23,7 +23,7 @@ few operations, each with an error of one eps at most."""
 
 @final
 @attrs.frozen
-class Seeded(Partitioner):
+class Seeded(Partitioner[Space]):
     """Labels by the nearest of k samples, the seeds, drawn from the space.
 
     The start of k-means and kernel k-means. Uniform seeds cost O(n k L) on features and O(n k) kernel values. k-means++

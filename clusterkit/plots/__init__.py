@@ -12,7 +12,7 @@ of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the fig
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     from clusterkit.plots._width_path import width_path
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'clusterkit.plots' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists
+
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            value = getattr(importlib.import_module(_HOME[name]), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'clusterkit.plots' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
 from clusterkit.plots._fitted_model import labels_of, names_of, rows_of
 from clusterkit.plots._projection import Projection
 from clusterkit.plots.figure import axes_for, check_axes, draw_points, finish, frame, of_clusters
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["clusters"]
 
 
 def clusters(
-    model_or_labels: Any,
-    X: Any,
-    ax: Any = None,
+    model_or_labels: Clusterer | ArrayLike,
+    X: ArrayLike,
+    ax: Axes | None = None,
     *,
     dims: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
     legend: bool = True,
-) -> Any:
+) -> Axes:
     """Draw samples in the colours of their clusters, and noise as grey crosses.
 
     Two attributes are drawn as they are, more as their first two principal components, or as the two of `dims`.

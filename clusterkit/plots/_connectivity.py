@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.params import check_count
 from clusterkit.plots._contours import draw_domain, projection_of
@@ -30,6 +30,9 @@ from clusterkit.plots.figure import (
     styles_of,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["SegmentGraph", "connectivity", "graph_of"]
 
 NEIGHBOURS = 8
@@ -45,15 +48,15 @@ DEFAULT_SEGMENT_POINTS = 20
 
 
 def connectivity(
-    model: Any,
-    X: Any,
-    ax: Any = None,
+    model: Clusterer,
+    X: ArrayLike,
+    ax: Axes | None = None,
     *,
     max_edges: int = 3000,
     dims: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
     legend: bool = True,
-) -> Any:
+) -> Axes:
     """Draw segments between samples that stay inside the domain, and short ones that leave it.
 
     The segments inside are a spanning forest of the complete graph made of short segments, which is enough to show its

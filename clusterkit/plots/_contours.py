@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, ArrayLike, Clusterer
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.params import check_count
@@ -28,6 +28,9 @@ from clusterkit.plots.figure import (
     raster,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["contours", "draw_domain", "projection_of"]
 
 LEAST_GRID, LARGEST_GRID = 200, 500
@@ -43,9 +46,9 @@ HEIGHT = "value of the domain"
 
 
 def contours(
-    model: Any,
-    X: Any,
-    ax: Any = None,
+    model: Clusterer,
+    X: ArrayLike,
+    ax: Axes | None = None,
     *,
     dims: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
@@ -53,7 +56,7 @@ def contours(
     fill: bool = True,
     supports: bool = True,
     legend: bool = True,
-) -> Any:
+) -> Axes:
     """Draw the domain of a model, its clusters, and its support vectors.
 
     The line is the border, where ``outcome_.value(x) = outcome_.level``; darker shades of grey are further inside.
@@ -128,7 +131,7 @@ def contours(
     return finish(ax, [*points, *marks] if legend else [], None if projection.height else places, new_figure=new_figure)
 
 
-def projection_of(fitted: FittedDomain, dims: Any, caller: str) -> Projection:
+def projection_of(fitted: FittedDomain, dims: tuple[int, int] | None, caller: str) -> Projection:
     """The projection in which a fitted domain is drawn."""
     return Projection.of(fitted.points, fitted.names, dims, caller, height=(_DomainValues(fitted.domain), HEIGHT))
 

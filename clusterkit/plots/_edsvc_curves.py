@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
+
+if TYPE_CHECKING:
+    from clusterkit.plots.figure import AxesArray, ObjectArray
 
 __all__ = ["edsvc_curves"]
 
@@ -19,7 +23,7 @@ STEPS = ("gamma of the Gaussian kernel (narrower to the right)", "C (outliers to
 """Names of the horizontal axes of the two steps of the coordinate search."""
 
 
-def edsvc_curves(model: Any, axes: Any = None) -> Any:
+def edsvc_curves(model: Clusterer | Mapping[str, Any] | EdSvcCurves, axes: AxesArray | None = None) -> ObjectArray:
     """Draw the score and the number of clusters of every candidate of the tuner ``edsvc``.
 
     The coordinate search gets a column for the bandwidths and one for the bounds, with scores above and clusters below.
@@ -80,7 +84,7 @@ def _curves(model: Any) -> EdSvcCurves:
     return curves
 
 
-def _axes(axes: Any, shape: tuple[int, ...], is_grid: bool) -> Array:
+def _axes(axes: AxesArray | None, shape: tuple[int, ...], is_grid: bool) -> ObjectArray:
     if axes is None:
         from matplotlib import pyplot
 
@@ -98,7 +102,7 @@ def _axes(axes: Any, shape: tuple[int, ...], is_grid: bool) -> Array:
     return grid.reshape(shape)
 
 
-def _draw_step(pair: Array, curves: EdSvcCurves, step: int, first: bool) -> None:
+def _draw_step(pair: ObjectArray, curves: EdSvcCurves, step: int, first: bool) -> None:
     """Draw one step of the coordinate search: scores above, clusters below."""
     of = np.flatnonzero(curves.step == step)
     x = (curves.gamma if step == WIDTH_STEP else curves.C)[of]
@@ -133,7 +137,7 @@ def _same_width(curves: EdSvcCurves, of: Array) -> int | None:
     return int(of[np.argmin(np.abs(np.log(curves.gamma[of] / curves.gamma[curves.chosen])))])
 
 
-def _draw_grid(pair: Array, curves: EdSvcCurves) -> None:
+def _draw_grid(pair: ObjectArray, curves: EdSvcCurves) -> None:
     """Draw maps over bandwidths and bounds; the bounds are spaced equally, in the order of the search."""
     from matplotlib.colors import LogNorm
 

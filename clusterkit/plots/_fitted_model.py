@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
@@ -26,7 +27,7 @@ def rows_of(X: Any) -> Array:
     return rows
 
 
-def names_of(names: Any, X: Any, model: Any, d: int, caller: str) -> list[str]:
+def names_of(names: Sequence[str] | None, X: object, model: object, d: int, caller: str) -> list[str]:
     """Names of the attributes: `names`, the columns of a data frame, the names stored by the fit, or ``X[:, 0]``."""
     if names is not None:
         chosen = [str(name) for name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -48,7 +48,7 @@ class Projection:
         cls,
         points: Array,
         names: Sequence[str],
-        dims: Any,
+        dims: tuple[int, int] | None,
         caller: str,
         *,
         height: tuple[Callable[[Array], Array], str],
@@ -93,7 +93,7 @@ class Projection:
         return np.ascontiguousarray(places @ self.basis.T + self.origin)
 
 
-def _checked(dims: Any, d: int, caller: str) -> tuple[int, int]:
+def _checked(dims: tuple[int, int], d: int, caller: str) -> tuple[int, int]:
     try:
         i, j = (int(value) for value in dims)
         exact = [i, j] == list(dims)

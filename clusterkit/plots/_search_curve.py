@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter, nearest_names
 from clusterkit.estimators.search import Candidate, SearchResult
 from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["search_curve"]
 
@@ -23,7 +26,9 @@ LONGEST = 24
 """Most characters of a parameter value on an axis."""
 
 
-def search_curve(result: Any, ax: Any = None, *, params: Sequence[str] | str | None = None) -> Any:
+def search_curve(
+    result: SearchResult[Any], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
+) -> Axes:
     """Draw the scores of a search against one parameter, or as a heat map over two.
 
     Of candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
@@ -77,7 +82,7 @@ def search_curve(result: Any, ax: Any = None, *, params: Sequence[str] | str | N
     return ax
 
 
-def _names(result: SearchResult, params: Sequence[str] | str | None) -> list[str]:
+def _names(result: SearchResult[Any], params: Sequence[str] | str | None) -> list[str]:
     known = sorted({name for candidate in result.candidates for name in candidate.params})
     if params is None:
         names = (result.varied or known)[:2]
@@ -95,7 +100,7 @@ def _names(result: SearchResult, params: Sequence[str] | str | None) -> list[str
     return names
 
 
-def _values(result: SearchResult, name: str) -> dict[str, Any]:
+def _values(result: SearchResult[Any], name: str) -> dict[str, Any]:
     """The values of a parameter by their keys: numbers sorted, others in the order of the grid."""
     values: dict[str, Any] = {}
     for candidate in result.candidates:
@@ -105,7 +110,7 @@ def _values(result: SearchResult, name: str) -> dict[str, Any]:
     return values
 
 
-def _best(result: SearchResult, names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
+def _best(result: SearchResult[Any], names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
     """The best candidate with these values; None if none of them has a score."""
     sign = -1.0 if result.lower_is_better else 1.0
     matching = [
@@ -116,7 +121,7 @@ def _best(result: SearchResult, names: Sequence[str], keys: Sequence[str]) -> Ca
     return max(matching, key=lambda candidate: sign * candidate.score, default=None)
 
 
-def _draw_curve(ax: Any, result: SearchResult, name: str, keyed: dict[str, Any]) -> None:
+def _draw_curve(ax: Any, result: SearchResult[Any], name: str, keyed: dict[str, Any]) -> None:
     values = list(keyed.values())
     numeric = all(map(_is_number, values))
     places = np.array(values, dtype=float) if numeric else np.arange(len(values), dtype=float)
@@ -146,7 +151,7 @@ def _draw_curve(ax: Any, result: SearchResult, name: str, keyed: dict[str, Any])
     ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
-def _draw_map(ax: Any, result: SearchResult, names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
+def _draw_map(ax: Any, result: SearchResult[Any], names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
     across, up = values
     table = [[_best(result, names, (x, y)) for x in across] for y in up]
     scores: Array = np.array([[np.nan if cell is None else cell.score for cell in row] for row in table])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, ArrayLike, Clusterer
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
@@ -30,6 +30,9 @@ from clusterkit.plots.figure import (
     styles_of,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["AscentPaths", "paths_of", "trajectories"]
 
 TOLERANCE, MERGE = 1e-7, 1e-3
@@ -43,15 +46,15 @@ RECORDED = 2000
 
 
 def trajectories(
-    model: Any,
-    X: Any,
-    ax: Any = None,
+    model: Clusterer,
+    X: ArrayLike,
+    ax: Axes | None = None,
     *,
     starts: int | Sequence[int] = 40,
     dims: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
     legend: bool = True,
-) -> Any:
+) -> Axes:
     """Draw the mean-shift trajectories of samples to the maxima of the kernel sum of a domain.
 
     These are the trajectories of labeler ``equilibrium``. Each step goes to the mean of the centres, weighted by their
@@ -168,7 +171,7 @@ def _gaussian(domain: Domain) -> KernelDomain:
     )
 
 
-def _chosen(starts: Any, fitted: FittedDomain) -> Array:
+def _chosen(starts: int | Sequence[int], fitted: FittedDomain) -> Array:
     """Rows whose trajectories are drawn."""
     n = len(fitted.points)
     if is_count(starts):

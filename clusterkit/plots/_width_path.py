@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.drivers.width_path import WidthPath
 from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
+
+if TYPE_CHECKING:
+    from clusterkit.plots.figure import AxesArray, ObjectArray
 
 __all__ = ["plateaus", "width_path"]
 
@@ -22,7 +25,13 @@ MOST_NAMED = 6
 """Most plateaus whose number of clusters is written, the longest ones: more would overlap."""
 
 
-def width_path(path: Any, axes: Any = None, *, chosen: Any = None, legend: bool = True) -> Any:
+def width_path(
+    path: WidthPath,
+    axes: AxesArray | None = None,
+    *,
+    chosen: float | Clusterer | None = None,
+    legend: bool = True,
+) -> ObjectArray:
     """Draw the numbers of clusters, support vectors and noise samples against gamma.
 
     Plateaus, where the number of clusters does not change for three steps or more, are shaded and labelled with the
@@ -104,7 +113,7 @@ def plateaus(path: WidthPath) -> list[tuple[int, int]]:
     return sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
 
 
-def _checked(axes: Any) -> Array | None:
+def _checked(axes: AxesArray | None) -> ObjectArray | None:
     if axes is None:
         return None
     pair = np.asarray(axes, dtype=object).reshape(-1)

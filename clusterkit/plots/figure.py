@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "COLORS",
@@ -17,6 +21,8 @@ __all__ = [
     "LEGEND_ENTRIES",
     "SIZE",
     "STYLES",
+    "AxesArray",
+    "ObjectArray",
     "axes_for",
     "check_axes",
     "counted",
@@ -30,6 +36,12 @@ __all__ = [
     "raster",
     "styles_of",
 ]
+
+ObjectArray: TypeAlias = NDArray[np.object_]
+"""An array of axes, as `matplotlib.figure.Figure.subplots` returns it."""
+
+AxesArray: TypeAlias = "ObjectArray | Sequence[Axes] | Sequence[Sequence[Axes]]"
+"""Several axes, as a user passes them."""
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """The colours of Okabe and Ito, distinguishable with any colour vision, without black (used for text) and yellow (too
@@ -66,7 +78,7 @@ def matplotlib_or_raise() -> None:
         ) from error
 
 
-def axes_for(ax: Any) -> Any:
+def axes_for(ax: Axes | None) -> Axes:
     """The axes, or the axes of a new pyplot figure, which notebooks and ``pyplot.show`` display."""
     if ax is None:
         from matplotlib import pyplot
@@ -75,7 +87,7 @@ def axes_for(ax: Any) -> Any:
     return ax
 
 
-def check_axes(ax: Any, caller: str) -> None:
+def check_axes(ax: object, caller: str) -> None:
     """Raise InvalidParameter for anything but matplotlib axes or None, before anything is computed."""
     matplotlib_or_raise()
     from matplotlib.axes import Axes
@@ -198,7 +210,7 @@ def frame(ax: Any, title: str, names: Sequence[str]) -> None:
         spine.set_color("#cccccc")
 
 
-def finish(ax: Any, handles: list[Any], places: Array | None, *, new_figure: bool) -> Any:
+def finish(ax: Any, handles: list[Any], places: Array | None, *, new_figure: bool) -> Axes:
     """Add a legend beside the data and, if possible, equal units on both axes.
 
     Parameters

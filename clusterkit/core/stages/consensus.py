@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar, final
+from collections.abc import Sequence
+from typing import ClassVar, final
 
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import ArrayLike, Labels, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import NOISE, Labelings, by_appearance, checked
 from clusterkit.core.params import check_count
@@ -31,7 +32,7 @@ class Consensus(Stage):
     """True if ties are so common that the order of members and samples matters; read by the laws only."""
 
     @final
-    def combine(self, members: Any, k: int | None, rng: Rng) -> Labels:
+    def combine(self, members: ArrayLike | Sequence[ArrayLike], k: int | None, rng: Rng) -> Labels:
         """One labeling of M labelings, numbered by first appearance.
 
         Three rules hold for every consensus: a sample that no member labels is noise, a member that labels no sample is
@@ -78,7 +79,7 @@ class Consensus(Stage):
         check_count("n_clusters", k, optional=True)
 
     @final
-    def _combine_known(self, members: Array, k: int | None, rng: Rng) -> Labels:
+    def _combine_known(self, members: Labels, k: int | None, rng: Rng) -> Labels:
         labelings = Labelings.of(members)
         u, columns = len(labelings.counts), labelings.column_of
         if k == 1 or u == 1:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias, final
+from typing import ClassVar, Generic, TypeAlias, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
+from clusterkit.core.stages.type_parameters import OutcomeT
 
 __all__ = ["Codec", "Decoder", "Labeler", "Labeling", "Predict", "outcome_labeler"]
 
@@ -44,15 +45,15 @@ class Labeling:
 
     labels: Labels
     predict: Predict | None
-    costs: Array | None = None
+    costs: Floats | None = None
     exact: bool = True
     interrupted: bool = False
-    memberships: Array | None = attrs.field(default=None, kw_only=True)
-    outlier_scores: Array | None = attrs.field(default=None, kw_only=True)
+    memberships: Floats | None = attrs.field(default=None, kw_only=True)
+    outlier_scores: Floats | None = attrs.field(default=None, kw_only=True)
 
 
-class Labeler(Stage):
-    """Reads labels from an outcome."""
+class Labeler(Stage, Generic[OutcomeT]):
+    """Reads labels from an outcome of the type `consumes`: ``Labeler[Domain]`` reads domains."""
 
     kind: ClassVar[str] = "labeler"
     consumes: ClassVar[type[Outcome]]
@@ -66,12 +67,12 @@ class Labeler(Stage):
     """For labelers of domains: True if the points may be `SparseRows`."""
 
     @abstractmethod
-    def label(self, outcome: Any, space: Space, task: Task, rng: Rng) -> Labeling:
+    def label(self, outcome: OutcomeT, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the samples, and how to label new ones."""
 
 
 @attrs.frozen
-class Codec(Labeler):
+class Codec(Labeler[Scores]):
     """A labeler of scores: labels to targets, scores to costs; between solver and labels stands a cost table."""
 
     consumes: ClassVar[type[Outcome]] = Scores

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Generic, Literal
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
+from clusterkit.core.stages.type_parameters import SamplesT
 
 __all__ = ["Partitioner"]
 
 
-class Partitioner(Stage):
+class Partitioner(Stage, Generic[SamplesT]):
     """Splits samples into k parts: initial labels, or the modules of a classifier."""
 
     kind: ClassVar[str] = "partitioner"
@@ -26,5 +27,5 @@ class Partitioner(Stage):
     """For partitioners that see the input: True if it may be `SparseRows`."""
 
     @abstractmethod
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: SamplesT, task: Task, rng: Rng) -> Labels:
         """Labels 0..task.k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""

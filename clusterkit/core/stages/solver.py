@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Protocol, final, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
 
 import attrs
 
@@ -13,6 +13,7 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
+from clusterkit.core.stages.type_parameters import SolverT, SpaceT
 
 __all__ = ["Path", "Prepared", "Resumable", "Solver"]
 
@@ -35,18 +36,18 @@ class Prepared(ABC):
 
 
 @runtime_checkable
-class Resumable(Protocol):
+class Resumable(Protocol[SolverT]):
     """A prepared solver that can start from the outcome of other parameters, for paths of parameters.
 
     Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
     """
 
-    def resolve(self, spec: Any, previous: Outcome) -> Outcome:
+    def resolve(self, spec: SolverT, previous: Outcome) -> Outcome:
         """What a solver of the same class with the parameters `spec` gives on the same space, from `previous`."""
 
 
 @attrs.frozen
-class Path:
+class Path(Generic[SolverT, SpaceT]):
     """How a solver works on one type of space.
 
     Parameters
@@ -63,7 +64,7 @@ class Path:
         before any work.
     """
 
-    prepare: Callable[[Any, Any, Task, Rng], Prepared]
+    prepare: Callable[[SolverT, SpaceT, Task, Rng], Prepared]
     gives: type[Outcome]
     inductive: bool = True
     sparse: bool = False

@@ -31,7 +31,7 @@ class Stage(ABC):
         return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.init}
 
     @final
-    def with_parameters(self, **changes: Any) -> Self:
+    def with_parameters(self, **changes: object) -> Self:
         """A copy with some parameters changed; unknown names are refused with the nearest ones."""
         known = self.parameters()
         for name in changes:

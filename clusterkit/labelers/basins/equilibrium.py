@@ -23,7 +23,7 @@ __all__ = ["Equilibrium"]
 
 @final
 @attrs.frozen
-class Equilibrium(Labeler):
+class Equilibrium(Labeler[KernelDomain]):
     """Clusters are the basins of the maxima of a Gaussian kernel sum, joined where a straight line inside connects two.
 
     Choose it for many samples and few support vectors, or if samples outside the contour must get a label too. Every

@@ -21,7 +21,7 @@ __all__ = ["Transition"]
 
 @final
 @attrs.frozen
-class Transition(Labeler):
+class Transition(Labeler[KernelDomain]):
     """Clusters are the basins of a Gaussian kernel sum, joined over saddle points that are high enough.
 
     Choose it for bent clusters, for which the segments of `equilibrium` leave the contour, or to get a given number of

@@ -20,7 +20,7 @@ __all__ = ["CompleteGraph"]
 
 @final
 @attrs.frozen
-class CompleteGraph(Labeler):
+class CompleteGraph(Labeler[Domain]):
     """Clusters are the components of the graph whose edges are straight lines inside the domain.
 
     The reference labeling of support vector clustering. Two samples inside the domain are joined by an edge if

@@ -24,7 +24,7 @@ MOST_ATTRIBUTES = 4
 
 @final
 @attrs.frozen
-class Proximity(Labeler):
+class Proximity(Labeler[Domain]):
     """Clusters are the components of a neighbour graph whose lines lie inside the domain.
 
     Choose it for many samples with a domain that is expensive to evaluate: the number of segments to test grows with

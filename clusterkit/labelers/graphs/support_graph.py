@@ -37,7 +37,7 @@ TREE_DIMENSIONS = 10
 
 @final
 @attrs.frozen
-class SupportGraph(Labeler):
+class SupportGraph(Labeler[Domain]):
     """Clusters are the components of the graph of straight lines inside the domain that end in a support vector.
 
     Choose it for domains without a fast complete graph (explicit features, other kernels than the Gaussian) that have

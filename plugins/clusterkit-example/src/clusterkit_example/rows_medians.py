@@ -15,7 +15,7 @@ from clusterkit.core.stages import Labeler, Labeling, Task
 
 @final
 @attrs.frozen
-class RowsMedians(Labeler):
+class RowsMedians(Labeler[Embedding]):
     """Clusters the rows of an embedding by k-medians, which a few outliers do not move.
 
     Choose it over `rows_kmeans` where the embedding has outliers. O(max_iter · n k r) for r columns.

@@ -1,0 +1,36 @@
+"""What the abstract stages are generic in, for type checkers: at run time a stage need not name any of these.
+
+A type that is left out counts as Any, so that ``class Mine(Labeler)`` is legal under strict checks too. Defaults of
+type parameters are not yet in `typing` of the oldest supported Python; checkers know them from their own copy of
+typing_extensions, which is therefore never imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from clusterkit._typing import Rows
+    from clusterkit.core.outcomes import Outcome
+    from clusterkit.core.spaces import Space
+    from clusterkit.core.stages.solver import Solver
+
+    OutcomeT = TypeVar("OutcomeT", bound=Outcome, contravariant=True, default=Any)
+    SamplesT = TypeVar("SamplesT", bound=Space | Rows, contravariant=True, default=Any)
+    SolverT = TypeVar("SolverT", bound=Solver, contravariant=True, default=Any)
+    SpaceT = TypeVar("SpaceT", bound=Space, contravariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    OutcomeT = TypeVar("OutcomeT", contravariant=True)
+    """What a labeler reads."""
+    SamplesT = TypeVar("SamplesT", contravariant=True)
+    """What a partitioner splits: a space, or the raw rows."""
+    SolverT = TypeVar("SolverT", contravariant=True)
+    """The solver of a path."""
+    SpaceT = TypeVar("SpaceT", contravariant=True)
+    """The space of a path."""
+
+__all__ = ["OutcomeT", "SamplesT", "SolverT", "SpaceT"]
