@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterkit.cli import console
+from clusterkit.core.labelings import NOISE
 
 __all__ = ["of_fit", "show", "show_sizes", "sizes"]
-
-NOISE = -1
-"""The label of rows that belong to no cluster."""
 
 MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""

@@ -15,6 +15,7 @@ from clusterkit.core.errors import InvalidData
 __all__ = ["NOISE", "Labelings", "by_appearance", "checked"]
 
 NOISE = -1
+"""Label of a sample that belongs to no cluster."""
 
 
 @final

@@ -7,11 +7,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clusterkit.core.labelings import NOISE
+
 Noise = Literal["exclude", "singletons", "cluster"]
 """How a metric treats samples that the clustering labels as noise (-1): see the package docstring."""
-
-NOISE = -1
-"""The label of noise, as in scikit-learn's density methods."""
 
 
 def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:

@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, ClassVar, cast, final
 
 import attrs
@@ -14,9 +13,10 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params
+from clusterkit.core.deadline import deadline
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.progress import Report, listening, tell
+from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Labeler, Solver, Stage, Task, Tuned, Tuner
 from clusterkit.numerics.bandwidths import bandwidth_range, without_equal_rows
@@ -228,10 +228,10 @@ class SvcAutoSearch:
             labeler = labeler.with_parameters(min_cluster_size=1)
         return cls(space, cast(Solver, stages["solver"]), labeler, open_nu, least, D, rng)
 
-    def run(self, deadline: float) -> SvcAutoChoice:
-        """Make the runs until the deadline (a time of ``time.monotonic``) and choose among their partitions."""
+    def run(self, end: float) -> SvcAutoChoice:
+        """Make the runs until `end`, a time of ``time.monotonic``, and choose among their partitions."""
         start, widths = _widths(self.D)
-        partitions, runs, ended = self._partitions(widths, deadline)
+        partitions, runs, ended = self._partitions(widths, end)
         if ended != ALL_TRIED:
             _warn_ended(ended, runs)
         facts: dict[str, Any] = {"runs": runs, "ended": ended, "candidates": len(partitions)}
@@ -282,18 +282,18 @@ class SvcAutoSearch:
             return SvcAutoChoice(start, HALF, self.least, {"rule": rule, **facts, **finer})
         return None
 
-    def _partitions(self, widths: Array, deadline: float) -> tuple[list[GridPartition], int, str]:
+    def _partitions(self, widths: Array, end: float) -> tuple[list[GridPartition], int, str]:
         """The qualified partitions, the number of runs, and what ended the search."""
         partitions: list[GridPartition] = []
         runs, ended = 0, ALL_TRIED
         if len(widths) < 2 or len(self.D) < FEWEST_ROWS:
             return partitions, runs, ended
         try:
-            for partition in self._runs(widths, deadline):
+            for partition in self._runs(widths, end):
                 runs += 1
                 if partition is not None:
                     partitions.append(partition)
-                if time.monotonic() > deadline:
+                if time.monotonic() > end:
                     ended = "max_seconds"
                     break
         except RunTookTooLong:
@@ -304,15 +304,18 @@ class SvcAutoSearch:
                 raise
         return partitions, runs, ended
 
-    def _runs(self, widths: Array, deadline: float) -> Iterator[GridPartition | None]:
+    def _runs(self, widths: Array, end: float) -> Iterator[GridPartition | None]:
         """The partition of each run, or None where it does not qualify; the order is fixed."""
         m, done, total = len(self.D), 0, len(widths) * len(self._fractions)
         most = max(math.sqrt(m), m / (2.0 * self.least))
         for column, fraction in enumerate(self._fractions):
             shattered = 0
             for row, gamma in enumerate(widths):
-                with listening(partial(_raise_after, deadline + GRACE)):
+                # a run on 2,000 rows of many attributes can take minutes
+                with deadline(end + GRACE - time.monotonic()) as limit:
                     partition = self._partition(float(gamma), fraction, row, column)
+                if limit.passed:
+                    raise RunTookTooLong
                 done += 1
                 tell(Report(SvcAuto.name, done, total))
                 many = partition.k > most
@@ -361,13 +364,7 @@ def _warn_ended(ended: str, runs: int) -> None:
 
 
 class RunTookTooLong(Exception):
-    """Raised from inside a report to end a run that goes on long after the time limit."""
-
-
-def _raise_after(deadline: float, report: Report) -> None:
-    """Abandon the current run after the deadline: a run on 2,000 rows of many attributes can take minutes."""
-    if time.monotonic() > deadline:
-        raise RunTookTooLong
+    """Ends the search after a run that went on long after the time limit and was abandoned."""
 
 
 def _widths(D: Array) -> tuple[float, Array]:
