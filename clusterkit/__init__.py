@@ -2,7 +2,7 @@
 
 >>> import clusterkit
 >>> sorted(clusterkit.stages("solver"))[:2]
-['centroids', 'fuzzy_cmeans']
+['centroids', 'convex_nmf']
 """
 
 from __future__ import annotations

@@ -29,4 +29,19 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         Passed on to `numba.njit`.
     """
     compiler = numba.njit(**{"cache": CACHE, "nogil": True, **options})
-    return compiler if function is None else compiler(function)
+    if function is None:
+        return lambda decorated: _with_versioned_index(compiler(decorated))
+    return _with_versioned_index(compiler(function))
+
+
+def _with_versioned_index(dispatcher: Any) -> Any:
+    """Make numba ignore the index of another source file instead of failing while it reads it.
+
+    The index on disk holds the types of the arguments, named tuples among them. numba unpickles it before it compares
+    the stamp of the source, so a named tuple that a newer version has renamed would raise an AttributeError. What numba
+    compares first, without unpickling, is a version: the stamp is put there too.
+    """
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if file is not None:
+        file._version = f"{file._version}, source {file._source_stamp}"
+    return dispatcher

@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clusterkit.cli import console
+
+if TYPE_CHECKING:
+    from clusterkit.core.registry import Plugin
 
 __all__ = ["plugins", "recipes", "stages"]
 
@@ -23,8 +26,8 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stages(kind: str | None, as_json: bool) -> None:
     """List stages with their parameters.
 
-    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus or tuner. Without
-    KIND, stages of all kinds are listed.
+    KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner or driver.
+    Without KIND, stages of all kinds are listed.
     """
     import clusterkit
     from clusterkit.core.registry import registry
@@ -98,7 +101,10 @@ def plugins(as_json: bool) -> None:
                     "version": plugin.version,
                     "used": plugin.problem is None,
                     "problem": plugin.problem,
-                    "provides": [{"kind": kind, "name": name} for kind, name in plugin.provides],
+                    "provides": [
+                        {"kind": kind, "name": name, "shadowed": _is_shadowed(plugin, kind, name, app.builtin)}
+                        for kind, name in plugin.provides
+                    ],
                 }
                 for plugin in installed
             ]
@@ -123,7 +129,7 @@ def plugins(as_json: bool) -> None:
                 plugin.version,
                 "not used" if plugin.problem else "used",
                 plugin.problem
-                or ", ".join(_provided(kind, name, app.builtin) for kind, name in plugin.provides)
+                or ", ".join(_provided(plugin, kind, name, app.builtin) for kind, name in plugin.provides)
                 or "nothing",
             ]
             for plugin in installed
@@ -131,10 +137,15 @@ def plugins(as_json: bool) -> None:
     )
 
 
-def _provided(kind: str, name: str, builtin: Mapping[str, str]) -> str:
-    """What a plugin provides, in words; a built-in command of the same name hides its command."""
-    hidden = kind == "command" and name in builtin
-    return f"{kind} {name}" + (" (hidden by the built-in command)" if hidden else "")
+def _is_shadowed(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str]) -> bool:
+    """Whether a built-in stage, recipe or command has the name of what a plugin provides."""
+    return (kind, name) in plugin.shadowed or (kind == "command" and name in commands)
+
+
+def _provided(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str]) -> str:
+    """What a plugin provides, in words, and whether a built-in of the same name is used instead."""
+    shadowed = _is_shadowed(plugin, kind, name, commands)
+    return f"{kind} {name}" + (" (shadowed by the built-in)" if shadowed else "")
 
 
 def _recipe(name: str, as_json: bool) -> None:

@@ -59,7 +59,7 @@ def draw(path: str, model: Any, table: Any, data: str, name: str) -> None:
 
     from clusterkit import plots
     from clusterkit.core.outcomes import Domain
-    from clusterkit.plots._figure import SIZE, fit_height
+    from clusterkit.plots.figure import SIZE, fit_height
 
     space, outcome = model.space_, model.outcome_
     has_border = isinstance(outcome, Domain) and space.points.shape[1] <= MOST_COORDINATES

@@ -250,7 +250,7 @@ def _draw(path: str, ranking: Any) -> None:
     from matplotlib.figure import Figure
 
     from clusterkit import plots
-    from clusterkit.plots._figure import SIZE
+    from clusterkit.plots.figure import SIZE
 
     figure = Figure(figsize=SIZE, layout="constrained")
     plots.search_curve(ranking, ax=figure.subplots())

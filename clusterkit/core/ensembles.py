@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import SupportsInt, TypeAlias, TypeGuard
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -18,6 +18,7 @@ from clusterkit._typing import Array, ArrayLike, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import checked, cluster_limit
+from clusterkit.core.params import is_count
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.registry import registry
 from clusterkit.core.run import fit
@@ -75,9 +76,9 @@ def cluster_range(k_rule: ClusterRange, n: int) -> tuple[int, int]:
     """
     if isinstance(k_rule, str) and k_rule in RULES:
         low, high = 2, cluster_limit(n, k_rule)
-    elif _is_count(k_rule):
+    elif is_count(k_rule):
         low = high = int(k_rule)
-    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(_is_count, k_rule)):
+    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(is_count, k_rule)):
         low, high = map(int, k_rule)
     else:
         low, high = 1, 0
@@ -86,10 +87,6 @@ def cluster_range(k_rule: ClusterRange, n: int) -> tuple[int, int]:
             f"k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, got {k_rule!r}"
         )
     return min(low, n), min(high, n)
-
-
-def _is_count(value: object) -> TypeGuard[SupportsInt]:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def draw_members(

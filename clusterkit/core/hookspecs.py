@@ -90,7 +90,10 @@ def clusterkit_commands() -> dict[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
-    """Readers of data files by ending, ``".arrow"``: the place of a function from a path to a table of columns."""
+    """Readers of data files by ending, such as ``".arrow"``.
+
+    Each is the place of a function from the path of a file to a mapping of column names to arrays of shape (n,).
+    """
 
 
 @hookspec

@@ -95,13 +95,13 @@ def by_appearance(labels: Labels) -> Labels:
     >>> by_appearance(np.array([7, -1, 3, 7])).tolist()
     [0, -1, 1, 0]
     """
-    found = np.full(len(labels), NOISE, dtype=np.int64)
+    numbered = np.full(len(labels), NOISE, dtype=np.int64)
     known = labels != NOISE
     _, first, inverse = np.unique(labels[known], return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    found[known] = rank[inverse]
-    return found
+    numbered[known] = rank[inverse]
+    return numbered
 
 
 def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | None = None) -> Labels:
@@ -131,14 +131,14 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
     called = [f"labelings[{i}]" for i in range(len(parts))] if names is None else list(names)
     if len(called) != len(parts):
         raise InvalidData(f"{len(called)} names are given for {len(parts)} labelings")
-    found = [_vector(part, name) for part, name in zip(parts, called, strict=True)]
-    for other, name in zip(found, called, strict=True):
-        if len(other) != len(found[0]):
+    vectors = [_vector(part, name) for part, name in zip(parts, called, strict=True)]
+    for other, name in zip(vectors, called, strict=True):
+        if len(other) != len(vectors[0]):
             raise InvalidData(
-                f"all labelings must be of the same samples: {called[0]} has {len(found[0])} labels, "
+                f"all labelings must be of the same samples: {called[0]} has {len(vectors[0])} labels, "
                 f"{name} has {len(other)}"
             )
-    return np.stack(found)
+    return np.stack(vectors)
 
 
 def _vector(part: ArrayLike, name: str) -> Labels:

@@ -252,6 +252,8 @@ class Registry:
         expected = None
         if entry.kind == "command":  # click is not imported here: what can be invoked in a context is a command
             expected = None if hasattr(target, "make_context") and hasattr(target, "invoke") else "click command"
+        elif entry.kind == "reader":
+            expected = None if callable(target) else "function"
         elif entry.kind in ABSTRACT_NAMES:
             base = _abstract()[entry.kind]
             expected = None if isinstance(target, type) and issubclass(target, base) else base.__name__

@@ -16,7 +16,7 @@ from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
-from clusterkit.metrics._labels import Noise, check_noise, number_clusters
+from clusterkit.metrics.labels import Noise, check_noise, number_clusters
 
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 
@@ -33,6 +33,7 @@ SHARE = 0.8
 """Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
 
 ENSEMBLE = {"n_members": 10, "k_rule": "sqrt"}
+"""Arguments of `clusterkit.ensemble` for the default ensemble; its members have up to √n clusters, as candidates do."""
 
 
 @final
@@ -161,7 +162,7 @@ def _members(X: Any, members_or_arguments: ArrayLike | Mapping[str, Any] | None,
     except TypeError as error:
         raise InvalidParameter(f"search: ensemble={members_or_arguments!r}: {error}") from None
     if len(members) < arguments["n_members"]:
-        # Ctrl-C: a part of an ensemble gives scores that cannot be compared with the others
+        # after Ctrl-C; scores by a part of an ensemble cannot be compared with the others
         raise KeyboardInterrupt
     return members
 

@@ -62,7 +62,7 @@ exact_on_training_
     >>> from clusterkit import recipe
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
-    >>> model = recipe("emmc-multistart", n_clusters=2, n_init=5, n_maps=2, random_state=0).fit(X)
+    >>> model = recipe("emmc-multistart", n_clusters=2, n_maps=2, random_state=0).fit(X)
     >>> model.agreement_
     1.0
     """

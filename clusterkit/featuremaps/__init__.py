@@ -6,51 +6,21 @@ the Gaussian kernel. Each file has one map; `_affine.py` has the scaling that mi
 >>> from clusterkit.featuremaps import Rbf
 >>> Rbf(gamma=0.5).gamma
 0.5
+
+The classes load on first use. Type checkers know them by their own modules, for example
+``from clusterkit.featuremaps.rbf import Rbf``.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-__all__ = [
-    "Elm",
-    "Identity",
-    "LogTfIdf",
-    "MinMax",
-    "Pca",
-    "Rbf",
-    "ZScore",
-]
-
-_HOME = {
-    "Elm": "clusterkit.featuremaps.elm",
-    "Identity": "clusterkit.featuremaps.identity",
-    "LogTfIdf": "clusterkit.featuremaps.log_tfidf",
-    "MinMax": "clusterkit.featuremaps.minmax",
-    "Pca": "clusterkit.featuremaps.pca",
-    "Rbf": "clusterkit.featuremaps.rbf",
-    "ZScore": "clusterkit.featuremaps.zscore",
-}
-"""The module of each class. Classes load on first use, so that importing the package loads none of them."""
-
-if TYPE_CHECKING:
-    from clusterkit.featuremaps.elm import Elm
-    from clusterkit.featuremaps.identity import Identity
-    from clusterkit.featuremaps.log_tfidf import LogTfIdf
-    from clusterkit.featuremaps.minmax import MinMax
-    from clusterkit.featuremaps.pca import Pca
-    from clusterkit.featuremaps.rbf import Rbf
-    from clusterkit.featuremaps.zscore import ZScore
+from clusterkit.core.class_names import built_in_class, built_in_class_names
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    return built_in_class("featuremap", name, __name__)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return built_in_class_names("featuremap")

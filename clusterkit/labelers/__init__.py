@@ -13,4 +13,21 @@ samples and, if possible, a function that labels new ones. What it can read depe
 
 `_outliers_and_prediction.py` is shared by the labelers of domains: numbering, outliers, small components, and labels
 of new samples. The mathematics of domains is in the package `clusterkit.level_sets`.
+
+The classes load on first use. Type checkers know them by their own modules, for example
+``from clusterkit.labelers.codecs.argmax import Argmax``.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterkit.core.class_names import built_in_class, built_in_class_names
+
+
+def __getattr__(name: str) -> Any:
+    return built_in_class("labeler", name, __name__)
+
+
+def __dir__() -> list[str]:
+    return built_in_class_names("labeler")

@@ -197,7 +197,7 @@ class Components:
 
     def certify(self) -> None:
         """Reject all pairs of different components, by pairs of tree nodes, or join those that belong together."""
-        tree = ComponentTree.of(self.points, roots(self.parent), LEAF).arrays
+        tree = ComponentTree.of(self.points, roots(self.parent), LEAF)
         order = sample_order(self.contour.n_segment_points)
         stack = np.zeros((1024, 3), dtype=np.int64)
         stack[0, 2] = order[0]
@@ -206,7 +206,10 @@ class Components:
         is_mapped = is_mapped and self.points.shape[1] in DIMENSIONS
         cells = CellMap.of(self.points, contour).arrays if is_mapped else None
         while top:
-            arguments = stack, top, self.contour.budget, tree, self.parent, self.samples, contour, order
-            top, sums = reject_pairs(*arguments) if cells is None else reject_pairs_mapped(*arguments, cells)
+            arguments = stack, top, self.contour.budget, tree.arrays, self.parent, self.samples, contour, order
+            if cells is None:
+                top, sums = reject_pairs(*arguments)
+            else:
+                top, sums = reject_pairs_mapped(*arguments, tree.boxes, cells)
             self.sums += sums
             tell(Report(self.stage, self.sums, None))

@@ -135,23 +135,23 @@ def _cell(value: Any, c: Any, cells: Any) -> Any:
 
 
 @njit
-def _range(a: Any, b: Any, c: Any, position: Any, tree: Any, cells: Any) -> Any:
+def _range(a: Any, b: Any, c: Any, position: Any, boxes: Any, cells: Any) -> Any:
     """First cell and last cell + 1, along axis c, that points at a position of segments between two boxes may be in."""
     origin, rate, count = cells.origin[c], cells.rate[c], cells.states.shape[c]
-    lowest = tree.low[a, c] + position * (tree.low[b, c] - tree.low[a, c])
-    highest = tree.high[a, c] + position * (tree.high[b, c] - tree.high[a, c])
+    lowest = boxes.low[a, c] + position * (boxes.low[b, c] - boxes.low[a, c])
+    highest = boxes.high[a, c] + position * (boxes.high[b, c] - boxes.high[a, c])
     first = math.floor((lowest - origin) * rate - MARGIN)
     last = math.floor((highest - origin) * rate + MARGIN)
     return min(max(first, 0), count - 1), min(max(last, 0), count - 1) + 1
 
 
 @njit
-def _all_outside(a: Any, b: Any, position: Any, tree: Any, cells: Any) -> Any:
+def _all_outside(a: Any, b: Any, position: Any, boxes: Any, cells: Any) -> Any:
     """Whether all points at a position of segments between the boxes of two nodes are in cells outside."""
     states, table = cells.states, cells.table
-    i, p = _range(a, b, 0, position, tree, cells)
-    j, q = _range(a, b, 1, position, tree, cells)
-    k, r = (0, 1) if states.shape[2] == 1 else _range(a, b, 2, position, tree, cells)
+    i, p = _range(a, b, 0, position, boxes, cells)
+    j, q = _range(a, b, 1, position, boxes, cells)
+    k, r = (0, 1) if states.shape[2] == 1 else _range(a, b, 2, position, boxes, cells)
     total = table[p, q, r] - table[i, q, r] - table[p, j, r] - table[p, q, k]
     total += table[i, j, r] + table[i, q, k] + table[p, j, k] - table[i, j, k]
     return total <= 0
@@ -177,65 +177,55 @@ def _segment_state(i: Any, j: Any, points: Any, order: Any, cells: Any) -> Any:
 
 @njit
 def reject_pairs_mapped(
-    stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, cells: Any
-) -> Any:
+    stack: Any, top: Any, budget: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, boxes: Any,
+    cells: Any,
+) -> Any:  # fmt: skip
     """As `reject_pairs` of `_reject_by_tree_jit`, by look-ups; kernel sums only for segments with undecided cells."""
-    points = samples.points
-    m = contour.n_segment_points
+    rows, start, stop, children, single, _, radius = tree
+    points, m = samples.points, contour.n_segment_points
     work, sums = segment_workspace(points.shape[1], contour), np.zeros(1, dtype=np.int64)
     look_ups = 0
     while top > 0 and sums[0] + look_ups // LOOK_UPS < budget:
         top -= 1
         a, b, hint = stack[top, 0], stack[top, 1], stack[top, 2]
         if a == b:
-            if not tree.single[a]:
-                one, other = tree.children[a, 0], tree.children[a, 1]
+            if not single[a]:
+                one, other = children[a, 0], children[a, 1]
                 stack[top, 0], stack[top, 1] = one, one
                 stack[top + 1, 0], stack[top + 1, 1] = other, other
                 stack[top + 2, 0], stack[top + 2, 1], stack[top + 2, 2] = one, other, order[0]
                 top += 3
             continue
-        first_a, first_b = tree.order[tree.start[a]], tree.order[tree.start[b]]
-        if tree.single[a] and tree.single[b] and find(parent, first_a) == find(parent, first_b):
+        if single[a] and single[b] and find(parent, rows[start[a]]) == find(parent, rows[start[b]]):
             continue
-        rejected = _all_outside(a, b, hint / (m + 1), tree, cells)
+        rejected = _all_outside(a, b, hint / (m + 1), boxes, cells)
         if not rejected:
             for t in range(len(order)):
-                if _all_outside(a, b, order[t] / (m + 1), tree, cells):
+                if _all_outside(a, b, order[t] / (m + 1), boxes, cells):
                     rejected, hint = True, order[t]
                     break
             look_ups += len(order)
         if rejected:
             continue
-        leaf_a, leaf_b = tree.children[a, 0] < 0, tree.children[b, 0] < 0
+        leaf_a, leaf_b = children[a, 0] < 0, children[b, 0] < 0
         if leaf_a and leaf_b:
-            look_ups += m * _test_pairs(a, b, tree, parent, samples, contour, order, cells, work, sums)
-        elif leaf_b or (not leaf_a and tree.radius[a] >= tree.radius[b]):
+            for p in range(start[a], stop[a]):
+                for q in range(start[b], stop[b]):
+                    i, j = min(rows[p], rows[q]), max(rows[p], rows[q])
+                    if find(parent, i) == find(parent, j):
+                        continue
+                    look_ups += m
+                    state = _segment_state(i, j, points, order, cells)
+                    if state == UNDECIDED and not first_outside(i, j, samples, contour, work, sums):
+                        state = INSIDE
+                    if state == INSIDE:
+                        join(parent, i, j)
+        elif leaf_b or (not leaf_a and radius[a] >= radius[b]):
             for side in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = tree.children[a, side], b, hint
+                stack[top, 0], stack[top, 1], stack[top, 2] = children[a, side], b, hint
                 top += 1
         else:
             for side in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = a, tree.children[b, side], hint
+                stack[top, 0], stack[top, 1], stack[top, 2] = a, children[b, side], hint
                 top += 1
     return top, sums[0]
-
-
-@njit
-def _test_pairs(
-    a: Any, b: Any, tree: Any, parent: Any, samples: Any, contour: Any, order: Any, cells: Any, work: Any, sums: Any
-) -> Any:
-    """Join points of leaf a and leaf b whose segments are inside; the number of segments looked up."""
-    points = samples.points
-    tested = 0
-    for p in range(tree.start[a], tree.stop[a]):
-        for q in range(tree.start[b], tree.stop[b]):
-            one, other = tree.order[p], tree.order[q]
-            i, j = min(one, other), max(one, other)
-            if find(parent, i) == find(parent, j):
-                continue
-            tested += 1
-            state = _segment_state(i, j, points, order, cells)
-            if state == INSIDE or (state == UNDECIDED and not first_outside(i, j, samples, contour, work, sums)):
-                join(parent, i, j)
-    return tested

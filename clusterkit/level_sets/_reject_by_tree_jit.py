@@ -16,7 +16,6 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array
 from clusterkit.level_sets._ball_bounds_jit import (
-    BallWorkspace,
     ball_workspace,
     expansion,
     is_outside,
@@ -24,7 +23,7 @@ from clusterkit.level_sets._ball_bounds_jit import (
     third_derivative,
     value_terms,
 )
-from clusterkit.level_sets._segments_jit import SegmentWorkspace, first_outside, segment_workspace
+from clusterkit.level_sets._segments_jit import first_outside, segment_workspace
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.near_jit import near_sum
 
@@ -70,25 +69,27 @@ class _PairWorkspace(NamedTuple):
     bounds: Array
 
 
-class _RejectionWorkspace(NamedTuple):
-    """Work space of `reject_pairs`.
+class _SamplePoint(NamedTuple):
+    """The ball that holds a sample point of all segments between two nodes, and the kernel sum at its centre.
 
     Parameters
     ----------
-    segment : SegmentWorkspace
-    ball : BallWorkspace
-    pairs : _PairWorkspace
-    y : ndarray of shape (d,)
-        A sample point.
-    sums : ndarray of shape (1,)
-        Counter of kernel sums.
+    k : int
+        Sample number.
+    position : float
+        Position on the segments.
+    reach : float
+        Radius of the ball.
+    value : float
+    near : int
+        Number of blocks near the ball.
     """
 
-    segment: SegmentWorkspace
-    ball: BallWorkspace
-    pairs: _PairWorkspace
-    y: Array
-    sums: Array
+    k: int
+    position: float
+    reach: float
+    value: float
+    near: int
 
 
 def sample_order(n_segment_points: int) -> Array:
@@ -128,38 +129,74 @@ def reject_pairs(
     sums : int
         Kernel sums evaluated.
     """
-    work = _workspace(samples.points.shape[1], contour)
-    while top > 0 and work.sums[0] < budget:
+    points = samples.points
+    m, level, blocks = contour
+    rows, start, stop, children, single, centre, radius = tree
+    d = points.shape[1]
+    segment, ball, pairs = segment_workspace(d, contour), ball_workspace(d, blocks), _pair_workspace(d)
+    y, sums = np.empty(d), np.zeros(1, dtype=np.int64)
+    left = pairs.left
+    low = level * (1.0 - 1e-9)
+    while top > 0 and sums[0] < budget:
         top -= 1
         a, b, hint = stack[top, 0], stack[top, 1], stack[top, 2]
         if a == b:
-            if not tree.single[a]:
-                one, other = tree.children[a, 0], tree.children[a, 1]
-                _push(stack, top, one, one, hint)
-                _push(stack, top + 1, other, other, hint)
-                _push(stack, top + 2, one, other, hint)
-                top += 3
+            if not single[a]:
+                top = _push_parts(stack, top, children[a, 0], children[a, 1], hint)
             continue
-        first_a, first_b = tree.order[tree.start[a]], tree.order[tree.start[b]]
-        if tree.single[a] and tree.single[b] and find(parent, first_a) == find(parent, first_b):
+        if single[a] and single[b] and find(parent, rows[start[a]]) == find(parent, rows[start[b]]):
             continue
-        rejected, best, rest = _reject_together(a, b, hint, tree, samples, contour, order, work)
-        if not rejected and not _tested_singly(a, b, best, rest, tree, parent, samples, contour, work):
-            top = _push_children(a, b, best, tree, stack, top)
-    return top, work.sums[0]
+        # the bound at one sample number after the other, until it rejects all pairs or few of them are left
+        count_a, count_b = stop[a] - start[a], stop[b] - start[b]
+        rejected, best, least, rest = False, hint, np.inf, -1
+        for step in range(-1, len(order)):
+            k = hint if step < 0 else order[step]
+            if step >= 0 and _is_skipped(step, k == hint, rest):
+                continue
+            position = k / (m + 1)
+            for c in range(d):
+                y[c] = centre[a, c] + position * (centre[b, c] - centre[a, c])
+            reach = ((1.0 - position) * radius[a] + position * radius[b]) * (1.0 + 1e-9)
+            value, near = value_terms(y, reach, blocks, ball)
+            sums[0] += 1
+            if value < low and is_outside(y, reach, value, near, low, blocks, ball):
+                rejected = True
+                break
+            if value < least:
+                best, least = k, value
+            if value < low and reach <= EXPANSION_REACH and count_a * count_b >= FEW:
+                at = _SamplePoint(k, position, reach, value, near)
+                rejected, rest = _reject_by_expansion(a, b, at, best, rest, tree, points, contour, ball, pairs, y, sums)
+                if rejected or (rest <= FEW if rest >= 0 else step < 0):
+                    break
+        if rejected:
+            continue
+        leaves = children[a, 0] < 0 and children[b, 0] < 0
+        if leaves and count_a * count_b > BLOCK * BLOCK:
+            # large leaves consist of equal points
+            for p in range(start[a], stop[a]):
+                for q in range(start[b], stop[b]):
+                    _test_pair(rows[p], rows[q], best, parent, samples, contour, segment, y, sums)
+        elif leaves or 0 <= rest <= max(TESTED, count_a * count_b // 10):
+            if rest < 0:
+                rest = _all_pairs(count_a, count_b, best, pairs)
+            for pair in range(rest):
+                i, j = rows[start[a] + left[pair, 0]], rows[start[b] + left[pair, 1]]
+                _test_pair(i, j, left[pair, 2], parent, samples, contour, segment, y, sums)
+        else:
+            top = _push_children(stack, top, a, b, best, children, radius)
+    return top, sums[0]
 
 
 @njit
-def _workspace(d: Any, contour: Any) -> Any:
-    pairs = _PairWorkspace(
+def _pair_workspace(d: Any) -> Any:
+    return _PairWorkspace(
         np.empty((2 * BLOCK, d)),
         np.empty((2 * BLOCK, d)),
         np.empty((2 * BLOCK, 2)),
         np.empty((BLOCK * BLOCK, 3), dtype=np.int64),
         np.empty(BLOCK * BLOCK),
     )
-    ball, segment = ball_workspace(d, contour.blocks), segment_workspace(d, contour)
-    return _RejectionWorkspace(segment, ball, pairs, np.empty(d), np.zeros(1, dtype=np.int64))
 
 
 @njit
@@ -168,94 +205,60 @@ def _push(stack: Any, top: Any, a: Any, b: Any, hint: Any) -> Any:
 
 
 @njit
-def _push_children(a: Any, b: Any, hint: Any, tree: Any, stack: Any, top: Any) -> Any:
+def _push_parts(stack: Any, top: Any, one: Any, other: Any, hint: Any) -> Any:
+    """Replace the pair of a node with itself by the pairs of its two children; the new top of the stack."""
+    _push(stack, top, one, one, hint)
+    _push(stack, top + 1, other, other, hint)
+    _push(stack, top + 2, one, other, hint)
+    return top + 3
+
+
+@njit
+def _push_children(stack: Any, top: Any, a: Any, b: Any, hint: Any, children: Any, radius: Any) -> Any:
     """Replace a pair by two: the node with the larger radius is divided. Returns the new top of the stack."""
-    leaf_a, leaf_b = tree.children[a, 0] < 0, tree.children[b, 0] < 0
-    if leaf_b or (not leaf_a and tree.radius[a] >= tree.radius[b]):
-        _push(stack, top, tree.children[a, 0], b, hint)
-        _push(stack, top + 1, tree.children[a, 1], b, hint)
+    leaf_a, leaf_b = children[a, 0] < 0, children[b, 0] < 0
+    if leaf_b or (not leaf_a and radius[a] >= radius[b]):
+        _push(stack, top, children[a, 0], b, hint)
+        _push(stack, top + 1, children[a, 1], b, hint)
     else:
-        _push(stack, top, a, tree.children[b, 0], hint)
-        _push(stack, top + 1, a, tree.children[b, 1], hint)
+        _push(stack, top, a, children[b, 0], hint)
+        _push(stack, top + 1, a, children[b, 1], hint)
     return top + 2
 
 
 @njit
-def _reject_together(
-    a: Any, b: Any, hint: Any, tree: Any, samples: Any, contour: Any, order: Any, work: Any
+def _is_skipped(step: Any, is_hint: Any, rest: Any) -> Any:
+    """Whether a position is left out: tried already, or late and not of small nodes of which many pairs are left."""
+    return is_hint or (step >= SPREAD and rest <= TESTED)
+
+
+@njit
+def _reject_by_expansion(
+    a: Any, b: Any, at: Any, best: Any, rest: Any, tree: Any, points: Any, contour: Any, ball: Any, pairs: Any, y: Any,
+    sums: Any,
 ) -> Any:  # fmt: skip
-    """Try to reject all pairs of two nodes by the bound at one sample number, that of `hint` first.
+    """Try an expansion to third order of the kernel sum about `y`, the centre of the ball of a `_SamplePoint`.
 
     Returns
     -------
     rejected : bool
-        Whether no segment between the nodes is inside.
-    best : int
-        The sample number with the lowest kernel sum at the centre of its ball.
+        Whether it rejects all pairs at once.
     rest : int
-        Number of pairs of small nodes that expansions did not reject, in ``work.pairs.left``; -1 if none was made.
+        Number of pairs of small nodes that remain in ``pairs.left``, of the first `rest` before (all, if that is -1);
+        -1 for larger nodes.
     """
-    m, level, blocks = contour
-    ball, y, sums = work.ball, work.y, work.sums
-    low = level * (1.0 - 1e-9)
+    k, position, reach, value, near = at
+    low = contour.level * (1.0 - 1e-9)
+    steep = expansion(y, value, near, contour.blocks, ball)
+    third = third_derivative(reach, near, contour.blocks, ball) / 6.0
+    sums[0] += 1 + len(y) // 4
     count_a, count_b = tree.stop[a] - tree.start[a], tree.stop[b] - tree.start[b]
-    small = count_a <= BLOCK and count_b <= BLOCK
-    best, least, rest = hint, np.inf, -1
-    for step in range(-1, len(order)):
-        k = hint if step < 0 else order[step]
-        # positions after the first `SPREAD` only for small nodes of which many pairs are left
-        if step >= 0 and (k == hint or (step >= SPREAD and rest <= TESTED)):
-            continue
-        position = k / (m + 1)
-        for c in range(len(y)):
-            y[c] = tree.centre[a, c] + position * (tree.centre[b, c] - tree.centre[a, c])
-        reach = ((1.0 - position) * tree.radius[a] + position * tree.radius[b]) * (1.0 + 1e-9)
-        value, near = value_terms(y, reach, blocks, ball)
-        sums[0] += 1
-        if value < low and is_outside(y, reach, value, near, low, blocks, ball):
-            return True, best, rest
-        if value < least:
-            best, least = k, value
-        if value >= low or reach > EXPANSION_REACH or count_a * count_b < FEW:
-            continue
-        steep = expansion(y, value, near, blocks, ball)
-        third = third_derivative(reach, near, blocks, ball) / 6.0
-        sums[0] += 1 + len(y) // 4
-        if small:
-            if rest < 0:
-                rest = _all_pairs(count_a, count_b, best, work.pairs)
-            rest = _pairs_left(k, position, a, b, tree, samples.points, value, third, low, work, rest)
-            if rest <= FEW:
-                break
-        elif value + reach * (steep + reach * (0.5 * largest_eigenvalue(ball.hessian) + third * reach)) < low:
-            return True, best, rest
-        elif step < 0:
-            break
-    return False, best, rest
-
-
-@njit
-def _tested_singly(
-    a: Any, b: Any, best: Any, rest: Any, tree: Any, parent: Any, samples: Any, contour: Any, work: Any
-) -> Any:
-    """Test the remaining pairs one by one if they are few or the nodes cannot be divided; whether that was done."""
-    count_a, count_b = tree.stop[a] - tree.start[a], tree.stop[b] - tree.start[b]
-    leaves = tree.children[a, 0] < 0 and tree.children[b, 0] < 0
-    if leaves and count_a * count_b > BLOCK * BLOCK:
-        # a large leaf consists of equal points
-        for p in range(tree.start[a], tree.stop[a]):
-            for q in range(tree.start[b], tree.stop[b]):
-                _test_pair(tree.order[p], tree.order[q], best, parent, samples, contour, work)
-        return True
-    if leaves or 0 <= rest <= max(TESTED, count_a * count_b // 10):
-        if rest < 0:
-            rest = _all_pairs(count_a, count_b, best, work.pairs)
-        left = work.pairs.left
-        for pair in range(rest):
-            i, j = tree.order[tree.start[a] + left[pair, 0]], tree.order[tree.start[b] + left[pair, 1]]
-            _test_pair(i, j, left[pair, 2], parent, samples, contour, work)
-        return True
-    return False
+    if count_a > BLOCK or count_b > BLOCK:
+        bound = value + reach * (steep + reach * (0.5 * largest_eigenvalue(ball.hessian) + third * reach))
+        return bound < low, -1
+    if rest < 0:
+        rest = _all_pairs(count_a, count_b, best, pairs)
+    return False, _pairs_left(k, position, a, b, tree, points, value, third, low, ball, pairs, rest)
 
 
 @njit
@@ -270,8 +273,8 @@ def _all_pairs(count_a: Any, count_b: Any, k: Any, pairs: Any) -> Any:
 
 @njit
 def _pairs_left(
-    k: Any, position: Any, a: Any, b: Any, tree: Any, points: Any, value: Any, third: Any, low: Any, work: Any,
-    rest: Any,
+    k: Any, position: Any, a: Any, b: Any, tree: Any, points: Any, value: Any, third: Any, low: Any, ball: Any,
+    pairs: Any, rest: Any,
 ) -> Any:  # fmt: skip
     """Of the first `rest` pairs left keep those whose sample point k may be inside by the expansion to third order.
 
@@ -279,8 +282,8 @@ def _pairs_left(
     and one inner product.
     """
     order, start, stop, centre = tree.order, tree.start, tree.stop, tree.centre
-    offsets, images, terms, left, bounds = work.pairs
-    gradient, hessian = work.ball.gradient, work.ball.hessian
+    offsets, images, terms, left, bounds = pairs
+    gradient, hessian = ball.gradient, ball.hessian
     d = points.shape[1]
     count_a, count_b = stop[a] - start[a], stop[b] - start[b]
     for p in range(count_a + count_b):
@@ -318,9 +321,9 @@ def _pairs_left(
 
 
 @njit
-def _test_pair(i: Any, j: Any, k: Any, parent: Any, samples: Any, contour: Any, work: Any) -> Any:
+def _test_pair(i: Any, j: Any, k: Any, parent: Any, samples: Any, contour: Any, segment: Any, y: Any, sums: Any) -> Any:
     """Join i and j if the segment between them is inside; sample number k, counted from i, is evaluated first."""
-    points, y = samples.points, work.y
+    points = samples.points
     m, level, blocks = contour
     if find(parent, i) == find(parent, j):
         return
@@ -330,8 +333,6 @@ def _test_pair(i: Any, j: Any, k: Any, parent: Any, samples: Any, contour: Any, 
     position = k / (m + 1)
     for c in range(len(y)):
         y[c] = points[i, c] + position * (points[j, c] - points[i, c])
-    work.sums[0] += 1
-    if near_sum(y, blocks, work.segment.squares) >= level and not first_outside(
-        i, j, samples, contour, work.segment, work.sums
-    ):
+    sums[0] += 1
+    if near_sum(y, blocks, segment.squares) >= level and not first_outside(i, j, samples, contour, segment, sums):
         join(parent, i, j)

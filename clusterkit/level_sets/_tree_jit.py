@@ -14,21 +14,26 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array
 
-__all__ = ["ComponentTree", "TreeArrays"]
+__all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
 
 
 class TreeArrays(NamedTuple):
-    """The part of a `ComponentTree` that compiled functions use, with the shapes given there."""
+    """The nodes of a `ComponentTree` for compiled functions, with the shapes given there."""
 
     order: Array
     start: Array
     stop: Array
     children: Array
     single: Array
-    low: Array
-    high: Array
     centre: Array
     radius: Array
+
+
+class BoxArrays(NamedTuple):
+    """The boxes of a `ComponentTree` for compiled functions, with the shapes given there."""
+
+    low: Array
+    high: Array
 
 
 @final
@@ -67,7 +72,12 @@ class ComponentTree:
     @property
     def arrays(self) -> TreeArrays:
         """The argument `tree` of compiled functions."""
-        return TreeArrays(*attrs.astuple(self, recurse=False))
+        return TreeArrays(self.order, self.start, self.stop, self.children, self.single, self.centre, self.radius)
+
+    @property
+    def boxes(self) -> BoxArrays:
+        """The argument `boxes` of compiled functions."""
+        return BoxArrays(self.low, self.high)
 
     @classmethod
     def of(cls, points: Array, parent: Array, leaf: int) -> ComponentTree:

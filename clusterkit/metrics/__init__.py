@@ -11,16 +11,16 @@ value is nan.
 
 ``table.py`` has the contingency table, ``matching.py`` accuracy and purity, ``pairs.py`` the Rand index, plain and
 adjusted, ``information.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
-``density.py`` with ``_density_jit.py`` DBCV, and ``_labels.py`` the checks of labels. Each function cites its source.
+``density.py`` with ``_density_jit.py`` DBCV, and ``labels.py`` the checks of labels. Each function cites its source.
 This is a low layer: it imports only numerics.
 """
 
 from __future__ import annotations
 
-from clusterkit.metrics._labels import Noise
 from clusterkit.metrics.density import dbcv
 from clusterkit.metrics.information import anmi, nmi
 from clusterkit.metrics.internal import compactness, davies_bouldin
+from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.matching import clustering_accuracy, purity, purity_by_class
 from clusterkit.metrics.pairs import adjusted_rand, rand_index
 from clusterkit.metrics.table import Contingency, contingency

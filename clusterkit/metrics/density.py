@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clusterkit.metrics._labels import Noise
 from clusterkit.metrics.internal import _clustered
+from clusterkit.metrics.labels import Noise
 
 __all__ = ["dbcv"]
 

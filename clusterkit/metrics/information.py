@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clusterkit.metrics._labels import Noise, check_labels
+from clusterkit.metrics.labels import Noise, check_labels
 from clusterkit.metrics.table import Counts, contingency
 
 Average = Literal["arithmetic", "geometric", "min", "max"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clusterkit.metrics._labels import Noise, check_labels, check_noise, number_clusters
+from clusterkit.metrics.labels import Noise, check_labels, check_noise, number_clusters
 
 BLOCK_DISTANCES = 2**20
 """Distances computed at a time: 8 MiB."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clusterkit.metrics._labels import Noise
+from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.table import Contingency, contingency
 
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clusterkit.metrics._labels import Noise
+from clusterkit.metrics.labels import Noise
 from clusterkit.metrics.table import Contingency, Counts, contingency
 
 _INT64_SAFE = 2**31

@@ -8,12 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clusterkit.metrics._labels import Noise, check_noise, check_pair, number_clusters
+from clusterkit.metrics.labels import Noise, check_noise, check_pair, number_clusters
 
 MAX_DENSE_CELLS = 10_000_000
 """Tables with more cells than this (80 MB of int64) are never stored densely."""
 
 Counts = NDArray[np.int64]
+"""Numbers of samples: int64, so that sums of squares stay exact for up to 2**31 samples."""
 
 
 @attrs.frozen(eq=False)

@@ -1,7 +1,7 @@
 """Plots of fits; matplotlib (the extra ``plots``) is imported only when something is drawn.
 
 Every function takes matplotlib axes or makes some, draws on them, and returns them. Each function is in the module of
-the same name with an underscore; ``_figure.py`` has axes, colours and legends, ``_projection.py`` the two coordinates
+the same name with an underscore; ``figure.py`` has axes, colours and legends, ``_projection.py`` the two coordinates
 of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots

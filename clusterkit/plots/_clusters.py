@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
-from clusterkit.plots._figure import axes_for, check_axes, draw_points, finish, frame, of_clusters
 from clusterkit.plots._fitted_model import labels_of, names_of, rows_of
 from clusterkit.plots._projection import Projection
+from clusterkit.plots.figure import axes_for, check_axes, draw_points, finish, frame, of_clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

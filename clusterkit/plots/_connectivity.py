@@ -12,7 +12,9 @@ from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.params import check_count
 from clusterkit.plots._contours import draw_domain, projection_of
-from clusterkit.plots._figure import (
+from clusterkit.plots._fitted_model import FittedDomain
+from clusterkit.plots._projection import Projection
+from clusterkit.plots.figure import (
     FAINT,
     INK,
     LEGEND_ENTRIES,
@@ -27,8 +29,6 @@ from clusterkit.plots._figure import (
     raster,
     styles_of,
 )
-from clusterkit.plots._fitted_model import FittedDomain
-from clusterkit.plots._projection import Projection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

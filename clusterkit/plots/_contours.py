@@ -13,7 +13,9 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.params import check_count
 from clusterkit.core.transform import block_plan
-from clusterkit.plots._figure import (
+from clusterkit.plots._fitted_model import FittedDomain, Supports
+from clusterkit.plots._projection import Projection
+from clusterkit.plots.figure import (
     INK,
     LEGEND_ENTRIES,
     axes_for,
@@ -25,8 +27,6 @@ from clusterkit.plots._figure import (
     point_size,
     raster,
 )
-from clusterkit.plots._fitted_model import FittedDomain, Supports
-from clusterkit.plots._projection import Projection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
+from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:
-    from clusterkit.plots._figure import AxesArray, ObjectArray
+    from clusterkit.plots.figure import AxesArray, ObjectArray
 
 __all__ = ["edsvc_curves"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter, nearest_names
 from clusterkit.estimators.search import Candidate, SearchResult
-from clusterkit.plots._figure import COLORS, FAINT, INK, axes_for, check_axes, frame
+from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

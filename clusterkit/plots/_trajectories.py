@@ -14,7 +14,8 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.params import is_count
 from clusterkit.plots._contours import draw_domain, projection_of
-from clusterkit.plots._figure import (
+from clusterkit.plots._fitted_model import FittedDomain
+from clusterkit.plots.figure import (
     FAINT,
     INK,
     LEGEND_ENTRIES,
@@ -28,7 +29,6 @@ from clusterkit.plots._figure import (
     raster,
     styles_of,
 )
-from clusterkit.plots._fitted_model import FittedDomain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ import numpy as np
 from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.drivers.width_path import WidthPath
-from clusterkit.plots._figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
+from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 
 if TYPE_CHECKING:
-    from clusterkit.plots._figure import AxesArray, ObjectArray
+    from clusterkit.plots.figure import AxesArray, ObjectArray
 
 __all__ = ["plateaus", "width_path"]
 

@@ -22,84 +22,21 @@ equal_size
 >>> from clusterkit.solvers import Ridge
 >>> Ridge(C=2.0).name
 'ridge'
+
+The classes load on first use. Type checkers know them by their own modules, for example
+``from clusterkit.solvers.regression.ridge import Ridge``.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-__all__ = [
-    "Centroids",
-    "ConvexNmf",
-    "Cpm3c",
-    "Cpmmc",
-    "Equal",
-    "FuzzyCMeans",
-    "GeoClust",
-    "Gmmc",
-    "LapGmm",
-    "Lmsvc",
-    "Ncut",
-    "Nmf",
-    "Psvdd",
-    "Ridge",
-    "Subsampled",
-    "Svdd",
-    "Svm",
-    "Svr",
-]
-
-_HOME = {
-    "Centroids": "clusterkit.solvers.means.centroids",
-    "ConvexNmf": "clusterkit.solvers.factorisation.convex_nmf",
-    "Cpm3c": "clusterkit.solvers.cutting_plane.cpm3c",
-    "Cpmmc": "clusterkit.solvers.cutting_plane.cpmmc",
-    "Equal": "clusterkit.solvers.equal_size.equal",
-    "FuzzyCMeans": "clusterkit.solvers.means.fuzzy_cmeans",
-    "GeoClust": "clusterkit.solvers.equal_size.geoclust",
-    "Gmmc": "clusterkit.solvers.max_cut.gmmc",
-    "LapGmm": "clusterkit.solvers.graph.lapgmm",
-    "Lmsvc": "clusterkit.solvers.one_class.lmsvc",
-    "Ncut": "clusterkit.solvers.graph.ncut",
-    "Nmf": "clusterkit.solvers.factorisation.nmf",
-    "Psvdd": "clusterkit.solvers.one_class.psvdd",
-    "Ridge": "clusterkit.solvers.regression.ridge",
-    "Subsampled": "clusterkit.solvers.one_class.subsampled",
-    "Svdd": "clusterkit.solvers.one_class.svdd",
-    "Svm": "clusterkit.solvers.regression.svm",
-    "Svr": "clusterkit.solvers.regression.svr",
-}
-"""The module of each class. Classes load on first use, so that importing the package loads none of them."""
-
-if TYPE_CHECKING:
-    from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
-    from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
-    from clusterkit.solvers.equal_size.equal import Equal
-    from clusterkit.solvers.equal_size.geoclust import GeoClust
-    from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
-    from clusterkit.solvers.factorisation.nmf import Nmf
-    from clusterkit.solvers.graph.lapgmm import LapGmm
-    from clusterkit.solvers.graph.ncut import Ncut
-    from clusterkit.solvers.max_cut.gmmc import Gmmc
-    from clusterkit.solvers.means.centroids import Centroids
-    from clusterkit.solvers.means.fuzzy_cmeans import FuzzyCMeans
-    from clusterkit.solvers.one_class.lmsvc import Lmsvc
-    from clusterkit.solvers.one_class.psvdd import Psvdd
-    from clusterkit.solvers.one_class.subsampled import Subsampled
-    from clusterkit.solvers.one_class.svdd import Svdd
-    from clusterkit.solvers.regression.ridge import Ridge
-    from clusterkit.solvers.regression.svm import Svm
-    from clusterkit.solvers.regression.svr import Svr
+from clusterkit.core.class_names import built_in_class, built_in_class_names
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    return built_in_class("solver", name, __name__)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return built_in_class_names("solver")

@@ -90,14 +90,23 @@ def test_plugins(run, monkeypatch):
         assert "No plugins are installed" in run("plugins").stdout
     assert json.loads(run("plugins", "--json").stdout) == []
     pair = [
-        Plugin("good", "good-dist", "1.0", None, (("labeler", "nearest"), ("command", "report"), ("command", "fit"))),
+        Plugin(
+            "good",
+            "good-dist",
+            "1.0",
+            None,
+            (("labeler", "nearest"), ("solver", "ridge"), ("command", "report"), ("command", "fit")),
+            (("solver", "ridge"),),
+        ),
         Plugin("bad", "bad-dist", "2.0", "ImportError: no such thing"),
     ]
     monkeypatch.setattr(type(registry), "plugins", lambda self: pair)
     shown = run("plugins").stdout
-    assert "labeler nearest, command report, command fit (hidden by the built-in command)" in shown
+    assert "labeler nearest, solver ridge (shadowed by the built-in), command report, command fit (shadowed" in shown
     assert "ImportError: no such thing" in shown
-    assert [plugin["used"] for plugin in json.loads(run("plugins", "--json").stdout)] == [True, False]
+    good, bad = json.loads(run("plugins", "--json").stdout)
+    assert (good["used"], bad["used"]) == (True, False)
+    assert [thing["shadowed"] for thing in good["provides"]] == [False, True, False, True]
     assert run("recipes").stderr == "1 plugin is not used; see: clusterkit plugins\n"
 
 

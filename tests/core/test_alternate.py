@@ -88,7 +88,7 @@ def run(
     return results
 
 
-def told(result: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
+def summary(result: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
     state = state_of(result.labeling.labels)
     return state, result.n_iter, result.converged, result.objective, result.history
@@ -102,17 +102,17 @@ RING = {0: 1, 1: 2, 2: 3, 3: 1}
 class TestFixedPoint:
     def test_it_ends_where_labels_repeat(self):
         [result] = run(Script(LINE, FALLING), 0)
-        assert told(result) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
+        assert summary(result) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
         assert result.reason == "labels repeat"
 
     def test_a_start_that_is_one_takes_one_turn(self):
         [result] = run(Script(LINE, FALLING), 3)
-        assert told(result) == (3, 1, True, 1.0, (1.0,))
+        assert summary(result) == (3, 1, True, 1.0, (1.0,))
 
     def test_it_is_returned_even_if_the_objective_was_lower_before(self):
         """A balancer may force labels of higher objective; a fixed point is still the answer."""
         [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}), 0)
-        assert told(result)[:4] == (3, 4, True, 3.0)
+        assert summary(result)[:4] == (3, 4, True, 3.0)
 
     @given(table=st.lists(st.integers(0, 15), min_size=16, max_size=16), start=st.integers(0, 15), data=st.data())
     def test_any_map_of_labels_ends_in_a_fixed_point_or_a_cycle(self, table, start, data):
@@ -136,7 +136,7 @@ class TestFixedPoint:
 class TestCycle:
     def test_the_lowest_of_it_is_returned(self):
         [result] = run(Script(RING, {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
-        assert told(result) == (2, 4, False, 2.0, (1.0, 4.0, 2.0, 3.0))
+        assert summary(result) == (2, 4, False, 2.0, (1.0, 4.0, 2.0, 3.0))
         assert result.reason.startswith("cycle")
 
     def test_a_balancer_can_cause_one(self):
@@ -164,12 +164,12 @@ class TestMostTurns:
     )
     def test_the_labels_of_lowest_known_objective_are_returned(self, max_iter, state, objective):
         [result] = run(Script(LINE, FALLING), 0, max_iter=max_iter)
-        assert told(result)[:4] == (state, max_iter, False, objective)
+        assert summary(result)[:4] == (state, max_iter, False, objective)
         assert result.reason == f"max_iter = {max_iter} reached"
 
     def test_the_lowest_need_not_be_the_last(self):
         [result] = run(Script(LINE, {0: 9.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
-        assert told(result)[:4] == (1, 3, False, 1.0)
+        assert summary(result)[:4] == (1, 3, False, 1.0)
 
     def test_start_labels_are_no_candidates(self):
         """Nothing was read to give them, so there would be nothing to predict with."""
@@ -185,12 +185,12 @@ class TestMostTurns:
 class TestCtrlC:
     def test_the_best_labels_so_far_are_kept(self):
         [result] = run(Script(LINE, FALLING, interrupted_at=3), 0)
-        assert told(result) == (1, 2, False, 4.0, (9.0, 4.0))
+        assert summary(result) == (1, 2, False, 4.0, (9.0, 4.0))
         assert result.reason.startswith("interrupted")
 
     def test_after_one_turn_the_labels_read_in_it(self):
         [result] = run(Script(LINE, FALLING, interrupted_at=2), 0)
-        assert told(result)[:3] == (1, 1, False)
+        assert summary(result)[:3] == (1, 1, False)
 
     def test_before_anything_was_read_there_is_nothing_to_keep(self):
         with pytest.raises(KeyboardInterrupt):
@@ -198,7 +198,7 @@ class TestCtrlC:
 
     def test_starts_that_had_ended_are_returned_as_they_ended(self):
         results = run(Script(LINE, FALLING, interrupted_at=3), 3, 0, together=True)
-        assert [(told(result)[:3], result.index) for result in results] == [((3, 1, True), 0), ((1, 2, False), 1)]
+        assert [(summary(result)[:3], result.index) for result in results] == [((3, 1, True), 0), ((1, 2, False), 1)]
 
     def test_starts_that_had_not_begun_are_left_out(self):
         results = run(Script(LINE, FALLING, interrupted_at=3), 2, 0, 1, together=False)
@@ -230,7 +230,7 @@ class TestSeveralStarts:
         leads_to = dict(enumerate(table))
         together = run(Script(leads_to, objectives), *starts, max_iter=max_iter)
         single = run(Script(leads_to, objectives), *starts, max_iter=max_iter, together=False)
-        assert [told(r) for r in together] == [told(r) for r in single]
+        assert [summary(r) for r in together] == [summary(r) for r in single]
         assert [r.reason for r in together] == [r.reason for r in single]
         assert [r.index for r in together] == list(range(len(starts)))
 
@@ -248,9 +248,18 @@ class TestSeveralStarts:
         labels = np.random.default_rng(1).integers(3, size=(6, len(X)))
 
         def results(together: bool) -> list[StartResult]:
-            given = labels.__getitem__
+            labels_of_start = labels.__getitem__
             return alternate(
-                prepared, Argmax(), balancer, space, task, given, starts=6, max_iter=40, together=together, rng=RNG
+                prepared,
+                Argmax(),
+                balancer,
+                space,
+                task,
+                labels_of_start,
+                starts=6,
+                max_iter=40,
+                together=together,
+                rng=RNG,
             )[0]
 
         for one, other in zip(results(True), results(False), strict=True):

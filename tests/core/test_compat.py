@@ -186,12 +186,12 @@ def test_a_stage_of_this_session_is_offered_and_composed():
 
 
 def test_only_legal_ones_are_listed_and_none_twice():
-    found = list(legal_compositions())
-    assert all(not problems(c) for c in found)
-    assert len(found) == len(set(found))
-    assert all(c.init is not None for c in found if c.solver.targets != "never")
-    assert {c.n_clusters for c in found if c.labeler.finds_k} == {None}
-    assert {c.n_clusters for c in found if isinstance(c.labeler, Interval)} == {2, 3}
+    listed = list(legal_compositions())
+    assert all(not problems(c) for c in listed)
+    assert len(listed) == len(set(listed))
+    assert all(c.init is not None for c in listed if c.solver.targets != "never")
+    assert {c.n_clusters for c in listed if c.labeler.finds_k} == {None}
+    assert {c.n_clusters for c in listed if isinstance(c.labeler, Interval)} == {2, 3}
 
 
 class TestInductive:

@@ -105,7 +105,7 @@ def test_the_invalid_values_kept_for_the_kit_are_invalid(name):
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         (params.real(1.0, above=0), -2, "solver 'thing': value must be > 0, got -2"),
         (params.real(1.0, above=0), "a", "solver 'thing': value must be a finite number > 0, got 'a'"),
@@ -118,7 +118,7 @@ def test_the_invalid_values_kept_for_the_kit_are_invalid(name):
         (params.choice("up", ("up", "down")), "left", "solver 'thing': value must be one of 'up', 'down', got 'left'"),
     ],
 )
-def test_messages_read_well(field, value, said):
+def test_messages_read_well(field, value, message):
     with pytest.raises(InvalidParameter) as caught:
         stage(field)(value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message

@@ -1,8 +1,8 @@
 """The documents are true: their code runs, their links lead somewhere, every recipe has its page.
 
 Blocks of a page run in order in a temporary folder and share one namespace. ``python`` blocks run unless
-``<!-- skip -->`` stands before them; ``<!-- file: NAME -->`` writes the block to a file there instead; command lines of
-``sh``, ``console`` and ``text`` blocks run after ``<!-- run -->``.
+``<!-- skip -->`` stands before them; ``<!-- file: NAME -->`` adds the block to the end of a file there instead; command
+lines of ``sh``, ``console`` and ``text`` blocks run after ``<!-- run -->``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def test_code_runs(path, tmp_path, monkeypatch):
             if mark == "skip":
                 continue
             if mark.startswith("file:"):
-                Path(mark.removeprefix("file:").strip()).write_text(code, encoding="utf-8")
+                with Path(mark.removeprefix("file:").strip()).open("a", encoding="utf-8") as file:
+                    file.write(code)
             elif mark == "run":
                 for command in _commands(code):
                     _run_command(command, f"{_name(path)}:{line}")

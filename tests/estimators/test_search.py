@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import attrs
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClusterMixin
+from oracles.scripted_clusterer import HALVES, ONE, SHATTERED, THIRDS, ScriptedClusterer, three_blobs
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, silhouette_samples, silhouette_score
 
 import clusterkit
-from clusterkit import ClusterkitWarning, Pipeline, metrics, recipe, search
+from clusterkit import Pipeline, metrics, recipe, search
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.estimators._search_scores import objections, silhouette
 
@@ -23,41 +22,7 @@ K = {"n_clusters": [1, 2, 3, 4, 5, 6]}
 
 @pytest.fixture(scope="module")
 def blobs():
-    return make_blobs(
-        [50, 50, 50], centers=[[0, 0], [9, 0], [4.5, 7.8]], cluster_std=0.8, random_state=0, shuffle=False
-    )[0]
-
-
-class ScriptedClusterer(ClusterMixin, BaseEstimator):
-    """Returns the labels of its parameter, or fails, warns or stops as its parameter says."""
-
-    fits = 0
-
-    def __init__(self, labels=None, stop=None, random_state=None):
-        self.labels = labels
-        self.stop = stop
-        self.random_state = random_state
-
-    def fit(self, X, y=None):
-        ScriptedClusterer.fits += 1
-        if self.stop == "error":
-            raise RuntimeError("it broke")
-        if self.stop == "interrupt":
-            raise KeyboardInterrupt
-        if self.stop == "warn":
-            import warnings
-
-            warnings.warn("mind the gap", ClusterkitWarning, stacklevel=2)
-        if self.stop == "interrupted":
-            self.interrupted_ = True
-        self.labels_ = np.asarray(self.labels)[: len(X)]
-        return self
-
-
-THIRDS = tuple(np.repeat([0, 1, 2], 50).tolist())
-HALVES = tuple(np.repeat([0, 1], 75).tolist())
-ONE = (0,) * 150
-SHATTERED = tuple(range(150))
+    return three_blobs()
 
 
 @pytest.mark.parametrize("score", ["anmi", "ami", "stability", "silhouette", "dbcv"])
@@ -251,56 +216,6 @@ def test_an_interrupt_of_workers(blobs):
         comparison = search(ScriptedClusterer(), grid, blobs, "silhouette", n_jobs=2)
     assert comparison.interrupted
     assert comparison.candidates[2].status == "not run"
-
-
-def test_resume(blobs, tmp_path):
-    path = tmp_path / "done.jsonl"
-    stop = [{"labels": [HALVES, THIRDS]}, {"stop": ["interrupt"], "labels": [THIRDS]}]
-    first = search(ScriptedClusterer(), stop, blobs, "stability", resume=path)
-    before = ScriptedClusterer.fits
-    labels_of = [{"labels": [HALVES, THIRDS, ONE]}, {"stop": ["error"]}]
-    second = search(ScriptedClusterer(), labels_of, blobs, "stability", resume=path, refit=False)
-    assert ScriptedClusterer.fits == before + 2  # the one new candidate, excluded at once, and the one that fails
-    assert second.seed == first.seed
-    assert not hasattr(second.best_estimator, "labels_")
-    assert np.array_equal(second.scores[:2], first.scores[:2])
-    assert np.array_equal(second.best_labels, first.best_labels)
-    assert second.candidates[2].reason == "one cluster"
-    third = search(ScriptedClusterer(), labels_of, blobs, "stability", resume=path)
-    assert ScriptedClusterer.fits == before + 4  # the failure again, and the best estimator
-    assert np.array_equal(third.best_estimator.labels_, third.best_labels)
-    assert third.candidates[2].status == "excluded"
-
-
-def test_a_file_that_was_cut_short(blobs, tmp_path):
-    path = tmp_path / "done.jsonl"
-    grid = {"n_clusters": [2, 3, 4]}
-    whole = search("kmeans", grid, blobs, "ami", resume=path, random_state=0)
-    path.write_text(path.read_text()[:-40])
-    again = search("kmeans", grid, blobs, "ami", resume=path, random_state=0)
-    assert np.array_equal(whole.scores, again.scores)
-    assert len([json.loads(line) for line in path.read_text().splitlines()]) == 4
-
-
-def test_a_file_of_another_search(blobs, tmp_path):
-    path = tmp_path / "done.jsonl"
-    common = {"resume": path, "random_state": 0}
-    search("kmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)
-    with pytest.raises(InvalidData, match="is of other data; give the same as then, or the name of a new file"):
-        search("kmeans", {"n_clusters": [3]}, blobs + 1, "silhouette", **common)
-    with pytest.raises(InvalidParameter, match="is of another pipeline"):
-        search("cmeans", {"n_clusters": [3]}, blobs, "silhouette", **common)
-    with pytest.raises(InvalidParameter, match="is of another random_state"):
-        search("kmeans", {"n_clusters": [3]}, blobs, "silhouette", resume=path, random_state=1)
-    with pytest.raises(InvalidParameter, match="is of another score or other options"):
-        search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", **common)
-    (tmp_path / "text").write_text("hello\n")
-    with pytest.raises(InvalidParameter, match="is not a file of a search"):
-        search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", resume=tmp_path / "text")
-    with pytest.raises(InvalidParameter, match="cannot be written: No such file"):
-        search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", resume=tmp_path / "no" / "where")
-    with pytest.raises(InvalidParameter, match="must be a value that can be written"):
-        search(ScriptedClusterer(), {"labels": [object()]}, blobs, "dbcv", resume=tmp_path / "new")
 
 
 def test_stages_as_values(blobs, tmp_path):

@@ -132,6 +132,11 @@ def check(X, domain, m):
     assert labels_of(X, domain, m).tolist() == expected.tolist()
 
 
+def uncompiled(function):
+    """The Python function of a compiled one; the function itself where compilation is switched off."""
+    return getattr(function, "py_func", function)
+
+
 class Weakened:
     """A search without some of its short cuts, so that the proof has to find the joins that they would have found.
 
@@ -172,13 +177,13 @@ class Weakened:
             patch(search, "join_neighbours", lambda components: None)
             patch(search, "join_components", lambda components: None)
         if self.constants:
-            for name in ("_reject_together", "_tested_singly"):
-                patch(dual, name, getattr(dual, name).py_func)
+            for name in ("_is_skipped", "_reject_by_expansion"):
+                patch(dual, name, uncompiled(getattr(dual, name)))
             for name in ("_pairs_left", "_test_pair", "expansion", "is_outside"):
                 patch(dual, name, self.counted(name))
             for name, value in self.constants.items():
                 patch(dual, name, value)
-            patch(search, "reject_pairs", getattr(dual.reject_pairs, "py_func", dual.reject_pairs))
+            patch(search, "reject_pairs", uncompiled(dual.reject_pairs))
         return self
 
     def __exit__(self, *error):

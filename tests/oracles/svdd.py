@@ -6,6 +6,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 
+def gram(X, gamma):
+    """The Gaussian kernel matrix from the differences of all pairs."""
+    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
+
+
 def dual_value(K, beta):
     return float(beta @ K @ beta - np.diag(K) @ beta)
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from clusterkit import plots, recipe
 from clusterkit.core.errors import InvalidData, InvalidParameter
-from clusterkit.plots._figure import STYLES
+from clusterkit.plots.figure import STYLES
 
 X, Y = make_blobs([25, 25], cluster_std=0.5, random_state=3)
 X = X - X.min(axis=0)  # for methods that want nonnegative data

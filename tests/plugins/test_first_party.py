@@ -37,11 +37,11 @@ def test_the_folder_has_the_distribution(plugin):
 @pytest.mark.parametrize(("plugin", "kind", "name"), NAMES, ids=[name for _, _, name in NAMES])
 @pytest.mark.usefixtures("absent")
 def test_a_name_of_an_absent_plugin_leads_to_its_folder(plugin, kind, name):
-    for asked in (name, f"{plugin.distribution}:{name}"):
+    for query in (name, f"{plugin.distribution}:{name}"):
         with pytest.raises(UnknownName) as caught:
-            registry.get(kind, asked)
+            registry.get(kind, query)
         message = str(caught.value)
-        assert message.startswith(f"no {kind} named {asked!r}. The plugin {plugin.distribution} provides it")
+        assert message.startswith(f"no {kind} named {query!r}. The plugin {plugin.distribution} provides it")
         assert f"in the folder {plugin.folder} of the checkout" in message
         assert f"pip install ./{plugin.folder}" in message
         assert f"pip install {plugin.distribution}" not in message

@@ -86,12 +86,12 @@ def test_an_unknown_name_tells_of_plugins_that_could_not_be_used(ask):
 try:
     clusterkit.Pipeline(solver="ridg").composition()
 except ValueError as error:
-    answer["said"] = str(error)
+    answer["message"] = str(error)
 """
     )
-    assert "no solver named 'ridg'. Did you mean 'ridge'?" in answer["said"]
-    assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in answer["said"]
-    assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["said"]
+    assert "no solver named 'ridg'. Did you mean 'ridge'?" in answer["message"]
+    assert "Plugin 'broken' (dummy-broken 1.0) is not used: ModuleNotFoundError" in answer["message"]
+    assert "Plugin 'new' (dummy-new 1.0) is not used: it says API_VERSION = 99" in answer["message"]
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +118,9 @@ class TestBadAnswers:
         ]
 
     def test_a_module_that_does_not_exist(self, bad_answers):
-        kind, said = bad_answers["missing"]
+        kind, message = bad_answers["missing"]
         assert kind == "BrokenPlugin"
-        assert said.startswith("partitioner 'missing' of dummy-missing cannot be loaded: ModuleNotFoundError")
+        assert message.startswith("partitioner 'missing' of dummy-missing cannot be loaded: ModuleNotFoundError")
 
     def test_everything_else_goes_on(self, bad_answers):
         assert {"stripes", "twin", "weighty", "kmeans"} <= set(bad_answers["stages"])
@@ -210,12 +210,12 @@ from clusterkit.testing import laws_of
 try:
     dict(laws_of("weighty"))["imports_nothing_heavy"]()
 except AssertionError as error:
-    answer["said"] = str(error)
+    answer["message"] = str(error)
 """
     )
-    said = answer.pop("said")
+    message = answer.pop("message")
     assert answer == {"named": True, "before": False, "after": True}
-    assert "importing dummy_heavy.weighty also imports sklearn" in said
+    assert "importing dummy_heavy.weighty also imports sklearn" in message
 
 
 @pytest.fixture(scope="module")
@@ -271,9 +271,9 @@ answer["compositions"] = len(list(clusterkit.compositions()))
 try:
     clusterkit.Pipeline("elm", "convex_nmf", n_clusters=2).composition()
 except ValueError as error:
-    answer["said"] = [type(error).__name__, str(error)]
+    answer["message"] = [type(error).__name__, str(error)]
 """,
         site=needy,
     )
     assert answer["compositions"] > 100
-    assert answer["said"][0] == "IncompatibleStages"
+    assert answer["message"][0] == "IncompatibleStages"

@@ -7,7 +7,9 @@ see only an array. `opened` has what all formats share, `delimited` text files, 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from numpy.typing import NDArray
 
 from clusterkit.cli.tables.arrays import ArrayTable, npy, parquet
 from clusterkit.cli.tables.delimited import DelimitedTable, decoded
@@ -25,10 +27,17 @@ __all__ = [
 ]
 
 
+TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".gz"})
+"""Endings of delimited text, for which no plugin is asked."""
+
+
 def open_table(
     source: str | Path | BinaryIO, *, delimiter: str | None = None, header: bool | None = None
 ) -> OpenedTable:
-    """Open a file. Its ending decides the format; a file with any other ending is read as delimited text.
+    """Open a file. Its ending decides the format.
+
+    A plugin may read further endings by the hook ``clusterkit_readers``; a file with an ending that nobody reads is
+    taken for delimited text.
 
     Parameters
     ----------
@@ -54,4 +63,21 @@ def open_table(
         return ArrayTable(title, npy(title))
     if ending in {".parquet", ".pq"}:
         return ArrayTable(title, *parquet(title))
+    if ending not in TEXT and (columns := _read_by_plugin(title, ending)) is not None:
+        return ArrayTable(title, *columns)
     return DelimitedTable(decoded(source, title), title, delimiter, header)
+
+
+def _read_by_plugin(title: str, ending: str) -> tuple[list[NDArray[Any]], list[str]] | None:
+    """Columns of a file and their names, by the reader that a plugin registers for the ending; None if there is none.
+
+    A reader is a function from the path of a file to a mapping of column names to arrays of shape (n,).
+    """
+    from clusterkit.core.registry import registry
+
+    if registry.find("reader", ending) is None:
+        return None
+    columns = registry.get("reader", ending)(title)
+    if not columns:
+        raise TableError(f"{title} has no column")
+    return list(columns.values()), [str(name) for name in columns]

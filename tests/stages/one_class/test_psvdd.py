@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.svdd import gap, quadratic_program
+from oracles.svdd import gap, gram, quadratic_program
 
 from clusterkit import recipe
 from clusterkit.core.compat import Composition
@@ -28,10 +28,6 @@ from clusterkit.solvers.one_class.psvdd import WEIGHTS, Psvdd
 from clusterkit.solvers.one_class.svdd import Svdd
 
 RNG = np.random.default_rng(0)
-
-
-def gram(X, gamma):
-    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
 
 
 def position(K):

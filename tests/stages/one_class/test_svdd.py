@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.svdd import dual_value, gap, quadratic_program, smo
+from oracles.svdd import dual_value, gap, gram, quadratic_program, smo
+from oracles.svdd_runs import TOL, prepare, solve
 
-from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.kernel import Gaussian, Linear
-from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.core.progress import listening
-from clusterkit.core.run import fit
-from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import KernelSpace, build_space
+from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
-from clusterkit.core.transform import Keep
-from clusterkit.featuremaps.elm import Elm
-from clusterkit.featuremaps.identity import Identity
-from clusterkit.featuremaps.rbf import Rbf
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class._gram_columns import KernelMatrix
 from clusterkit.solvers.one_class.svdd import Svdd
-
-TOL = 1e-8
 
 
 @st.composite
@@ -41,20 +25,6 @@ def problems(draw, max_n=25):
     gamma = draw(st.sampled_from([1e-6, 0.03, 0.5, 4.0, 50.0, 1e6]))
     C = draw(st.one_of(st.floats(0.0, 1.0).map(lambda t: (1 + t * (n - 1)) / n), st.just(2.0)))
     return X, gamma, C
-
-
-def prepare(X, gamma, **parameters):
-    space = KernelSpace(X, Gaussian(gamma))
-    return Svdd(**{"tol": TOL, **parameters}).prepare(space, Task(len(X), None), np.random.default_rng(0))
-
-
-def solve(X, gamma, **parameters):
-    prepared = prepare(X, gamma, **parameters)
-    return prepared.minimise(), prepared.solve(None, None, np.random.default_rng(0))
-
-
-def gram(X, gamma):
-    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
 
 
 def distances2(K, beta):
@@ -282,162 +252,3 @@ class TestDegenerate:
         solution, outcome = solve(X, 1e-14)
         assert solution.n_iter == 0
         assert np.all(outcome.value(X) >= outcome.level)
-
-
-class TestFeatures:
-    def sphere(self, featuremap, X, **parameters):
-        c = Composition(featuremap, Svdd(**parameters), CompleteGraph())
-        return fit(c, X, Seeds(0))
-
-    def test_smallest_ball_of_known_points(self):
-        X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [2.0, -1.5]]) + 100.0
-        outcome = self.sphere(Identity(), X).outcome
-        assert isinstance(outcome, FunctionDomain)
-        assert outcome.status.facts["radius2"] == pytest.approx(4.0, abs=1e-5)
-        assert outcome.function.centre == pytest.approx([102.0, 100.0], abs=1e-4)
-
-    @given(st.integers(2, 20), st.integers(1, 4), st.sampled_from([0.2, 0.5, 1.0]), st.integers(0, 1000))
-    def test_linear_kernel_and_features_agree(self, n, d, nu, seed):
-        X = np.random.default_rng(seed).normal(size=(n, d))
-        task, rng = Task(n, None), np.random.default_rng(0)
-        solver = Svdd(nu=nu, tol=1e-9)
-        kernel = solver.prepare(KernelSpace(X, Linear()), task, rng).solve(None, None, rng)
-        features = solver.prepare(build_space(X, Keep(d)), task, rng).solve(None, None, rng)
-        assert isinstance(kernel, FunctionDomain)
-        assert kernel.status.facts["n_sv"] > 0
-        assert kernel.value(X) - kernel.level == pytest.approx(features.value(X) - features.level, abs=1e-3)
-
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    def test_dense_and_streamed_are_equal_to_the_bit(self, dtype):
-        X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
-        dense, streamed = (self.sphere(Elm(n_hidden=40, storage=s), X, nu=0.1) for s in ("dense", "streamed"))
-        assert dense.outcome.level == streamed.outcome.level
-        assert np.array_equal(dense.outcome.function.centre, streamed.outcome.function.centre)
-        assert np.array_equal(dense.labels, streamed.labels)
-
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
-    def test_far_from_the_origin_no_sample_is_outside_without_slack(self, dtype, scale):
-        X = ((np.random.default_rng(1).normal(size=(50, 3)) + 30) * scale).astype(dtype)
-        outcome = self.sphere(Identity(), X).outcome
-        assert np.all(outcome.value(X) >= outcome.level)
-        assert outcome.status.converged
-
-    def test_equal_rows(self):
-        X = np.full((7, 3), 0.1)
-        with pytest.warns(ClusterkitWarning, match="all 7 samples are equal"):
-            run = self.sphere(Identity(), X)
-        assert run.labels.tolist() == [0] * 7
-
-
-class TestParameters:
-    X = np.random.default_rng(5).normal(size=(40, 2))
-
-    def test_too_small_C_names_the_least_legal_one(self):
-        with pytest.raises(InvalidParameter, match=r"solver 'svdd': C must be >= 1/n = 0\.025 .*40.*got 0\.01"):
-            prepare(self.X, 1.0, C=0.01)
-
-    def test_too_small_C_with_weights(self):
-        with pytest.raises(InvalidParameter, match=r"C must be >= 1/sum\(weights\) = 0\.0125 .*got 0\.01"):
-            prepare(self.X, 1.0, C=0.01, weights=[2.0] * 40)
-
-    @pytest.mark.parametrize(
-        ("parameters", "words"),
-        [
-            ({"C": 0.0}, r"svdd': C must be > 0 or None, got 0\.0"),
-            ({"C": np.inf}, r"svdd': C must be a finite number > 0"),
-            ({"nu": 0.0}, r"svdd': nu must be > 0 and <= 1 or None"),
-            ({"nu": 1.5}, r"svdd': nu must be > 0 and <= 1 or None"),
-            ({"tol": 0.0}, r"svdd': tol must be > 0"),
-            ({"max_iter": 0}, r"svdd': max_iter must be an integer >= 1 or None"),
-            ({"weights": [1.0, 0.0]}, r"svdd': weights must be one finite factor > 0"),
-            ({"weights": 3.0}, r"svdd': weights must be one finite factor > 0"),
-            ({"cache_mb": 0}, r"svdd': cache_mb must be an integer >= 1"),
-            ({"precision": "half"}, r"svdd': precision must be one of 'float64', 'float32'"),
-        ],
-    )
-    def test_messages(self, parameters, words):
-        with pytest.raises(InvalidParameter, match=words):
-            Svdd(**parameters)
-
-    def test_wrong_number_of_weights(self):
-        with pytest.raises(InvalidParameter, match="one value for each of the 40 samples, got 3"):
-            prepare(self.X, 1.0, weights=[1, 1, 1])
-
-    def test_nu_wins_over_C_and_is_reported(self):
-        prepared = prepare(self.X, 1.0, nu=0.1, C=0.5)
-        assert prepared.resolved == {"C": pytest.approx(0.25)}
-        assert prepare(self.X, 1.0).resolved == {"C": 1.0}
-        assert prepare(self.X, 1.0, C=0.5).resolved == {}
-        assert np.all(prepare(self.X, 1.0, nu=1.0).bounds == pytest.approx(1 / 40))
-
-    def test_weights_bound_each_sample(self):
-        weights = np.linspace(0.5, 2.0, 40)
-        solution, _ = solve(self.X, 1.0, C=0.06, weights=weights)
-        assert np.all(solution.beta <= 0.06 * weights)
-        K, bounds = gram(self.X, 1.0), 0.06 * weights
-        assert gap(K, solution.beta, bounds) <= TOL + 1e-10
-        assert hash(Svdd(weights=weights)) == hash(Svdd(weights=list(weights)))
-        assert Svdd(weights=weights) == Svdd(weights=tuple(weights))
-
-    def test_float32_points_are_summed_in_float64(self):
-        _, double = solve(self.X.astype(np.float32).astype(float), 2.0)
-        _, single = solve(self.X.astype(np.float32), 2.0)
-        assert single.centres.dtype == float
-        assert single.level == double.level
-
-
-class TestEnding:
-    X = np.random.default_rng(5).normal(size=(60, 2))
-
-    def test_max_iter_warns_with_the_gap_and_keeps_a_feasible_point(self):
-        prepared = prepare(self.X, 20.0, max_iter=3)
-        with pytest.warns(ClusterkitWarning, match=r"svdd.*max_iter = 3 reached, gap 0\.\d+ above"):
-            outcome = prepared.solve(None, None, np.random.default_rng(0))
-        assert not outcome.status.converged
-        assert outcome.status.n_iter == 3
-        assert outcome.weights.sum() == pytest.approx(1.0)
-
-    def test_interrupt_keeps_a_feasible_point(self):
-        def stop(report):
-            if report.stage == "smo":
-                raise KeyboardInterrupt
-
-        prepared = prepare(self.X, 20.0, max_iter=5)
-        with listening(stop):
-            outcome = prepared.solve(None, None, np.random.default_rng(0))
-        assert not outcome.status.converged
-        assert outcome.status.reason.startswith("interrupted, gap")
-        assert outcome.weights.sum() == pytest.approx(1.0)
-        assert outcome.level > 0
-
-    def test_a_tolerance_below_rounding_ends(self):
-        prepared = prepare(self.X, 1.0, tol=1e-300, max_iter=20_000)
-        with pytest.warns(ClusterkitWarning, match="above tolerance"):
-            outcome = prepared.solve(None, None, np.random.default_rng(0))
-        assert outcome.status.facts["gap"] < 1e-10
-
-    def test_objective_is_the_squared_length_of_the_centre(self):
-        prepared = prepare(self.X, 2.0)
-        outcome = prepared.solve(None, None, np.random.default_rng(0))
-        beta = prepared.minimise().beta
-        assert prepared.objective(None, outcome) == pytest.approx([beta @ gram(self.X, 2.0) @ beta])
-
-
-def test_a_fit_reports_and_pickles():
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    run = fit(Composition(Rbf(gamma=1.0), Svdd(nu=0.2), CompleteGraph()), X, Seeds(0))
-    assert isinstance(run.outcome, KernelDomain)
-    assert run.resolved["solver"] == {"C": pytest.approx(1 / (50 * 0.2))}
-    assert set(run.outcome.status.facts) == {"C", "gap", "radius2", "n_sv", "n_bsv", "degenerate", "rounds"}
-    assert run.objective == run.history[0]
-    again = pickle.loads(pickle.dumps(run.outcome))
-    assert np.array_equal(again.value(X), run.outcome.value(X))
-
-
-def test_listing_the_stages_costs_no_compiler():
-    code = (
-        "import sys, clusterkit.solvers.one_class.svdd as s, clusterkit.labelers.graphs.complete_graph as c;"
-        "s.Svdd(); c.CompleteGraph(); sys.exit(', '.join({'numba', 'scipy', 'sklearn'} & set(sys.modules)) or 0)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

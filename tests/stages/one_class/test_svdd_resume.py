@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.svdd import gap
+from oracles.svdd import gap, gram
 
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
@@ -20,10 +20,6 @@ RNG = np.random.default_rng(0)
 
 def prepare(space, **parameters):
     return Svdd(**{"tol": TOL, **parameters}).prepare(space, Task(space.n, None), RNG)
-
-
-def gram(X, gamma):
-    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
 
 
 @st.composite

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.svdd import dual_value, gap, libsvm, quadratic_program
+from oracles.svdd import dual_value, gap, gram, libsvm, quadratic_program
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
@@ -22,10 +22,6 @@ from clusterkit.solvers.one_class.svdd import Svdd
 
 SMALL = SetSizes(max_direct=12, min_candidates=8, candidate_divisor=16, max_free=64, sample_divisor=3)
 POOL = 2**20
-
-
-def gram(X, gamma):
-    return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(axis=2))
 
 
 def minimum(X, gamma, C, tol=1e-8, **options):

@@ -82,7 +82,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     """
     from matplotlib.figure import Figure
 
-    from clusterkit.plots._figure import FAINT, frame
+    from clusterkit.plots.figure import FAINT, frame
 
     if rows is None:
         from clusterkit_papers import reproduce
@@ -117,7 +117,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
 def _styles(what: str) -> list[tuple[str, str, str, str]]:
     """Name, colour, marker and line of each method: one colour per family, dashed lines for ridge nodes."""
-    from clusterkit.plots._figure import COLORS
+    from clusterkit.plots.figure import COLORS
 
     styles = []
     for swept, recipe, kind in SWEPT:

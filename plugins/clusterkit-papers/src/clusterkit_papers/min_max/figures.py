@@ -246,7 +246,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
         If there is no such problem.
     """
     from clusterkit.core.errors import UnknownName, nearest_names
-    from clusterkit.plots._figure import COLORS, FAINT, frame, matplotlib_or_raise
+    from clusterkit.plots.figure import COLORS, FAINT, frame, matplotlib_or_raise
 
     names = [problem.name for problem in PROBLEMS]
     if name not in names:

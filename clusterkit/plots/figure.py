@@ -1,4 +1,4 @@
-"""Shared parts of all plots: axes, colours, the points of clusters, legends beside the data."""
+"""Shared parts of all plots, also of plugins: axes, colours, the points of clusters, legends beside the data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "COLORS",
     "FAINT",
     "INK",
+    "LEGEND_ENTRIES",
     "SIZE",
     "STYLES",
     "AxesArray",
@@ -32,6 +34,7 @@ __all__ = [
     "of_clusters",
     "point_size",
     "raster",
+    "styles_of",
 ]
 
 ObjectArray: TypeAlias = NDArray[np.object_]

@@ -1,0 +1,100 @@
+"""The recipes of extreme maximum margin clustering: balance, objective, prediction, degenerate data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import ridge as oracle
+from oracles.emmc_loop import blobs, falls, gap
+
+from clusterkit import recipe
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.interval import Interval
+
+RECIPES = {
+    "emmc": {},
+    "emmc-single": {},
+    "emmc-multi": {},
+    "emmc-paper": {"featuremap__n_hidden": 50},
+    "emmc-multistart": {"n_maps": 2, "n_init": 3},
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(("n", "k", "slack"), [(60, 2, 0.03), (61, 2, 0), (60, 3, 0.15), (61, 4, 1), (60, 3, 0)])
+def test_every_recipe_respects_the_band(name, n, k, slack):
+    for seed in range(2):
+        X = blobs(n, k, seed)
+        model = recipe(name, n_clusters=k, random_state=seed, balancer__slack=slack, **RECIPES[name]).fit(X)
+        rows = slack if isinstance(slack, int) else slack * n
+        rows = rows if n % k == 0 else max(rows, 1)
+        assert gap(model.labels_, k) <= rows
+        assert np.bincount(model.labels_, minlength=k).min() >= (n - (k - 1) * rows) / k > 0
+
+
+@pytest.mark.parametrize("init", ["random", "kmeans", "kmeans_mapped"])
+def test_two_class_objective_falls_in_the_recipe(init):
+    for seed in range(5):
+        model = recipe("emmc", n_clusters=2, init=init, balancer__slack=0, random_state=seed).fit(blobs(80, 2, seed))
+        assert falls(model.history_ if init == "random" else model.history_[1:])
+        assert model.converged_
+        assert len(model.history_) == model.n_iter_
+        assert model.objective_ == model.history_[-1]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_prediction_is_the_rule_without_balance(name):
+    X = blobs(60, 3, 1)
+    model = recipe(name, n_clusters=3, random_state=0, **RECIPES[name]).fit(X)
+    codec = Interval() if name in ("emmc-single", "emmc-paper") else Argmax()
+    unbalanced = codec.decode(model.outcome_.rows, 3)
+    np.testing.assert_array_equal(model.predict(X), unbalanced)
+    assert model.exact_on_training_ == np.array_equal(unbalanced, model.labels_)
+    np.testing.assert_array_equal(model.predict(X[::-1]), unbalanced[::-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "n"), [("emmc", 2, 20), ("emmc", 3, 21), ("emmc-single", 2, 20), ("emmc-multi", 3, 21)]
+)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
+def test_equal_rows_are_split_by_index_with_a_warning(name, k, n, value):
+    with pytest.warns(ClusterkitWarning, match=f"all {n} samples are equal"):
+        model = recipe(name, n_clusters=k, random_state=0, balancer__slack=0).fit(np.full((n, 5), value))
+    assert gap(model.labels_, k) == 0
+    assert np.count_nonzero(np.diff(model.labels_)) == k - 1
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_fewer_rows_than_clusters(name):
+    with pytest.raises(InvalidData, match=r"n_samples=3 should be >= n_clusters=4"):
+        recipe(name, n_clusters=4, **RECIPES[name]).fit(blobs(3, 2, 0))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_as_many_rows_as_clusters(name):
+    labels = recipe(name, n_clusters=4, random_state=0, **RECIPES[name]).fit_predict(blobs(4, 4, 0))
+    assert sorted(labels) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_one_cluster(name):
+    model = recipe(name, n_clusters=1, **RECIPES[name]).fit(blobs(9, 2, 0))
+    assert not model.labels_.any()
+    assert not model.predict(blobs(5, 2, 1)).any()
+
+
+@pytest.mark.parametrize("name", ["emmc", "emmc-single", "emmc-multi"])
+def test_odd_rows_with_zero_slack(name):
+    model = recipe(name, n_clusters=2, random_state=0, balancer__slack=0).fit(blobs(21, 2, 0))
+    assert model.resolved_["balancer"] == {"slack": 1}
+    assert sorted(np.bincount(model.labels_)) == [10, 11]
+
+
+def test_the_default_complexity_is_reported():
+    model = recipe("emmc", n_clusters=2, random_state=0).fit(blobs(80, 2, 0))
+    H = model.space_.rows()
+    np.testing.assert_allclose(oracle.degrees(H, model.resolved_["solver"]["C"]), 12.0, atol=1e-6)
+    assert model.resolved_["featuremap"] == {"n_hidden": 80}
+    assert model.resolved_["labeler"] == {"name": "threshold"}
+    assert model.n_iter_ < 100
