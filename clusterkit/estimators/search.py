@@ -22,7 +22,7 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import _search_grid as grids
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult
+from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult, all_failed, failed, failure
 from clusterkit.estimators._search_scores import Judge, judge, objections
 from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.build import recipe
@@ -30,9 +30,6 @@ from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["Candidate", "SearchResult", "search"]
-
-NAMED_FAILURES = 3
-"""Failures that the error of an unsuccessful search names; more would hide the advice below them."""
 
 
 # estimators first: checkers without types for scikit-learn take them for anything, a name too
@@ -185,7 +182,7 @@ def search(
     seed = _seed(random_state, base, path)
     models = [_prepared(base, params, seed) for params in candidates]
     if all(isinstance(model, Exception) for model in models):
-        raise _all_failed([_failed(p, m) for p, m in zip(candidates, models, strict=True)])
+        raise all_failed([failed(p, m) for p, m in zip(candidates, models, strict=True)])
     seeds = Seeds(seed).child("search")
     with bars.shown(verbose), bars.hooks(), threads.suited(0):
         judged = judge(
@@ -217,9 +214,9 @@ class _SearchInProgress:
         for i, (params, model) in enumerate(zip(candidates, models, strict=True)):
             stored = None if self.store is None else self.store.get(params)
             if isinstance(model, Exception):
-                self.done[i] = _failed(params, model)
+                self.done[i] = failed(params, model)
             elif stored is not None:
-                self.done[i] = _restored(params, stored)
+                self.done[i] = Candidate.restored(params, stored)
             else:
                 waiting.append(i)
         try:
@@ -272,7 +269,7 @@ class _SearchInProgress:
         if best is None:
             if self.interrupted:
                 raise KeyboardInterrupt
-            raise _all_failed(list(candidates))
+            raise all_failed(list(candidates))
         model = clone(models[best])
         if self.fitted is not None and self.fitted[0] == best:
             model = self.fitted[1]
@@ -307,7 +304,7 @@ def _evaluate(
     except KeyboardInterrupt:
         return i, None, None
     except Exception as error:  # the failure of one candidate must not end the search
-        return i, {**facts, **_failure(error), "seconds": time.perf_counter() - began}, None
+        return i, {**facts, **failure(error), "seconds": time.perf_counter() - began}, None
     return i, {**facts, "seconds": time.perf_counter() - began}, fitted if keep else None
 
 
@@ -337,30 +334,6 @@ def _quiet() -> Iterator[list[Any]]:
     with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always", ClusterkitWarning)
         yield messages
-
-
-def _failure(error: Exception) -> dict[str, Any]:
-    return {"score": math.nan, "status": "failed", "reason": f"{type(error).__name__}: {error}"}
-
-
-def _failed(params: Mapping[str, Any], error: Exception) -> Candidate:
-    return Candidate(params, **_failure(error))
-
-
-def _restored(params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
-    facts = {key: value for key, value in stored.items() if key != "candidate"}
-    return Candidate(params, **{**facts, "score": math.nan if facts["score"] is None else facts["score"]})
-
-
-def _all_failed(candidates: list[Candidate]) -> InvalidParameter:
-    """The error for a search in which no candidate has a score."""
-    reasons = list(dict.fromkeys(f"{candidate.params}: {candidate.reason}" for candidate in candidates))
-    some = "\n  ".join(reasons[:NAMED_FAILURES])
-    more = f"\n  and {len(reasons) - NAMED_FAILURES} more" if len(reasons) > NAMED_FAILURES else ""
-    kinds = {candidate.status for candidate in candidates}
-    what = "failed" if kinds == {"failed"} else "was excluded" if kinds == {"excluded"} else "failed or was excluded"
-    hint = "" if kinds == {"failed"} else "\nexclude=False keeps those with too few or too many clusters."
-    return InvalidParameter(f"search: every one of {len(candidates)} candidates {what}:\n  {some}{more}{hint}")
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:
