@@ -1,4 +1,4 @@
-"""Where the pictures of the examples go, and how they look."""
+"""Style of the pictures of the examples, and the folder into which they are written."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Okabe and Ito's colours, which people with any colour vision tell apart
+# the colours of Okabe and Ito, which can be distinguished with any colour vision
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 plt.rcParams.update(
     {"figure.facecolor": "white", "axes.titlesize": 11, "axes.edgecolor": "#cccccc", "savefig.dpi": 130}
@@ -17,7 +17,7 @@ plt.rcParams.update(
 
 
 def scatter(axes, points, labels, title):
-    """Points of the plane in the colours of their clusters; noise is a grey cross."""
+    """Points of the plane in the colours of their clusters; noise is drawn as grey crosses."""
     noise = labels < 0
     axes.scatter(*points[~noise].T, s=14, c=[COLORS[label % len(COLORS)] for label in labels[~noise]], linewidths=0)
     axes.scatter(*points[noise].T, s=18, c="#888888", marker="x", linewidths=1)
@@ -25,7 +25,7 @@ def scatter(axes, points, labels, title):
 
 
 def save(figure):
-    """Write into $CLUSTERKIT_EXAMPLE_OUT, or with --save next to the script that runs; else only say how."""
+    """Write into $CLUSTERKIT_EXAMPLE_OUT, or with --save next to the script; otherwise print how to get a picture."""
     script = Path(sys.argv[0])
     folder = os.environ.get("CLUSTERKIT_EXAMPLE_OUT") or (script.parent if "--save" in sys.argv else None)
     if folder is None:

@@ -1,4 +1,4 @@
-"""NMF of random features: clusters that are not linear, in data with negative entries; what the factors look like."""
+"""NMF of random features, for data with negative entries: the clusters, the factors and the objective."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""EMMC on two handwritten digits that k-means confuses: the label-free default, and many random starts."""
+"""EMMC on two handwritten digits that k-means confuses: one start from k-means, and many random starts."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ for name, model in models.items():
     print(f"{name:16} accuracy {100 * clustering_accuracy(truth, model.labels_):5.1f} %   {model.stop_reason_}")
 print(f"the five maps of emmc-multistart agree on {100 * models['emmc-multistart'].agreement_:.1f} % of the images")
 
-# The score is how far an image lies on either side of the margin: draw those nearest to it.
+# The absolute score of an image is its distance from the border: draw the images of smallest absolute score.
 model = models["emmc-multistart"]
 score = model.outcome_.rows[:, 0]
 nearest = np.argsort(np.abs(score))[:12]

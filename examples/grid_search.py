@@ -1,4 +1,4 @@
-"""A grid over whole stages and over their parameters, scored without labels in the search."""
+"""A grid search over whole stages and their parameters, scored without known classes."""
 
 import numpy as np
 from sklearn.metrics import silhouette_score
@@ -11,7 +11,7 @@ wine = datasets.load("wine")
 
 
 def silhouette(model, X, y=None):
-    """How compact the clusters of the rows are, in units that all candidates share."""
+    """Mean silhouette of the labels in standardised attributes, the same for all candidates."""
     labels = model.predict(X)
     return silhouette_score((X - X.mean(axis=0)) / X.std(axis=0), labels) if len(np.unique(labels)) > 1 else -1.0
 
@@ -26,5 +26,5 @@ search = GridSearchCV(
 ).fit(wine.data)
 
 print("chosen:", search.best_params_, f"silhouette {search.best_score_:.3f}")
-found = search.best_estimator_.labels_
-print(f"agreement with the known classes, which the search never saw: {clustering_accuracy(wine.target, found):.3f}")
+labels = search.best_estimator_.labels_
+print(f"accuracy by the known classes, which the search did not use: {clustering_accuracy(wine.target, labels):.3f}")

@@ -1,4 +1,4 @@
-"""Features that are never stored: the same labels as with all of them in memory, from blocks of 8 MiB."""
+"""Streamed features: the same labels as with all features in memory, from blocks of 8 MiB."""
 
 import time
 
@@ -17,5 +17,5 @@ for storage in ("dense", "streamed"):
     began = time.perf_counter()
     labels[storage] = model.fit_predict(X)
     size = 4 * X.shape[0] * 200 / 2**20 if storage == "dense" else 8
-    print(f"{storage:9} {time.perf_counter() - began:5.2f} s, features take {size:4.0f} MiB, {model.n_iter_} turns")
+    print(f"{storage:9} {time.perf_counter() - began:5.2f} s, features {size:4.0f} MiB, {model.n_iter_} iterations")
 print("equal labels:", np.array_equal(labels["dense"], labels["streamed"]))

@@ -10,18 +10,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Clusterer, Floats, Labels
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.estimators._search_grid import digest, varying
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Candidate", "SearchResult", "all_failed", "failed", "failure"]
+__all__ = ["Candidate", "SearchResult"]
 
 EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
-
-NAMED_FAILURES = 3
-"""Failures that the error of an unsuccessful search names; more would hide the advice below them."""
 
 FACTS = ("score", "n_clusters", "n_noise", "seconds", "status", "reason")
 """Columns of the table after the parameters."""
@@ -57,12 +53,6 @@ class Candidate:
     seconds: float = math.nan
     status: str = "not run"
     reason: str = ""
-
-    @classmethod
-    def restored(cls, params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
-        """The candidate from its row in a file."""
-        facts = {key: value for key, value in stored.items() if key != "candidate"}
-        return cls(params, **{**facts, "score": math.nan if facts["score"] is None else facts["score"]})
 
     def key(self, name: str) -> str:
         """Text that is equal for equal values of a parameter, in every process."""
@@ -156,24 +146,3 @@ class SearchResult(Generic[EstimatorT]):
         import pandas
 
         return pandas.DataFrame(self.table)
-
-
-def failure(error: Exception) -> dict[str, Any]:
-    """The fields of a candidate that an error ended."""
-    return {"score": math.nan, "status": "failed", "reason": f"{type(error).__name__}: {error}"}
-
-
-def failed(params: Mapping[str, Any], error: Exception) -> Candidate:
-    """The candidate that an error ended before its fit."""
-    return Candidate(params, **failure(error))
-
-
-def all_failed(candidates: list[Candidate]) -> InvalidParameter:
-    """The error for a search in which no candidate has a score."""
-    reasons = list(dict.fromkeys(f"{candidate.params}: {candidate.reason}" for candidate in candidates))
-    some = "\n  ".join(reasons[:NAMED_FAILURES])
-    more = f"\n  and {len(reasons) - NAMED_FAILURES} more" if len(reasons) > NAMED_FAILURES else ""
-    kinds = {candidate.status for candidate in candidates}
-    what = "failed" if kinds == {"failed"} else "was excluded" if kinds == {"excluded"} else "failed or was excluded"
-    hint = "" if kinds == {"failed"} else "\nexclude=False keeps those with too few or too many clusters."
-    return InvalidParameter(f"search: every one of {len(candidates)} candidates {what}:\n  {some}{more}{hint}")

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
-import time
-import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, overload
 
-import attrs
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from clusterkit._typing import ArrayLike, Clusterer, ClustererLike, Grid, Indices, Labels, RandomState, Samples
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit._typing import ArrayLike, Clusterer, ClustererLike, Grid, RandomState, Samples
+from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.params import is_count
-from clusterkit.core.progress import Report, tell
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import _search_grid as grids
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult, all_failed, failed, failure
-from clusterkit.estimators._search_scores import Judge, judge, objections
+from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchResult
+from clusterkit.estimators._search_run import SearchInProgress, all_failed, failed_candidate
+from clusterkit.estimators._search_scores import Judge, judge
 from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -182,158 +177,16 @@ def search(
     seed = _seed(random_state, base, path)
     models = [_prepared(base, params, seed) for params in candidates]
     if all(isinstance(model, Exception) for model in models):
-        raise all_failed([failed(p, m) for p, m in zip(candidates, models, strict=True)])
+        raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
     seeds = Seeds(seed).child("search")
     with bars.shown(verbose), bars.hooks(), threads.suited(0):
         judged = judge(
             score, checked, ensemble=ensemble, noise=noise, on=on, repeats=repeats, stability=stability, seeds=seeds
         )
         store = None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude))
-        progress = _SearchInProgress(X, judged, exclude, workers, store)
+        progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
         return progress.result(models, seed, refit)
-
-
-@attrs.define
-class _SearchInProgress:
-    """The candidates of one search, finished one after the other; after Ctrl-C the rest stays open."""
-
-    X: Any
-    judge: Judge
-    exclude: bool
-    workers: int
-    store: Store | None
-    done: dict[int, Candidate] = attrs.Factory(dict)
-    candidates: tuple[dict[str, Any], ...] = ()
-    fitted: tuple[int, Any] | None = None
-    interrupted: bool = False
-
-    def run(self, models: list[Any], candidates: tuple[dict[str, Any], ...]) -> None:
-        self.candidates = candidates
-        waiting = []
-        for i, (params, model) in enumerate(zip(candidates, models, strict=True)):
-            stored = None if self.store is None else self.store.get(params)
-            if isinstance(model, Exception):
-                self.done[i] = failed(params, model)
-            elif stored is not None:
-                self.done[i] = Candidate.restored(params, stored)
-            else:
-                waiting.append(i)
-        try:
-            with contextlib.closing(self._results(models, waiting)) as results:
-                for i, facts, model in results:
-                    if facts is None:
-                        self.interrupted = True
-                        break
-                    self._record(i, facts, model)
-        except KeyboardInterrupt:
-            self.interrupted = True
-
-    def _results(self, models: list[Any], waiting: list[int]) -> Generator[tuple[int, Any, Any], None, None]:
-        if self.workers == 1:
-            for i in waiting:
-                yield _evaluate(i, models[i], self.X, self.judge, self.exclude, keep=True)
-            return
-        from joblib import Parallel, delayed
-
-        # copies on write: compiled functions take no arrays that cannot be written to
-        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c")
-        results = parallel(
-            delayed(_evaluate)(i, models[i], self.X, self.judge, self.exclude, keep=False) for i in waiting
-        )
-        try:
-            yield from results
-        finally:
-            results.close()
-
-    def _record(self, i: int, facts: dict[str, Any], model: Any) -> None:
-        self.done[i] = Candidate(self.candidates[i], **facts)
-        if self.store is not None and facts["status"] != "failed":
-            written = {**facts, "score": None if math.isnan(facts["score"]) else facts["score"]}
-            self.store.add(self.candidates[i], written)
-        best = self.best()
-        if model is not None and best == i:
-            self.fitted = (i, model)
-        best_score = None if best is None else self.done[best].score
-        tell(Report("search", len(self.done), len(self.candidates), best_score))
-
-    def best(self) -> int | None:
-        """Index of the best candidate so far, the first of several equal ones; None if none has a score."""
-        sign = -1.0 if self.judge.score == "objective" else 1.0
-        scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
-        return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
-
-    def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult[Any]:
-        best = self.best()
-        candidates = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
-        if best is None:
-            if self.interrupted:
-                raise KeyboardInterrupt
-            raise all_failed(list(candidates))
-        model = clone(models[best])
-        if self.fitted is not None and self.fitted[0] == best:
-            model = self.fitted[1]
-        elif refit and not self.interrupted:
-            with _quiet():
-                model.fit(self.X)
-        return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted)
-
-
-def _evaluate(
-    i: int, model: Any, X: Any, judge: Judge, exclude: bool, *, keep: bool
-) -> tuple[int, dict[str, Any] | None, Any]:
-    """Number of a candidate, its facts (None if it was interrupted), and the fitted model if `keep` is set."""
-    began = time.perf_counter()
-    facts: dict[str, Any] = {}
-    try:
-        with threads.suited(0), _quiet() as messages:
-            fitted = _fitted(clone(model), X)
-            labels = np.asarray(fitted.labels_)
-            facts = {
-                "labels": labels,
-                "n_clusters": len(np.unique(labels[labels >= 0])),
-                "n_noise": int(np.count_nonzero(labels < 0)),
-            }
-            why = objections(labels) if exclude else ""
-            score = math.nan if why else judge(fitted, labels, _refit(model, X))
-        if not why and math.isnan(score):
-            why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
-        status = "excluded" if why else "scored"
-        reason = why or "; ".join(dict.fromkeys(str(warning.message) for warning in messages))
-        facts |= {"score": score, "status": status, "reason": reason}
-    except KeyboardInterrupt:
-        return i, None, None
-    except Exception as error:  # the failure of one candidate must not end the search
-        return i, {**facts, **failure(error), "seconds": time.perf_counter() - began}, None
-    return i, {**facts, "seconds": time.perf_counter() - began}, fitted if keep else None
-
-
-def _fitted(model: Any, X: Any) -> Any:
-    """The model, fitted to the end."""
-    model.fit(X)
-    if getattr(model, "interrupted_", False):
-        raise KeyboardInterrupt
-    return model
-
-
-def _refit(model: Any, X: Any) -> Callable[[Indices, int], Labels]:
-    from sklearn.utils import _safe_indexing
-
-    def labels_of(rows: Indices, seed: int) -> Labels:
-        copy = clone(model)
-        if "random_state" in copy.get_params(deep=False):
-            copy.set_params(random_state=seed)
-        return np.asarray(_fitted(copy, _safe_indexing(X, rows)).labels_)
-
-    return labels_of
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[list[Any]]:
-    """Collect warnings in a list, for the row of the candidate in the table."""
-    with warnings.catch_warnings(record=True) as messages:
-        warnings.simplefilter("always", ClusterkitWarning)
-        yield messages
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:

@@ -86,7 +86,7 @@ def test_wrong_options(run, table, error_of, args, message):
 
 
 def test_interrupted(run, table, monkeypatch, error_of):
-    from clusterkit.estimators import search as module
+    from clusterkit.estimators import _search_run as module
 
     evaluate = module._evaluate
 

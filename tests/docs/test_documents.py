@@ -139,6 +139,30 @@ def test_names_and_paths(path):
     assert foreign is None, f"{_name(path)}: the path of a machine: {text[foreign.start() : foreign.start() + 40]!r}"
 
 
+@pytest.fixture(scope="module")
+def parameters():
+    """Names of the parameters of all stages, by slot; stages inside a stage have the parameters of all kinds."""
+    from clusterkit.core.registry import registry
+    from clusterkit.drivers.compose import KINDS
+
+    by_slot = {slot: set() for slot in KINDS}
+    for slot, kind in KINDS.items():
+        for stage in registry.specimens(kind).values():
+            by_slot[slot] |= {stage.name, *stage.parameters()}
+    return by_slot
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_parameters_exist(path, parameters):
+    """Every ``slot__parameter`` of the prose is a parameter of a built-in stage or of a stage of the page."""
+    text = path.read_text(encoding="utf-8")
+    prose = text if path.parent.name == "recipes" else _prose(text)
+    defined = set(re.findall(r"^ +(\w+): \w+ = params\.", text, re.M))
+    for slot, rest in re.findall(rf"\b({'|'.join(parameters)})__(\w+)", prose):
+        known = parameters[slot] | defined | {"parameter"}
+        assert set(rest.split("__")) <= known, f"{_name(path)}: no stage for {slot} has the parameter {rest}"
+
+
 def _builtin_recipes():
     from oracles.builtin_names import TABLE
 

@@ -16,8 +16,8 @@ def test_laws(law):
     law()
 
 
-def test_found_through_the_entry_point_alone():
-    [plugin] = [each for each in plugins() if each.distribution == "clusterkit-example"]
+def test_the_entry_point_alone_provides_it():
+    [plugin] = [plugin for plugin in plugins() if plugin.distribution == "clusterkit-example"]
     assert plugin.problem is None
     assert plugin.provides == (("labeler", "rows_medians"),)
 

@@ -1,13 +1,14 @@
-"""What clusterkit loads to learn what this distribution offers; names only, so that asking costs nothing."""
+"""The module that clusterkit imports to learn what this distribution provides: names only, so that it imports fast."""
 
 from __future__ import annotations
 
 import clusterkit
 
 API_VERSION = 2
+"""Version of the plugin interface for which this module was written."""
 
 
 @clusterkit.hookimpl
 def clusterkit_labelers() -> dict[str, str]:
-    """Labelers by name; the class is imported when somebody asks for it."""
+    """Labelers by name; the class is imported when its name is first used."""
     return {"rows_medians": "clusterkit_example.rows_medians:RowsMedians"}

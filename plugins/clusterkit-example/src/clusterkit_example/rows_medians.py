@@ -23,7 +23,7 @@ class RowsMedians(Labeler[Embedding]):
     Parameters
     ----------
     max_iter : int, default 100
-        Most turns of assigning rows and moving medians.
+        Maximum number of iterations.
     """
 
     name: ClassVar[str] = "rows_medians"
@@ -31,16 +31,16 @@ class RowsMedians(Labeler[Embedding]):
     max_iter: int = params.integer(100, at_least=1)
 
     def label(self, outcome: Embedding, space: Space, task: Task, rng: np.random.Generator) -> Labeling:
-        """k-medians on `outcome.rows`, (n, r), from rows far apart."""
+        """k-medians on `outcome.rows`, (n, r), started from rows far apart."""
         medians = far_apart(outcome.rows, task.k, rng)
         for _ in range(self.max_iter):
             labels = nearest(outcome.rows, medians)
             parts = [outcome.rows[labels == j] for j in range(task.k)]
             # a median without rows stays where it is
-            moved = np.stack([np.median(p, axis=0) if len(p) else m for p, m in zip(parts, medians, strict=True)])
-            if np.array_equal(moved, medians):
+            centres = [np.median(part, axis=0) if len(part) else m for part, m in zip(parts, medians, strict=True)]
+            if np.array_equal(centres, medians):
                 break
-            medians = moved.astype(outcome.rows.dtype)
+            medians = np.stack(centres).astype(outcome.rows.dtype)
         predict = None if outcome.extend is None else NearestMedian(outcome.extend, medians)
         exact = outcome.exact_on_training
         return Labeling(nearest(outcome.rows, medians), predict, exact=exact)
@@ -60,12 +60,12 @@ class NearestMedian:
 
 
 def nearest(rows: np.ndarray, medians: np.ndarray) -> np.ndarray:
-    """Index of the nearest median in the sum of absolute differences, the lowest on ties."""
+    """Index of the nearest median of each row in city-block distance, the lowest on ties; (n,)."""
     return np.argmin([np.abs(rows - median).sum(axis=1) for median in medians], axis=0)
 
 
 def far_apart(rows: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """A random row, then again and again the row farthest from those chosen."""
+    """k rows, (k, r): a random row, then repeatedly the row farthest from the rows chosen before."""
     chosen = rows[rng.integers(len(rows))][None, :]
     while len(chosen) < k:
         distances = np.min([np.abs(rows - row).sum(axis=1) for row in chosen], axis=0)
