@@ -318,7 +318,7 @@ def _warn_shadowed(plugins: list[Plugin]) -> None:
     names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
     if names:
         warnings.warn(
-            f"built-in stages keep their names; what plugins provide under the same ones is reached as: "
+            f"built-in stages keep their names; the stages of plugins that have the same names are reached as: "
             f"{', '.join(names)}",
             ClusterkitWarning,
             stacklevel=4,

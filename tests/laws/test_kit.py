@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from hypothesis import Phase, settings
+from laws.broken_drivers import Forgetful, Misreporting, Mute, Overconfident, Shifting, Shortening, Unrepeatable
 from laws.broken_solvers import Silent, solver
 from laws.broken_stages import (
     Backwards,
@@ -98,6 +99,13 @@ BROKEN = [
     (attrs.frozen(Outside)(), {"labels_are_numbers_in_range", "no_part_is_empty"}),
     (attrs.frozen(Fickle)(), {"streams_do_not_matter_if_it_does_not_vary"}),
     (attrs.frozen(Freely)(), {"same_seed_same_parts"}),
+    (attrs.frozen(Shortening)(), {"returns_one_fit_of_all_samples"}),
+    (attrs.frozen(Misreporting)(), {"returns_one_fit_of_all_samples"}),
+    (attrs.frozen(Unrepeatable)(), {"same_seeds_same_answer"}),
+    (attrs.frozen(Shifting)(), {"same_seeds_same_answer"}),
+    (attrs.frozen(Forgetful)(), {"answers_a_single_cluster"}),
+    (attrs.frozen(Mute)(), {"predicts_new_samples"}),
+    (attrs.frozen(Overconfident)(), {"predicts_new_samples"}),
 ]  # fmt: skip
 
 
