@@ -1,0 +1,92 @@
+"""Seconds of fits with this checkout against another one, in turn: whether a change costs speed.
+
+    python tests/benchmarks/paired.py ../another-checkout --rounds 5
+
+Each round runs every case once with each checkout, in a process of its own: one fit to warm up, then the least CPU time
+of three. Printed are the medians over the rounds and the median of the ratios round by round; a ratio near 1 within
+the spread of the rounds is no difference. The other checkout needs the public names only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parents[2]
+
+CHILD = """
+import json, sys, time, warnings
+import numpy as np
+from sklearn.datasets import make_blobs
+from clusterkit import Pipeline, recipe
+warnings.simplefilter("ignore")
+
+def blobs(n, d, k):
+    return make_blobs(n, d, centers=k, cluster_std=2.0, random_state=0)[0]
+
+def svdd(gamma, nu):
+    return Pipeline({"name": "rbf", "gamma": gamma}, {"name": "svdd", "nu": nu}, "complete_graph", random_state=0)
+
+CASES = {
+    "svdd, 3,000 x 10": (svdd(0.05, 0.3), blobs(3000, 10, 5)),
+    "complete graph, 6,000 x 2": (svdd(0.5, 0.02), blobs(6000, 2, 8)),
+    "emmc, 5,000 x 20, k = 4": (recipe("emmc", n_clusters=4, random_state=0), blobs(5000, 20, 4)),
+    "nmf, 3,000 x 200, k = 6": (recipe("nmf", n_clusters=6, random_state=0), np.abs(blobs(3000, 200, 6))),
+    "transport, 8,000 x 5, k = 10": (
+        recipe("kmeans", n_clusters=10, n_init=1, balancer="transport", random_state=0), blobs(8000, 5, 10)),
+    "equal, 8,000 x 16, k = 20": (recipe("equal-clustering", n_clusters=20, random_state=0), blobs(8000, 16, 20)),
+}
+times, labels = {}, {}
+for name, (model, X) in CASES.items():
+    labels[name] = model.fit(X).labels_.tolist()
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        model.fit(X)
+        seconds.append(time.process_time() - begin)
+    times[name] = min(seconds)
+print(json.dumps([times, {name: hash(tuple(values)) for name, values in labels.items()}]))
+"""
+
+
+def measured(checkout: Path) -> tuple[dict[str, float], dict[str, int]]:
+    """CPU seconds of each case, and a number that stands for its labels."""
+    plugins = [str(path) for path in checkout.glob("plugins/*/src")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout), *plugins]), "CLUSTERKIT_PLUGINS": ""}
+    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, env=environment, check=True)
+    times, labels = json.loads(done.stdout.splitlines()[-1])
+    return times, labels
+
+
+def main() -> None:
+    """Print the table."""
+    from machine import describe
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("other", type=Path, help="root of the other checkout")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    print(describe())
+    other = arguments.other.resolve()
+    rounds = [(measured(other), measured(HERE)) for _ in range(arguments.rounds)]
+    print(f"{'case':30s} {'other s':>9s} {'this s':>9s} {'ratio':>7s}  {'ratios':20s} labels")
+    for name in rounds[0][0][0]:
+        theirs = [other_round[0][name] for other_round, _ in rounds]
+        ours = [this_round[0][name] for _, this_round in rounds]
+        ratios = [b / a for a, b in zip(theirs, ours, strict=True)]
+        same = len({labels[name] for pair in rounds for _, labels in pair}) == 1
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        middle = [statistics.median(values) for values in (theirs, ours, ratios)]
+        print(
+            f"{name:30s} {middle[0]:9.3f} {middle[1]:9.3f} {middle[2]:7.2f}  {spread:20s} "
+            f"{'equal' if same else 'DIFFERENT'}"
+        )
+
+
+if __name__ == "__main__":
+    main()
