@@ -102,7 +102,10 @@ class _Start:
     done: StartResult | None = None
 
     def finish(self, converged: bool, reason: str) -> None:
-        """End here: with the fixed point, or with the best labels whose objective is known."""
+        """End here: with the fixed point, or with the best labels whose objective is known.
+
+        A start without labels stays open.
+        """
         last = self.history[-1] if self.history else math.nan
         balanced = self.labeling if converged or self.best is None else self.best
         if balanced is None:
@@ -278,6 +281,7 @@ def _run(
         going = [position for position, start in enumerate(active) if start.done is None]
         tell(Report("loop", turn, max_iter, best, len(going)))
         if interrupted:
+            # Ctrl-C came in `_descend`; its labels have been read in full by this turn, so `alternate` can end here
             raise KeyboardInterrupt
         if not going:
             return
@@ -309,7 +313,7 @@ def _advance(start: _Start, objective: float, balanced: BalancedLabeling) -> Non
     start.turns += 1
     start.history.append(objective)
     # The labels a start begins with were read from nothing, so they are no candidates.
-    # (a solver without an objective gives nan, which is lower than nothing: its last labels are returned)
+    # Without an objective the value is nan and the comparison is always false: the last labels are returned.
     # Renumbered copies of one partition have the same objective up to rounding: the first of them is kept.
     lower = start.best_objective if start.best is None else start.best_objective - 1e-12 * abs(start.best_objective)
     if start.labeling is not None and objective < lower:

@@ -1,4 +1,4 @@
-"""Which stages fit together: a few rules on specs, no data touched, and what would fit instead."""
+"""Which stages fit together: a few rules on what their classes declare, without data, and what would fit instead."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class Registry:
         Raises
         ------
         BrokenPlugin
-            If the thing is neither, or its name is taken and `replace` is False.
+            If the thing is none of these, or its name is taken and `replace` is False.
         """
         from clusterkit.core.stages import Stage
 

@@ -37,7 +37,7 @@ class Ridge(Solver):
         Trade-off, > 0. Takes precedence over `df`.
     df : float, default 12
         Complexity as effective degrees of freedom, ``sum_i w_i / (w_i + 1/C)`` over the eigenvalues w of H'H; its
-        meaning does not depend on scale, L or n. Lowered to half the numerical rank if it is larger.
+        meaning does not depend on scale, L or n. Lowered to half the numerical rank if it is larger. None means 12.
 
     References
     ----------
@@ -63,6 +63,7 @@ class Ridge(Solver):
     @property
     def degrees(self) -> float:
         """`df`, or its default if it is None."""
+        # the same number as the default of the field `df`
         return 12.0 if self.df is None else float(self.df)
 
 
