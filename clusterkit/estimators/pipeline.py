@@ -154,7 +154,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            composition, decided = self._tuned(composition, rows, seeds)
+            composition, decided = self.tuned(composition, rows, seeds)
             result = Single().run([composition], rows, seeds)
         self._takes_sparse_rows = isinstance(rows, SparseRows)
         set_fitted(self, result.fit, decided, self.reported_labeler(composition))
@@ -179,7 +179,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         c = compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
         # resolved before the data are read, so that a wrong tuner costs no time
         compose.resolve("tuner", self.tuner)
-        return c if X is None or seeds is None else self._tuned(c, X, seeds)[0]
+        return c if X is None or seeds is None else self.tuned(c, X, seeds)[0]
 
     def reported_labeler(self, c: Composition) -> str | None:
         """The name of the labeler of a composition, for `resolved_`; None where the user named it."""
@@ -201,7 +201,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 
-    def _tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
+    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
         """The composition with the tuner's values, and these values by slot."""
         tuner = compose.resolve("tuner", self.tuner)
         return compose.tuned(c, tuner, X, seeds.stream("tuner"))

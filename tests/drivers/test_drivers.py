@@ -156,3 +156,11 @@ def test_a_recipe_with_a_driver_that_nobody_provides():
 @parametrize_with_checks([Driven("pooled", Pipeline(**STAGES, n_clusters=2)).set_params(n_maps=2, labeler="argmax")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_what_a_tuner_chose_is_reported():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 6.0 * (np.arange(60) % 2)[:, None]
+    base = Pipeline("rbf", "svdd", "complete_graph", tuner="svc_auto", random_state=0)
+    pipeline, driven = base.fit(X), Driven(driver="single", base=base, random_state=0).fit(X)
+    assert driven.resolved_["featuremap"] == pipeline.resolved_["featuremap"]
+    assert driven.resolved_["tuner"]["rule"] == pipeline.resolved_["tuner"]["rule"]

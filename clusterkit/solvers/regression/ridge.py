@@ -19,6 +19,10 @@ from clusterkit.solvers.regression._regularised_inverse import RegularisedInvers
 __all__ = ["Ridge"]
 
 
+DEFAULT_DF = 12.0
+"""Effective degrees of freedom without a choice of the user: the default on which EMMC's label-free results rest."""
+
+
 @final
 @attrs.frozen
 class Ridge(Solver):
@@ -53,7 +57,7 @@ class Ridge(Solver):
     has_objective: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     C: float | None = params.real(None, above=0, optional=True)
-    df: float | None = params.real(12.0, above=0, optional=True)
+    df: float | None = params.real(DEFAULT_DF, above=0, optional=True)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -63,8 +67,7 @@ class Ridge(Solver):
     @property
     def degrees(self) -> float:
         """`df`, or its default if it is None."""
-        # the same number as the default of the field `df`
-        return 12.0 if self.df is None else float(self.df)
+        return DEFAULT_DF if self.df is None else float(self.df)
 
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
