@@ -34,6 +34,7 @@ _HOME = {
     "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
+"""Packages that are attributes of the root; each is imported when it is used first."""
 
 # written out, because type checkers read it
 __all__ = [

@@ -57,11 +57,13 @@ Indices: TypeAlias = NDArray[np.integer[Any]]
 """Numbers of rows, of columns, or of other arrays' entries."""
 
 Mask: TypeAlias = NDArray[np.bool_]
+"""Truth values, one for each sample, column or pair."""
 
 Rows: TypeAlias = "Array | SparseRows"
 """Samples as the stages get them, shape (n, d)."""
 
 Rng: TypeAlias = np.random.Generator
+"""The source of random numbers that a stage gets; a stage draws from nowhere else."""
 
 RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 """What `clusterkit.core.seeds.Seeds.of` takes as the source of all random numbers."""
@@ -69,6 +71,7 @@ RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random
 Parameters: TypeAlias = Mapping[str, Any]
 """A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""
 
+# What a slot takes: a name, a mapping with name and parameters, or the stage itself; feature maps may stand in a row.
 FeatureMapLike: TypeAlias = "str | Parameters | FeatureMap | Sequence[FeatureMapLike]"
 SolverLike: TypeAlias = "str | Parameters | Solver"
 LabelerLike: TypeAlias = "str | Parameters | Labeler"

@@ -10,6 +10,7 @@ CITATION = (
     "Zhang, Xia, Liu, Zhang (2013), Extreme maximum margin clustering, IEICE Transactions on Information and Systems"
 )
 BASE = {"featuremap": "elm", "solver": "ridge", "balancer": "band", "init": "kmeans"}
+"""The stages that all variants share; they differ in labeler, coding and starts."""
 
 EMMC = Recipe(
     name="emmc",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from clusterkit.core.hookspecs import hookimpl
 
 API_VERSION = 2
+"""Stated as every plugin states it."""
 
 
 @hookimpl

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, final
 
 import attrs
@@ -21,9 +20,6 @@ def _maps(value: Any) -> str | None:
     return None if fine else "a non-empty tuple of feature maps"
 
 
-check: Callable[[Any], str | None] = _maps
-
-
 @final
 @attrs.frozen
 class Chain(FeatureMap):
@@ -36,7 +32,7 @@ class Chain(FeatureMap):
     """
 
     name: ClassVar[str] = "chain"
-    maps: tuple[FeatureMap, ...] = free((), check, invalid=((), 3))
+    maps: tuple[FeatureMap, ...] = free((), _maps, invalid=((), 3))
 
     @property
     def gives(self) -> type[Space]:  # type: ignore[override]

@@ -35,7 +35,9 @@ GROUP = "clusterkit"
 """The entry-point group of plugins, and the name of the project in pluggy."""
 
 hookspec = pluggy.HookspecMarker(GROUP)
+"""Marks the hooks below."""
 hookimpl = pluggy.HookimplMarker(GROUP)
+"""Marks the implementations in a plugin module; public as `clusterkit.hookimpl`."""
 
 
 @hookspec

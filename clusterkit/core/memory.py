@@ -15,6 +15,7 @@ FALLBACK = 4 * 1024**3
 """The cap in bytes where the system does not tell its memory."""
 
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+"""Bytes of each unit that the memory cap may be written in."""
 
 
 def human(n_bytes: float) -> str:

@@ -37,7 +37,9 @@ class Report:
 
 
 Listener = Callable[[Report], None]
+"""What is called with each report."""
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
+"""The listeners of the running fit, for each thread its own."""
 
 
 @contextmanager

@@ -231,7 +231,7 @@ class AutoPooled(Driver):
         if fits.interrupted:
             raise KeyboardInterrupt
         candidates = [*fits.winners, safe]
-        pooled = summed_objectives(fits.bounds, [fit.labels for fit in candidates], scale_free_objective)
+        pooled = summed_objectives(fits.bound_compositions, [fit.labels for fit in candidates], scale_free_objective)
         index = first_least(pooled.tolist())
         return attrs.evolve(
             findings,

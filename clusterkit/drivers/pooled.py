@@ -55,7 +55,7 @@ class Pooled(Driver):
             return DriverResult(fit(c, X, seeds), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0})
         fits = fit_under_maps([c], X, seeds, self.n_maps)
         labelings = [winner.labels for winner in fits.winners]
-        pooled = summed_objectives(fits.bounds, labelings, BoundComposition.objective)
+        pooled = summed_objectives(fits.bound_compositions, labelings, BoundComposition.objective)
         index = first_least(pooled.tolist())
         answer = fits.winners[index]
         if fits.interrupted:
@@ -71,7 +71,7 @@ class MapFits:
 
     Parameters
     ----------
-    bounds : tuple of BoundComposition
+    bound_compositions : tuple of BoundComposition
         One for each map.
     winners : tuple of FitResult
         The fit with the lowest objective under each map.
@@ -79,7 +79,7 @@ class MapFits:
         Whether Ctrl-C ended the search; there may then be fewer maps than asked for, but at least one.
     """
 
-    bounds: tuple[BoundComposition, ...]
+    bound_compositions: tuple[BoundComposition, ...]
     winners: tuple[FitResult, ...]
     interrupted: bool
 
@@ -101,11 +101,11 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
     KeyboardInterrupt
         If it is pressed before the first map is done.
     """
-    bounds: list[BoundComposition] = []
+    bound_compositions: list[BoundComposition] = []
     winners: list[FitResult] = []
     interrupted = False
-    while len(bounds) < n_maps and not interrupted:
-        index = len(bounds)
+    while len(bound_compositions) < n_maps and not interrupted:
+        index = len(bound_compositions)
         try:
             bound = bind(compositions[0], X, seeds.child("map", index))
             runs: list[FitResult] = []
@@ -114,7 +114,7 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
                 if runs[-1].interrupted:
                     break
             winner = runs[first_least([result.objective for result in runs])]
-            bounds.append(bound)
+            bound_compositions.append(bound)
             winners.append(winner)
             interrupted = runs[-1].interrupted
             tell(Report("maps", index + 1, n_maps, winner.objective))
@@ -122,16 +122,16 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
             if not winners:
                 raise
             interrupted = True
-    return MapFits(tuple(bounds), tuple(winners), interrupted)
+    return MapFits(tuple(bound_compositions), tuple(winners), interrupted)
 
 
 def summed_objectives(
-    bounds: Sequence[BoundComposition],
+    bound_compositions: Sequence[BoundComposition],
     labelings: Sequence[Labels],
     objective: Callable[[BoundComposition, Labels], float],
 ) -> Array:
     """The objective of each labelling, summed over all maps, shape (number of labellings,)."""
-    return np.array([math.fsum(objective(bound, labels) for bound in bounds) for labels in labelings])
+    return np.array([math.fsum(objective(bound, labels) for bound in bound_compositions) for labels in labelings])
 
 
 def agreement(labelings: Sequence[Labels]) -> float:

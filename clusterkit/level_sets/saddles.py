@@ -54,15 +54,15 @@ class Passes:
     saddles: Array
 
 
-def neighbour_pairs(points: Array, neighbors: int) -> Array:
-    """Pairs (e, 2), i < j, of points (M, d): each point with its nearest `neighbors`, and a shortest spanning tree.
+def neighbour_pairs(points: Array, n_neighbors: int) -> Array:
+    """Pairs (e, 2), i < j, of points (M, d): each point with its nearest `n_neighbors`, and a shortest spanning tree.
 
     The tree connects every point to every other. O(M² d) time.
     """
     from scipy.spatial.distance import cdist
 
     count = len(points)
-    if count - 1 <= neighbors:
+    if count - 1 <= n_neighbors:
         return np.stack(np.triu_indices(count, 1), axis=1)
     pairs = []
     nearest, parent = np.full(count, np.inf), np.zeros(count, dtype=np.intp)
@@ -71,7 +71,7 @@ def neighbour_pairs(points: Array, neighbors: int) -> Array:
         inside[last] = True
         distances = cdist(points[last : last + 1], points)[0]
         distances[last] = np.inf
-        for j in np.argsort(distances, kind="stable")[:neighbors]:
+        for j in np.argsort(distances, kind="stable")[:n_neighbors]:
             pairs.append((last, j))
         closer = ~inside & (distances < nearest)
         nearest[closer], parent[closer] = distances[closer], last
@@ -81,7 +81,7 @@ def neighbour_pairs(points: Array, neighbors: int) -> Array:
     return unique_pairs(np.array(pairs, dtype=np.intp), count)[0]
 
 
-def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> tuple[Array, Array]:
+def border_pairs(ascent: Ascent, rows: Array, of_row: Array, n_neighbors: int) -> tuple[Array, Array]:
     """Pairs of near samples in different basins.
 
     For every two basins that share a border: of the pairs of nearest neighbours across it the `BORDER_PAIRS` whose
@@ -94,7 +94,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
         Samples, scaled.
     of_row : ndarray of shape (u,)
         Number of the equilibrium of each sample.
-    neighbors : int
+    n_neighbors : int
         Nearest other samples considered for each sample.
 
     Returns
@@ -106,7 +106,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
     """
     from scipy.spatial import cKDTree
 
-    k = min(neighbors + 1, len(rows))
+    k = min(n_neighbors + 1, len(rows))
     near = cKDTree(rows).query(rows, k=k)[1].reshape(len(rows), k)
     pairs = np.stack([np.repeat(np.arange(len(rows)), k), near.reshape(-1)], axis=1)
     pairs = pairs[of_row[pairs[:, 0]] != of_row[pairs[:, 1]]]
@@ -127,7 +127,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, neighbors: int) -> 
 
 
 def highest_passes(
-    ascent: Ascent, basins: Basins, rows: Array, of_row: Array, n_segment_points: int, neighbors: int, stage: str
+    ascent: Ascent, basins: Basins, rows: Array, of_row: Array, n_segment_points: int, n_neighbors: int, stage: str
 ) -> tuple[Basins, Passes]:
     """Paths between neighbouring equilibria, and the basins with the equilibria that the searches added.
 
@@ -141,7 +141,7 @@ def highest_passes(
         Number of the equilibrium of each sample.
     n_segment_points : int
         Points on a segment; a saddle search starts from the lowest of them.
-    neighbors : int
+    n_neighbors : int
         Nearest other equilibria of each equilibrium, and nearest other samples of each sample, that are considered.
     stage : str
         Name for progress reports.
@@ -152,11 +152,11 @@ def highest_passes(
     segment to a near sample and the ascent of that one. The lowest points of these paths count like the saddle points
     that searches find, so that a failed search separates no equilibria, and one component is always possible.
     """
-    pairs = neighbour_pairs(basins.points, neighbors)
+    pairs = neighbour_pairs(basins.points, n_neighbors)
     if not len(pairs):
         return basins, Passes(pairs.reshape(0, 2), np.empty(0), np.empty((0, basins.points.shape[1])))
     lowest, values = _lowest(ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], n_segment_points)
-    ends, borders = border_pairs(ascent, rows, of_row, neighbors)
+    ends, borders = border_pairs(ascent, rows, of_row, n_neighbors)
     if len(ends):
         border_lowest, border_values = _lowest(ascent, rows[ends[:, 0]], rows[ends[:, 1]], BORDER_POINTS)
         order = np.lexsort((-border_values, borders[:, 1], borders[:, 0]))

@@ -22,6 +22,7 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+# the limit is one for the process: how many fits are inside it, and what removes it
 _lock = threading.Lock()
 _inside = 0
 _limit: Any = None

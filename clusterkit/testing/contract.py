@@ -21,6 +21,7 @@ from clusterkit.testing.law import Law, law
 __all__ = ["HEAVY", "LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every stage, whatever its kind; filled by the decorator `law`."""
 
 HEAVY = ("sklearn", "scipy", "numba", "cvxpy", "matplotlib", "pandas", "torch")
 """Packages that the module of a stage must not import at its top: listing the stages would take as long."""

@@ -65,7 +65,7 @@ def ncut() -> None:
     gamma = dense.resolved_["featuremap"]["gamma"]
     parameters = {"n_clusters": 10, "random_state": 0, "assign_labels": "kmeans"}
     measure("SpectralClustering, same weights", lambda: SpectralClustering(gamma=gamma, **parameters).fit_predict(X), y)
-    sparse = recipe("ncut", n_clusters=10, random_state=0, featuremap__gamma=gamma, solver__neighbors=10)
+    sparse = recipe("ncut", n_clusters=10, random_state=0, featuremap__gamma=gamma, solver__n_neighbors=10)
     measure("ncut, 10 neighbours", lambda: sparse.fit(X).labels_, y)
     near = SpectralClustering(affinity="nearest_neighbors", n_neighbors=11, **parameters)
     measure("SpectralClustering, 10 neighbours, weights 1 and 1/2", lambda: near.fit_predict(X), y)
@@ -98,7 +98,7 @@ def accuracy() -> None:
         X, y = setting.load()
         k = len(np.unique(y))
         two = {"labeler": "threshold"} if k == 2 else {}
-        near = {"solver__neighbors": 10}
+        near = {"solver__n_neighbors": 10}
         printed = PRINTED[setting.name]
         print(setting.name)
         for title, name, changes, shown in (

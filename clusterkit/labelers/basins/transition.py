@@ -38,7 +38,7 @@ class Transition(Labeler[KernelDomain]):
     n_segment_points : int, default 20
         Points sampled on the segment between two maxima: the m of the papers. The search for a transition point
         starts from the lowest of them.
-    neighbors : int, default 10
+    n_neighbors : int, default 10
         Number of nearest other maxima to which segments go from each maximum, in addition to those of a shortest
         spanning tree; and number of nearest other samples considered for each sample, if these are in other basins.
     outliers : {"basin", "noise", "nearest"}, default "basin"
@@ -70,7 +70,7 @@ class Transition(Labeler[KernelDomain]):
     maxima. New samples ascend as in `equilibrium`. The `facts` of `predict` hold the statistics of `equilibrium`, the
     number of paths ("passes"), the value at each join of the whole tree ("heights") and the cut that was used ("cut").
 
-    The ascent costs as in `equilibrium`. In addition: the nearest neighbours of n samples, and about M `neighbors`
+    The ascent costs as in `equilibrium`. In addition: the nearest neighbours of n samples, and about M `n_neighbors`
     searches with O(s d² + d³) for a step, for M maxima and s support vectors.
 
     References
@@ -86,7 +86,7 @@ class Transition(Labeler[KernelDomain]):
 
     cut: float | None = real(None, above=0.0, optional=True)
     n_segment_points: int = integer(20, at_least=1)
-    neighbors: int = integer(10, at_least=1)
+    n_neighbors: int = integer(10, at_least=1)
     outliers: str = choice("basin", ("basin", "noise", "nearest"))
     tol: float = real(1e-7, above=0.0)
     merge: float = real(1e-3, above=0.0)
@@ -104,7 +104,7 @@ class Transition(Labeler[KernelDomain]):
         basins = find_basins(ascent, rows, self.name)
         warn_unfinished(basins, self.name, self.max_iter)
         basins, passes = highest_passes(
-            ascent, basins, rows, basins.of_start, self.n_segment_points, self.neighbors, self.name
+            ascent, basins, rows, basins.of_start, self.n_segment_points, self.n_neighbors, self.name
         )
         is_counted = np.ones(len(distinct.rows), dtype=bool)
         if self.outliers != "basin":

@@ -37,9 +37,10 @@ class Proximity(Labeler[Domain]):
     ----------
     graph : {"mst", "delaunay", "knn"}, default "mst"
         The Euclidean minimum spanning tree, with only n - 1 edges, so that each edge outside the domain splits a
-        cluster; the Delaunay triangulation, which contains the tree, for at most 4 attributes; or edges to the `k`
-        nearest others, in both directions. The last graph may be disconnected for small `k`, whatever the domain.
-    k : int, default 4
+        cluster; the Delaunay triangulation, which contains the tree, for at most 4 attributes; or edges to the
+        `n_neighbors` nearest others, in both directions. The last graph may be disconnected for few of them, whatever
+        the domain.
+    n_neighbors : int, default 4
         Neighbours of each sample, for graph "knn" only.
     n_segment_points : int, default 20
         Points tested on a segment, at fractions ``k / (n_segment_points + 1)``: the m of the papers. The ends are
@@ -62,10 +63,10 @@ class Proximity(Labeler[Domain]):
     triangulation of points on one sphere is unique, and samples joined by "mst" are joined by "delaunay" as well.
     Points on a line or in a plane are triangulated within that line or plane.
 
-    O(E m) values of the domain for E edges and m points on a segment. E is below n k for "knn", n - 1 for "mst", and
-    for "delaunay" about 3 n in 2 and 7 n in 3 attributes. Finding the edges takes O(n k log n) up to 10 attributes
-    and O(n² d) above for "knn"; O(n log n) up to 3 attributes and O(n² d) above for "mst"; for "delaunay" O(n log n)
-    up to 2 attributes, above that usually not much more, at worst O(n²). Memory O(n d + E).
+    O(E m) values of the domain for E edges and m points on a segment. E is below n p for "knn" with p neighbours,
+    n - 1 for "mst", and for "delaunay" about 3 n in 2 and 7 n in 3 attributes. Finding the edges takes O(n p log n) up
+    to 10 attributes and O(n² d) above for "knn"; O(n log n) up to 3 attributes and O(n² d) above for "mst"; for
+    "delaunay" O(n log n) up to 2 attributes, above that usually not much more, at worst O(n²). Memory O(n d + E).
 
     A new sample inside the domain gets the label of the nearest training sample that a segment inside the domain
     connects it to, as in `complete_graph`. Ctrl-C ends the search: components that are not joined by then stay
@@ -82,7 +83,7 @@ class Proximity(Labeler[Domain]):
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
     graph: str = choice("mst", GRAPHS)
-    k: int = integer(4, at_least=1)
+    n_neighbors: int = integer(4, at_least=1)
     n_segment_points: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
@@ -111,5 +112,5 @@ class Proximity(Labeler[Domain]):
         from clusterkit.labelers.graphs._proximity_edges_jit import delaunay_edges, knn_edges, mst_edges
 
         if self.graph == "knn":
-            return knn_edges(points, self.k)
+            return knn_edges(points, self.n_neighbors)
         return mst_edges(points) if self.graph == "mst" else delaunay_edges(points)

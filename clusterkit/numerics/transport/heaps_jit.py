@@ -27,7 +27,7 @@ class Heaps(NamedTuple):
     keys : ndarray of shape (pool,)
         What a row loses by moving from p to q.
     rows : int32 ndarray of shape (pool,)
-        The row. A row that has left p stays until it reaches the top (`_drop_stale`).
+        The row. A row that has left p stays until it reaches the top (`drop_stale`).
     starts, capacity, lengths : integer ndarray of shape (k²,)
         Where each heap begins, how many entries it can hold, and how many it has.
     used : integer ndarray of shape (1,)

@@ -22,13 +22,13 @@ EPS = float(np.finfo(np.float64).eps)
 """Relative rounding error of float64: the unit of all thresholds on differences of cuts and of weights."""
 
 
-def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Affinity:
+def affinity(space: KernelSpace, n_neighbors: int | None, self_loops: bool) -> Affinity:
     """The weights between the samples of a space.
 
     Parameters
     ----------
     space : KernelSpace
-    neighbors : int or None
+    n_neighbors : int or None
         None: the kernel between all pairs, a new dense matrix, refused above the memory cap. Otherwise the kernel
         between a sample and its nearest neighbours, a symmetric sparse matrix.
     self_loops : bool
@@ -43,7 +43,7 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
     # a new space: its matrix is changed below, and the matrix of the caller's space need not exist beside it
     copy = KernelSpace(points, space.kernel)
     W: Any
-    if neighbors is None:
+    if n_neighbors is None:
         W = copy.gram()
         if not self_loops:
             np.fill_diagonal(W, 0.0)
@@ -53,7 +53,7 @@ def affinity(space: KernelSpace, neighbors: int | None, self_loops: bool) -> Aff
     else:
         from scipy.sparse import diags_array
 
-        i, j, squared = neighbour_pairs(points, neighbors)
+        i, j, squared = neighbour_pairs(points, n_neighbors)
         weights = _values(space.kernel, points, i, j, squared)
         smallest = float(weights.min())
         normal = weights >= TINY

@@ -80,7 +80,9 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
         method = "Lanczos"
     except ArpackError:
         if isinstance(W, np.ndarray):
-            memory.require(3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use neighbors=10 on the solver.")
+            memory.require(
+                3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use n_neighbors=10 on the solver."
+            )
             return *_direct(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
         values, vectors = _inverted(W, roots, known, count, tol, start)
         method = "shifted and inverted Lanczos"

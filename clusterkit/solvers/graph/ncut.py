@@ -30,12 +30,12 @@ class Ncut(Solver):
     clusters the score is ``z - t``, where z = D^(-1/2) u for the second eigenvector u and t is the threshold of
     smallest Ncut among all n - 1 gaps, so the labeler `threshold` gives that split. For k > 2 the embedding is
     ``D^(-1/2) U``, where U are the first k eigenvectors; the labeler `rows_kmeans` clusters its rows. W is dense,
-    O(n² d) once and O(n²) for each of some tens of products; with `neighbors` = p it is sparse, O(n p) per product. The
-    embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of graph/_affinity.py.
+    O(n² d) once and O(n²) for each of some tens of products; with `n_neighbors` = p it is sparse, O(n p) per product.
+    The embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of graph/_affinity.py.
 
     Parameters
     ----------
-    neighbors : int, optional
+    n_neighbors : int, optional
         Number of nearest neighbours (in the coordinates of the kernel) to which each sample is joined; a pair is joined
         if either is a neighbour of the other. None joins all pairs, an n x n matrix.
     self_loops : bool, default False
@@ -72,7 +72,7 @@ class Ncut(Solver):
     name: ClassVar[str] = "ncut"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
 
-    neighbors: int | None = params.integer(None, at_least=1, optional=True)
+    n_neighbors: int | None = params.integer(None, at_least=1, optional=True)
     self_loops: bool = params.flag(False)
     normalize: bool = params.flag(False)
     tol: float = params.real(0.0, at_least=0.0)
@@ -80,15 +80,15 @@ class Ncut(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.neighbors is None)}
+        return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.n_neighbors is None)}
 
 
 def _kernel(spec: Ncut, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The weights, and the samples that have a weight to another sample."""
     resolved: dict[str, Any] = {}
-    if spec.neighbors is not None and spec.neighbors > space.n - 1:
-        resolved["neighbors"] = space.n - 1
-    weights = affinity(space, spec.neighbors, spec.self_loops)
+    if spec.n_neighbors is not None and spec.n_neighbors > space.n - 1:
+        resolved["n_neighbors"] = space.n - 1
+    weights = affinity(space, spec.n_neighbors, spec.self_loops)
     # a sample whose only weight is a self-loop counts as isolated
     joined = np.flatnonzero(weights.degrees > weights.diagonal())
     return _PreparedNcut(spec, task.k, weights, joined, bool((space.points == space.points[0]).all()), resolved)

@@ -26,9 +26,9 @@ from clusterkit.numerics.losses import best_bias, loss_of
 
 __all__ = [
     "CentredFeatures",
-    "KernelProducts",
     "PreparedMachine",
     "SquaredNorm",
+    "StoredKernel",
     "WeightedLoss",
     "signs",
     "zero_scores",
@@ -191,7 +191,7 @@ class CentredFeatures:
 
 @final
 @attrs.frozen(eq=False)
-class KernelProducts:
+class StoredKernel:
     """The kernel matrix as inner products.
 
     Parameters
@@ -204,7 +204,7 @@ class KernelProducts:
     K: Array
 
     @classmethod
-    def of(cls, space: KernelSpace) -> KernelProducts:
+    def of(cls, space: KernelSpace) -> StoredKernel:
         """The kernel matrix, if the memory cap allows it."""
         return cls(space, space.gram().astype(np.float64, copy=False))
 
@@ -234,7 +234,7 @@ class PreparedMachine(Prepared):
     ----------
     solver : str
         Name of the solver, for warnings.
-    geometry : CentredFeatures or KernelProducts
+    geometry : CentredFeatures or StoredKernel
     K : ndarray of shape (n, n)
         Inner products of the samples.
     loss : WeightedLoss
@@ -243,7 +243,7 @@ class PreparedMachine(Prepared):
     """
 
     solver: str
-    geometry: CentredFeatures | KernelProducts
+    geometry: CentredFeatures | StoredKernel
     K: Array
     loss: WeightedLoss
     tol: float
@@ -294,7 +294,7 @@ def signs(targets: Coded) -> Array:
     return targets.codebook[targets.labels[0], 0].astype(np.float64)
 
 
-def zero_scores(geometry: CentredFeatures | KernelProducts, n: int) -> Scores:
+def zero_scores(geometry: CentredFeatures | StoredKernel, n: int) -> Scores:
     """The outcome where all targets are equal: the bias alone fits them, and all scores are 0."""
     rows, extend = geometry.outcome(np.zeros(n))
     return Scores(rows, extend, carry=SquaredNorm(0.0))

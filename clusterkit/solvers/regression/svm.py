@@ -13,7 +13,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.regression._libsvm import CentredFeatures, KernelProducts, PreparedMachine, WeightedLoss
+from clusterkit.solvers.regression._libsvm import CentredFeatures, PreparedMachine, StoredKernel, WeightedLoss
 
 __all__ = ["Svm"]
 
@@ -71,9 +71,9 @@ def _features(spec: Svm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def _kernel(spec: Svm, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    return _machine(spec, KernelProducts.of(space))
+    return _machine(spec, StoredKernel.of(space))
 
 
-def _machine(spec: Svm, geometry: CentredFeatures | KernelProducts) -> Prepared:
+def _machine(spec: Svm, geometry: CentredFeatures | StoredKernel) -> Prepared:
     loss = WeightedLoss("hinge", float(spec.C))
     return PreparedMachine(spec.name, geometry, geometry.products(), loss, float(spec.tol), int(spec.max_iter))

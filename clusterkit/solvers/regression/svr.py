@@ -16,9 +16,9 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.regression._libsvm import (
     CentredFeatures,
-    KernelProducts,
     PreparedMachine,
     SquaredNorm,
+    StoredKernel,
     WeightedLoss,
     signs,
     zero_scores,
@@ -99,10 +99,10 @@ def _features(spec: Svr, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 
 
 def _kernel(spec: Svr, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    return _machine(spec, KernelProducts.of(space))
+    return _machine(spec, StoredKernel.of(space))
 
 
-def _machine(spec: Svr, geometry: CentredFeatures | KernelProducts) -> Prepared:
+def _machine(spec: Svr, geometry: CentredFeatures | StoredKernel) -> Prepared:
     K = geometry.products()
     loss = WeightedLoss(spec.loss, float(spec.C), float(spec.epsilon) if spec.loss == "epsilon" else 0.0)
     if spec.loss == "square":
@@ -148,7 +148,7 @@ class _DualLeastSquares(Prepared):
         ``(K + I/C)^-1 e``.
     """
 
-    geometry: CentredFeatures | KernelProducts
+    geometry: CentredFeatures | StoredKernel
     K: Array
     factor: RegularisedInverse
     ones: Array

@@ -19,6 +19,7 @@ from clusterkit.testing.strategies import scores
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every balancer, in the order in which they stand below; filled by the decorator `law`."""
 
 
 @attrs.frozen(eq=False)
@@ -95,10 +96,10 @@ def sizes_are_within_bounds(stage: Balancer, table: _Table) -> None:
     """The labels are feasible, and the labels and costs of the caller are not changed."""
     labels, costs = table.labels, table.costs.copy()
     argument = labels.copy()
-    result, bounds = table.balanced(stage, argument)
-    assert result.labels.shape == labels.shape
-    assert result.labels.dtype.kind in "iu"
-    assert _within(result.labels, bounds), f"sizes {np.bincount(result.labels)} outside {bounds}"
+    assignment, bounds = table.balanced(stage, argument)
+    assert assignment.labels.shape == labels.shape
+    assert assignment.labels.dtype.kind in "iu"
+    assert _within(assignment.labels, bounds), f"sizes {np.bincount(assignment.labels)} outside {bounds}"
     np.testing.assert_array_equal(argument, labels, err_msg="the labels of the caller were changed")
     np.testing.assert_array_equal(table.costs, costs, err_msg="the costs of the caller were changed")
 
@@ -114,30 +115,30 @@ def balancing_twice_is_balancing_once(stage: Balancer, table: _Table) -> None:
 @law(LAWS, table=_two_class, applies=_takes_two)
 def moves_nothing_without_need(stage: Balancer, table: _Table) -> None:
     """For two clusters, where the bounds are sufficient, the labels are the cheapest within them."""
-    result, bounds = table.balanced(stage)
+    assignment, bounds = table.balanced(stage)
     if _within(table.labels, bounds):
-        np.testing.assert_array_equal(result.labels, table.labels)
-        assert result.exact
+        np.testing.assert_array_equal(assignment.labels, table.labels)
+        assert assignment.exact
 
 
 @law(LAWS, table=_two_class, applies=_takes_two)
 def two_classes_cost_no_more_than_they_must(stage: Balancer, table: _Table) -> None:
     """For two clusters no labelling within the bounds is cheaper (all of them are tried)."""
-    result, bounds = table.balanced(stage)
+    assignment, bounds = table.balanced(stage)
     n = len(table.costs)
     costs, rows = table.costs.astype(np.float64), np.arange(n)
     feasible = (labels for labels in map(np.array, itertools.product((0, 1), repeat=n)) if _within(labels, bounds))
     least = min(float(costs[rows, labels].sum()) for labels in feasible)
-    cost = float(costs[rows, result.labels].sum())
+    cost = float(costs[rows, assignment.labels].sum())
     assert cost <= least + 1e-9 * (1.0 + float(np.abs(costs).sum())), f"cost {cost}, but {least} is possible"
 
 
 @law(LAWS, table=_tables)
 def exact_means_that_costs_decide(stage: Balancer, table: _Table) -> None:
     """Where `exact`, the cheapest labels after adding the offsets are the balanced ones."""
-    result, _ = table.balanced(stage)
-    if result.offsets is not None:
-        assert np.shape(result.offsets) == (table.costs.shape[1],)
-    if result.exact:
-        shifted = table.costs if result.offsets is None else table.costs + result.offsets
-        np.testing.assert_array_equal(np.argmin(shifted, axis=1), result.labels)
+    assignment, _ = table.balanced(stage)
+    if assignment.offsets is not None:
+        assert np.shape(assignment.offsets) == (table.costs.shape[1],)
+    if assignment.exact:
+        shifted = table.costs if assignment.offsets is None else table.costs + assignment.offsets
+        np.testing.assert_array_equal(np.argmin(shifted, axis=1), assignment.labels)

@@ -18,6 +18,7 @@ from clusterkit.testing.strategies import scores
 __all__ = ["LAWS", "clusters"]
 
 LAWS: list[Law] = []
+"""The laws of every codec, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def clusters(stage: Codec) -> st.SearchStrategy[int]:

@@ -17,6 +17,7 @@ from clusterkit.testing.strategies import Case, cases
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every driver, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def _composition(k: int) -> Composition:

@@ -18,6 +18,7 @@ from clusterkit.testing.strategies import Case, cases
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every feature map, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def _gives_features(stage: FeatureMap) -> bool:

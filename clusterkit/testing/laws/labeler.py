@@ -21,6 +21,7 @@ from clusterkit.testing.strategies import Case, cases
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every labeler, in the order in which they stand below; filled by the decorator `law`."""
 
 
 @final
@@ -96,6 +97,7 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
 
 
 SHARES = st.sampled_from([1.0, 0.7])
+"""Share of the samples inside the contour: all of them, or so few that labelers must treat samples outside."""
 
 
 @law(LAWS, case=cases(), share=SHARES)

@@ -16,6 +16,7 @@ from clusterkit.testing.strategies import VIEWS, Case, cases, views
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every partitioner, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def _views(stage: Partitioner) -> st.SearchStrategy[str]:

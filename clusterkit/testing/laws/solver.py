@@ -24,6 +24,7 @@ from clusterkit.testing.strategies import VIEWS, Case, cases, views
 __all__ = ["LAWS", "codebook"]
 
 LAWS: list[Law] = []
+"""The laws of every solver, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def codebook(coding: Coding, k: int) -> Array:
@@ -92,6 +93,7 @@ def _learns(stage: Solver) -> bool:
 
 
 ANY: dict[str, Source] = {"case": cases(), "view": _spaces, "coding": _codings}
+"""What laws about any solver draw: a problem, one of the spaces that the solver takes, one of its codings."""
 
 
 @law(LAWS, applies=_has_space, **ANY)
@@ -252,12 +254,12 @@ def objective_never_rises(stage: Solver, case: Case, view: str, coding: Coding) 
     bench = _PreparedCase.of(stage, case, view, coding)
     codec, k = _codec(coding), 2 if coding is Coding.SIGNED else case.k
     labels = case.labels % k
-    [result], _ = alternate(
+    [start_result], _ = alternate(
         bench.prepared, codec, None, bench.space, Task(case.n, k), lambda start: labels,
         starts=1, max_iter=30, together=False, rng=case.rng("solve"),
     )  # fmt: skip
-    history = np.array(result.history)
-    assert len(history) == result.n_iter
+    history = np.array(start_result.history)
+    assert len(history) == start_result.n_iter
     size = float(np.abs(history).max()) + float(np.square(case.X).sum() if view == "raw" else 1.0)
     assert (np.diff(history) <= 1e-9 * size).all(), f"the objective rises: {history}"
 

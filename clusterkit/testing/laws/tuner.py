@@ -14,6 +14,7 @@ from clusterkit.testing.strategies import Case, cases
 __all__ = ["LAWS"]
 
 LAWS: list[Law] = []
+"""The laws of every tuner, in the order in which they stand below; filled by the decorator `law`."""
 
 
 def _tunable() -> Mapping[str, Stage]:

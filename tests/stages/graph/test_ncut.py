@@ -101,13 +101,13 @@ def test_eigenvalues_and_the_first_eigenvector(X, self_loops, k):
     np.testing.assert_allclose(outcome.rows.T @ (degrees[:, None] * outcome.rows) / degrees.sum(), np.eye(k), atol=1e-8)
 
 
-@pytest.mark.parametrize("neighbors", [None, 4])
+@pytest.mark.parametrize("n_neighbors", [None, 4])
 @pytest.mark.parametrize("sizes", [(12, 9), (10, 14, 8), (9, 8, 11, 7)])
-def test_disconnected_blocks_are_the_clusters(neighbors, sizes):
+def test_disconnected_blocks_are_the_clusters(n_neighbors, sizes):
     X, truth = islands(sizes)
     k = len(sizes)
     model = Pipeline(
-        {"name": "rbf", "gamma": 1.0}, {"name": "ncut", "neighbors": neighbors},
+        {"name": "rbf", "gamma": 1.0}, {"name": "ncut", "n_neighbors": n_neighbors},
         "threshold" if k == 2 else "rows_kmeans", n_clusters=k, random_state=0,
     ).fit(X)  # fmt: skip
     facts = model.outcome_.status.facts
@@ -117,27 +117,27 @@ def test_disconnected_blocks_are_the_clusters(neighbors, sizes):
     assert same_partition(model.labels_, truth)
 
 
-@pytest.mark.parametrize("neighbors", [None, 4])
-def test_more_components_than_clusters_are_grouped_evenly(neighbors):
+@pytest.mark.parametrize("n_neighbors", [None, 4])
+def test_more_components_than_clusters_are_grouped_evenly(n_neighbors):
     X, truth = islands((30, 8, 12, 9))
-    two = solve(X, 1.0, neighbors=neighbors)
+    two = solve(X, 1.0, n_neighbors=n_neighbors)
     assert two.status.facts["components"] == 4
     assert two.status.facts["ncut"] == 0.0
     labels = split(two)
     for piece in range(4):
         assert len(np.unique(labels[truth == piece])) == 1
     assert len(np.unique(labels)) == 2
-    three = solve(X, 1.0, k=3, neighbors=neighbors)
+    three = solve(X, 1.0, k=3, n_neighbors=n_neighbors)
     assert len(np.unique(three.rows.round(9), axis=0)) == 3
 
 
-@pytest.mark.parametrize("neighbors", [None, 6])
-def test_fewer_components_than_clusters_are_split_further(neighbors):
+@pytest.mark.parametrize("n_neighbors", [None, 6])
+def test_fewer_components_than_clusters_are_split_further(n_neighbors):
     rng = np.random.default_rng(3)
     truth = np.repeat(np.arange(3), 25)
     X = rng.normal(size=(75, 2)) * 0.3 + np.array([[0, 0], [4, 0], [1e4, 0]])[truth]
     model = Pipeline(
-        {"name": "rbf", "gamma": 0.3}, {"name": "ncut", "neighbors": neighbors}, n_clusters=3, random_state=0
+        {"name": "rbf", "gamma": 0.3}, {"name": "ncut", "n_neighbors": n_neighbors}, n_clusters=3, random_state=0
     ).fit(X)
     assert 2 <= model.outcome_.status.facts["components"] <= 3
     assert same_partition(model.labels_, truth)
@@ -152,14 +152,14 @@ def test_sparse_weights_equal_the_formula(X, p, k):
     np.testing.assert_allclose(ours.W.toarray(), W, rtol=1e-9)
     components = ours.components()
     assert same_partition(components, oracle.pieces(W))
-    assert solve(X, width(X), k=k, neighbors=p).status.facts["components"] == components.max() + 1
+    assert solve(X, width(X), k=k, n_neighbors=p).status.facts["components"] == components.max() + 1
 
 
 @given(X=points(6, 40), seed=st.integers(0, 99))
 def test_dense_and_sparse_agree_where_all_are_neighbours(X, seed):
-    dense, sparse = solve(X, width(X)), solve(X, width(X), neighbors=len(X))
+    dense, sparse = solve(X, width(X)), solve(X, width(X), n_neighbors=len(X))
     assert sparse.status.facts["ncut"] == pytest.approx(dense.status.facts["ncut"], rel=1e-8)
-    loops = [solve(X, width(X), neighbors=p, self_loops=True).status.facts["ncut"] for p in (None, len(X) - 1)]
+    loops = [solve(X, width(X), n_neighbors=p, self_loops=True).status.facts["ncut"] for p in (None, len(X) - 1)]
     assert loops[0] == pytest.approx(loops[1], rel=1e-8)
 
 
@@ -176,15 +176,15 @@ def test_order_and_type_change_nothing(X, seed):
     assert narrow["ncut"] == pytest.approx(plain["ncut"], rel=1e-2)
 
 
-@pytest.mark.parametrize("neighbors", [None, 8])
+@pytest.mark.parametrize("n_neighbors", [None, 8])
 @pytest.mark.parametrize("k", [2, 4])
-def test_lanczos_equals_all_eigenvectors(monkeypatch, neighbors, k):
+def test_lanczos_equals_all_eigenvectors(monkeypatch, n_neighbors, k):
     X = np.random.default_rng(0).normal(size=(320, 3))
-    lanczos = solve(X, 0.5, k=k, neighbors=neighbors)
+    lanczos = solve(X, 0.5, k=k, n_neighbors=n_neighbors)
     assert "Lanczos" in lanczos.status.reason
-    again = solve(X, 0.5, k=k, seed=1, neighbors=neighbors)
+    again = solve(X, 0.5, k=k, seed=1, n_neighbors=n_neighbors)
     monkeypatch.setattr(_lanczos, "DIRECT", 10**6)
-    direct = solve(X, 0.5, k=k, neighbors=neighbors)
+    direct = solve(X, 0.5, k=k, n_neighbors=n_neighbors)
     assert "all eigenvectors" in direct.status.reason
     for outcome in (lanczos, again):
         np.testing.assert_allclose(outcome.status.facts["eigenvalues"], direct.status.facts["eigenvalues"], atol=1e-10)
@@ -193,10 +193,10 @@ def test_lanczos_equals_all_eigenvectors(monkeypatch, neighbors, k):
             assert min(np.abs(one - other).max(), np.abs(one + other).max()) < 1e-6 * np.abs(other).max()
 
 
-@pytest.mark.parametrize(("neighbors", "how"), [(None, "all eigenvectors, as"), (8, "shifted and inverted")])
-def test_where_lanczos_fails_another_way_is_found(monkeypatch, neighbors, how):
+@pytest.mark.parametrize(("n_neighbors", "how"), [(None, "all eigenvectors, as"), (8, "shifted and inverted")])
+def test_where_lanczos_fails_another_way_is_found(monkeypatch, n_neighbors, how):
     X = np.random.default_rng(0).normal(size=(320, 3))
-    plain = solve(X, 0.5, k=4, neighbors=neighbors)
+    plain = solve(X, 0.5, k=4, n_neighbors=n_neighbors)
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
     calls = []
@@ -208,20 +208,20 @@ def test_where_lanczos_fails_another_way_is_found(monkeypatch, neighbors, how):
         return eigsh(*arguments, **options)
 
     monkeypatch.setattr("scipy.sparse.linalg.eigsh", fails_once)
-    other = solve(X, 0.5, k=4, neighbors=neighbors)
+    other = solve(X, 0.5, k=4, n_neighbors=n_neighbors)
     assert how in other.status.reason
     np.testing.assert_allclose(other.status.facts["eigenvalues"], plain.status.facts["eigenvalues"], atol=1e-9)
 
 
-@pytest.mark.parametrize("neighbors", [None, 3])
+@pytest.mark.parametrize("n_neighbors", [None, 3])
 @pytest.mark.parametrize("k", [2, 3])
-def test_samples_without_weight_join_the_largest_cluster(neighbors, k):
+def test_samples_without_weight_join_the_largest_cluster(n_neighbors, k):
     X, truth = islands((20, 11, 6)[:k])
     X = np.concatenate([[[-5e3, 0.0]], X, [[-7e3, 3.0]]])
     if k == 2:
         assert truth[0] in (0, 1)
     model = Pipeline(
-        {"name": "rbf", "gamma": 1.0}, {"name": "ncut", "neighbors": neighbors},
+        {"name": "rbf", "gamma": 1.0}, {"name": "ncut", "n_neighbors": n_neighbors},
         "threshold" if k == 2 else "rows_kmeans", n_clusters=k, random_state=0,
     ).fit(X)  # fmt: skip
     facts = model.outcome_.status.facts
@@ -249,11 +249,11 @@ def test_equal_samples(dtype, k):
     assert outcome.status.converged
 
 
-@pytest.mark.parametrize("neighbors", [None, 3])
-def test_duplicates_stay_together(neighbors):
+@pytest.mark.parametrize("n_neighbors", [None, 3])
+def test_duplicates_stay_together(n_neighbors):
     values = np.random.default_rng(0).normal(size=(9, 2)) + 4.0 * (np.arange(9) % 2)[:, None]
     which = np.repeat(np.arange(9), 4)
-    outcome = solve(values[which], 0.2, neighbors=neighbors)
+    outcome = solve(values[which], 0.2, n_neighbors=n_neighbors)
     assert len(set(zip(which.tolist(), split(outcome).tolist(), strict=True))) == 9
 
 
@@ -296,8 +296,8 @@ def test_labelers_that_fit_and_those_that_do_not():
 
 def test_weights_must_not_be_negative():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    for neighbors in (None, 19):
-        prepare = Ncut(neighbors=neighbors).prepare
+    for n_neighbors in (None, 19):
+        prepare = Ncut(n_neighbors=n_neighbors).prepare
         with pytest.raises(InvalidData, match="solver 'ncut' needs weights that are not negative"):
             prepare(KernelSpace(X, Linear()), Task(20, 2), np.random.default_rng(0))
     positive = KernelSpace(np.abs(X) + 0.1, Linear())
@@ -310,18 +310,18 @@ def test_the_matrix_respects_the_memory_cap(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     with pytest.raises(NeedsMemory, match="120 x 120"):
         solve(X, 0.5)
-    assert len(np.unique(split(solve(X, 0.5, neighbors=6)))) == 2
+    assert len(np.unique(split(solve(X, 0.5, n_neighbors=6)))) == 2
 
 
-@pytest.mark.parametrize("neighbors", [None, 3])
-def test_the_space_of_the_caller_keeps_its_kernel(neighbors):
+@pytest.mark.parametrize("n_neighbors", [None, 3])
+def test_the_space_of_the_caller_keeps_its_kernel(n_neighbors):
     space = KernelSpace(np.random.default_rng(0).normal(size=(20, 2)), Gaussian(0.5))
     K = space.gram().copy()
-    Ncut(neighbors=neighbors).prepare(space, Task(20, 2), np.random.default_rng(0))
+    Ncut(n_neighbors=n_neighbors).prepare(space, Task(20, 2), np.random.default_rng(0))
     np.testing.assert_array_equal(space.gram(), K)
 
 
-@pytest.mark.parametrize("wrong", [{"neighbors": 0}, {"tol": -1.0}, {"self_loops": "x"}, {"normalize": 3}])
+@pytest.mark.parametrize("wrong", [{"n_neighbors": 0}, {"tol": -1.0}, {"self_loops": "x"}, {"normalize": 3}])
 def test_parameters_are_checked(wrong):
     with pytest.raises(InvalidParameter, match="solver 'ncut'"):
         Ncut(**wrong)
@@ -329,5 +329,5 @@ def test_parameters_are_checked(wrong):
 
 def test_neighbours_beyond_the_samples_are_reported():
     X = np.random.default_rng(0).normal(size=(12, 2))
-    model = recipe("ncut", n_clusters=2, solver__neighbors=50, random_state=0).fit(X)
-    assert model.resolved_["solver"]["neighbors"] == 11
+    model = recipe("ncut", n_clusters=2, solver__n_neighbors=50, random_state=0).fit(X)
+    assert model.resolved_["solver"]["n_neighbors"] == 11

@@ -196,11 +196,11 @@ def test_labels_of_the_plain_version(contour, graph, k, policy, m):
         number = dict(zip(map(tuple, points.tolist()), plain.components(len(points), inside_edges), strict=True))
         expected[inside] = [number[tuple(x)] for x in X[inside].tolist()]
     expected = canonical(expected)
-    labeler = Proximity(graph=graph, k=k, n_segment_points=m)
+    labeler = Proximity(graph=graph, n_neighbors=k, n_segment_points=m)
     for region in (domain, as_function(domain)):
         labeling = label(labeler, region, X)
         assert labeling.labels.tolist() == expected.tolist()
-        other = label(Proximity(graph=graph, k=k, n_segment_points=m, outliers=policy), region, X)
+        other = label(Proximity(graph=graph, n_neighbors=k, n_segment_points=m, outliers=policy), region, X)
         if policy == "nearest" or not (expected < 0).any():
             assert (other.labels >= 0).all()
         assert other.labels[inside].tolist() == canonical(other.labels)[inside].tolist()
@@ -212,17 +212,17 @@ def test_labels_of_the_plain_version(contour, graph, k, policy, m):
 def test_every_graph_refines_the_complete_one(contour, k):
     X, domain = contour
     whole = label(CompleteGraph(), domain, X).labels
-    few, many = (label(Proximity(graph="knn", k=neighbours), domain, X).labels for neighbours in (k, k + 1))
+    few, many = (label(Proximity(graph="knn", n_neighbors=neighbours), domain, X).labels for neighbours in (k, k + 1))
     tree, triangles = (label(Proximity(graph=graph), domain, X).labels for graph in ("mst", "delaunay"))
     assert refines(few, many)
     assert refines(many, whole)
     assert refines(tree, triangles)
     assert refines(triangles, whole)
-    everything = label(Proximity(graph="knn", k=len(X)), domain, X).labels
+    everything = label(Proximity(graph="knn", n_neighbors=len(X)), domain, X).labels
     assert everything.tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("stage", [Proximity(graph="knn", k=2), Proximity(graph="delaunay")], ids=repr)
+@pytest.mark.parametrize("stage", [Proximity(graph="knn", n_neighbors=2), Proximity(graph="delaunay")], ids=repr)
 def test_settings_keep_the_laws(stage):
     for name, check in laws_of(stage):
         if name not in {law.name for law in CONTRACT}:
@@ -256,7 +256,7 @@ def test_one_sample_and_all_outliers(graph, policy):
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_two_moons(graph):
     X, y = make_moons(400, noise=0.05, random_state=0)
-    run = fit(Composition(Rbf(gamma=16.0), Svdd(), Proximity(graph=graph, k=6)), X, Seeds(0))
+    run = fit(Composition(Rbf(gamma=16.0), Svdd(), Proximity(graph=graph, n_neighbors=6)), X, Seeds(0))
     assert adjusted_rand_score(y, run.labels) == 1.0
     assert run.exact
     assert np.array_equal(pickle.loads(pickle.dumps(run.predict))(X), run.labels)
@@ -283,7 +283,7 @@ def test_too_many_attributes_for_a_triangulation():
     ("parameters", "words"),
     [
         ({"graph": "gabriel"}, r"labeler 'proximity': graph must be one of 'mst', 'delaunay', 'knn', got 'gabriel'"),
-        ({"k": 0}, r"k must be an integer >= 1, got 0"),
+        ({"n_neighbors": 0}, r"n_neighbors must be an integer >= 1, got 0"),
         ({"min_cluster_size": 0}, r"min_cluster_size must be an integer >= 1 or None, got 0"),
     ],
 )

@@ -112,7 +112,7 @@ def test_equilibrium_joins_no_more(domain, height):
     fine = Equilibrium(n_segment_points=100).label(
         domain, KernelSpace(domain.centres, domain.kernel), Task(len(domain.centres), None), np.random.default_rng(0)
     )
-    coarse = label(domain, domain.centres, neighbors=100)
+    coarse = label(domain, domain.centres, n_neighbors=100)
     pairs = np.unique(np.stack([fine.labels, coarse.labels], axis=1), axis=0)
     assert len(pairs) == fine.labels.max() + 1
 

@@ -7,6 +7,7 @@ from typing import Any
 import clusterkit
 
 API_VERSION = 2
+"""Version of the plugin interface that this module is written for."""
 
 
 @clusterkit.hookimpl
