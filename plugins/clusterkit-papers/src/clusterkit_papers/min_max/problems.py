@@ -129,6 +129,7 @@ _LETTER: Mapping[str, Any] = {
     "paper_name": "Letter", "dataset": "letter", "split": "first", "n_train": 15_000, "positive": POSITIVE, "C": 16.0,
     "gamma": 1.0 / 32.0,
 }  # fmt: skip
+# parts of the sentences that a table prints about its problems
 _ALL = "4,000 random rows of the 5,300 train, the others test"
 _FIRST = "the first 15,000 rows train, the last 5,000 test"
 _UNIT = "attributes in [0, 1]"
