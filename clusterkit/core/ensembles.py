@@ -54,12 +54,12 @@ class Member:
     interrupted: bool = False
 
 
-def cluster_range(k_rule: ClusterRange, n: int) -> tuple[int, int]:
+def cluster_range(member_clusters: ClusterRange, n: int) -> tuple[int, int]:
     """Fewest and most clusters of a member for n samples.
 
     Parameters
     ----------
-    k_rule : {"cbrt", "sqrt"}, int or pair of ints
+    member_clusters : {"cbrt", "sqrt"}, int or pair of ints
         From 2 to the cube or square root of n (rounded down, at least 2); always this number; or from the first to
         the second. At most n.
     n : int
@@ -67,24 +67,27 @@ def cluster_range(k_rule: ClusterRange, n: int) -> tuple[int, int]:
     Raises
     ------
     InvalidParameter
-        If `k_rule` is none of these.
+        If `member_clusters` is none of these.
 
     Examples
     --------
     >>> cluster_range("sqrt", 100), cluster_range(3, 100), cluster_range((2, 8), 5)
     ((2, 10), (3, 3), (2, 5))
     """
-    if isinstance(k_rule, str) and k_rule in RULES:
-        low, high = 2, cluster_limit(n, k_rule)
-    elif is_count(k_rule):
-        low = high = int(k_rule)
-    elif isinstance(k_rule, tuple | list) and len(k_rule) == 2 and all(map(is_count, k_rule)):
-        low, high = map(int, k_rule)
+    if isinstance(member_clusters, str) and member_clusters in RULES:
+        low, high = 2, cluster_limit(n, member_clusters)
+    elif is_count(member_clusters):
+        low = high = int(member_clusters)
+    elif (
+        isinstance(member_clusters, tuple | list) and len(member_clusters) == 2 and all(map(is_count, member_clusters))
+    ):
+        low, high = map(int, member_clusters)
     else:
         low, high = 1, 0
     if low > high:
         raise InvalidParameter(
-            f"k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, got {k_rule!r}"
+            "member_clusters must be 'cbrt', 'sqrt', an integer >= 1 or a pair of these with the lower first, "
+            f"got {member_clusters!r}"
         )
     return min(low, n), min(high, n)
 
@@ -145,14 +148,15 @@ def kmeans_composition(k: int) -> Composition:
     )
 
 
-def kmeans_ensemble(X: Array, n_members: int, k_rule: ClusterRange, rng: Rng) -> Labels:
+def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng: Rng) -> Labels:
     """Labelings (n_members, n) of the rows of X (n, d) by k-means from one random start each.
 
-    The same labelings as ``clusterkit.ensemble(X, n_members, k_rule=k_rule, random_state=rng)``, without scikit-learn.
+    The same labelings as ``clusterkit.ensemble(X, n_members, member_clusters=..., random_state=rng)``, without
+    scikit-learn.
     Warnings are those of `draw_members` and of the fits (equal samples, empty clusters).
     """
     X = np.ascontiguousarray(X)
-    return draw_members(n_members, cluster_range(k_rule, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
+    return draw_members(n_members, cluster_range(member_clusters, len(X)), Seeds.of(rng), partial(_kmeans_member, X))
 
 
 def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:

@@ -32,7 +32,7 @@ OF_POINTS = ("silhouette", "dbcv")
 SHARE = 0.8
 """Share of the samples in a subsample of the score "stability"; two subsamples then share about 64 % of all samples."""
 
-ENSEMBLE = {"n_members": 10, "k_rule": "sqrt"}
+ENSEMBLE = {"n_members": 10, "member_clusters": "sqrt"}
 """Arguments of `clusterkit.ensemble` for the default ensemble; its members have up to √n clusters, as candidates do."""
 
 

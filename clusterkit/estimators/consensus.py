@@ -36,7 +36,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         The clusterers that make the members: names of recipes or estimators; several are used in turn. See
         `clusterkit.ensemble`.
     n_members : int, default 10
-    k_rule : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
+    member_clusters : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
         Numbers of clusters of the members; see `clusterkit.ensemble`.
     n_clusters : int, optional
         Number of clusters of the answer, for a consensus that takes it; "cspa" and "hbgf" need it.
@@ -82,7 +82,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         consensus: ConsensusLike = "diclens",
         base: ClustererLike | Sequence[ClustererLike] = "cmeans",
         n_members: int = 10,
-        k_rule: ClusterRange = "cbrt",
+        member_clusters: ClusterRange = "cbrt",
         n_clusters: int | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -90,7 +90,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         self.consensus = consensus
         self.base = base
         self.n_members = n_members
-        self.k_rule = k_rule
+        self.member_clusters = member_clusters
         self.n_clusters = n_clusters
         self.random_state = random_state
         self.verbose = verbose
@@ -106,7 +106,9 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         with bars.shown(self.verbose), bars.hooks():
-            self.members_ = ensemble(rows, M, k_rule=self.k_rule, base=self.base, random_state=seeds.stream("ensemble"))
+            self.members_ = ensemble(
+                rows, M, member_clusters=self.member_clusters, base=self.base, random_state=seeds.stream("ensemble")
+            )
         self.labels_ = combine(self.members_, stage, n_clusters=self.n_clusters, random_state=seeds.stream("consensus"))
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ != NOISE]))
         self.agreement_ = metrics.anmi(self.labels_, self.members_)

@@ -24,7 +24,7 @@ def ensemble(
     X: ArrayLike,
     n_members: int = 10,
     *,
-    k_rule: ClusterRange = "cbrt",
+    member_clusters: ClusterRange = "cbrt",
     base: ClustererLike | Sequence[ClustererLike] = "cmeans",
     random_state: RandomState = None,
 ) -> Labels:
@@ -35,7 +35,7 @@ def ensemble(
     X : array-like of shape (n, d)
     n_members : int, default 10
         Number of labelings M.
-    k_rule : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
+    member_clusters : {"cbrt", "sqrt"}, int or pair of ints, default "cbrt"
         Range from which the number of clusters of a member is drawn, all numbers with equal probability: 2 to the cube
         or square root of n (rounded down, at least 2); always this number; or from the first to the second. At most n.
     base : str, estimator or list of these, default "cmeans"
@@ -52,7 +52,7 @@ def ensemble(
     Raises
     ------
     InvalidParameter, UnknownName
-        If `n_members`, `k_rule` or `base` is wrong.
+        If `n_members`, `member_clusters` or `base` is wrong.
     InvalidData
         If a clusterer gives labels below -1.
     ValueError
@@ -72,7 +72,7 @@ def ensemble(
     """
     rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     n_members = check_count("n_members", n_members)
-    k_range = cluster_range(k_rule, len(rows))
+    k_range = cluster_range(member_clusters, len(rows))
     makers = _makers(base)
 
     def cluster(m: int, k: int, seed: int) -> Member:

@@ -108,7 +108,7 @@ class EdSvcSearch:
         if n < 2 or (self.open_gamma and not ends[0] < math.inf):
             return EdSvcChoice(1.0, 1.0, {"rule": "rows without a scale: one cluster", "candidates": 0})
         grid = self.tuner.search == "plane"
-        members = _members(self.space, self.tuner.n_members, self.tuner.member_sizes, grid, self.rng)
+        members = _members(self.space, self.tuner.n_members, self.tuner.member_clusters, grid, self.rng)
         agreement = Agreement(members, self.tuner.score)
         workers = available() if self.tuner.n_jobs is None else self.tuner.n_jobs
         solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
@@ -290,13 +290,13 @@ class ScoredCandidates:
         )
 
 
-def _members(space: Space, n_members: int | None, member_sizes: str, balanced: bool, rng: Rng) -> Array:
+def _members(space: Space, n_members: int | None, member_clusters: str, balanced: bool, rng: Rng) -> Array:
     """The ensemble, (M, n); the numbers of clusters are drawn or, if `balanced`, occur equally often up to one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)  # equal samples, empty clusters
         if not balanced:
-            return kmeans_ensemble(space.points, n_members or MEMBERS, member_sizes, rng)
-        ks = rng.permutation(np.arange(2, cluster_limit(space.n, member_sizes) + 1))
+            return kmeans_ensemble(space.points, n_members or MEMBERS, member_clusters, rng)
+        ks = rng.permutation(np.arange(2, cluster_limit(space.n, member_clusters) + 1))
         member_ks = np.resize(ks, n_members or -(-GRID_MEMBERS // len(ks)) * len(ks))
         parts: list[Array] = []
         for k, number in zip(*np.unique(member_ks, return_counts=True), strict=True):

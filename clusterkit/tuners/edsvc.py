@@ -35,7 +35,7 @@ class EdSvc(Tuner):
     n_members : int or None, default None
         Partitions in the ensemble (the paper's M): k-means from one random start, in the coordinates before the kernel.
         None: 10, or with "plane" the least multiple of the possible numbers of clusters from 60 on.
-    member_sizes : {"cbrt", "sqrt"}, default "cbrt"
+    member_clusters : {"cbrt", "sqrt"}, default "cbrt"
         The numbers of clusters of the members range from 2 to the cube root or the square root of n. They are drawn at
         random, or with "plane" every number occurs equally often.
     search : {"coordinate", "plane"}, default "coordinate"
@@ -105,7 +105,7 @@ class EdSvc(Tuner):
     trial: ClassVar[Mapping[str, Any]] = {"n_members": 3, "n_gamma": 5, "n_bounds": 4}
 
     n_members: int | None = params.integer(None, at_least=1, optional=True)
-    member_sizes: str = params.choice("cbrt", ("cbrt", "sqrt"))
+    member_clusters: str = params.choice("cbrt", ("cbrt", "sqrt"))
     search: str = params.choice("coordinate", ("coordinate", "plane"))
     score: str = params.choice("nmi", ("nmi", "ami"))
     clusters: str = params.choice("auto", ("auto", "any", "sqrt"))

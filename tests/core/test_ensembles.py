@@ -15,11 +15,13 @@ def test_the_composition_is_that_of_the_recipe():
 
 
 @pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
-@pytest.mark.parametrize("k_rule", ["cbrt", "sqrt", 3, 1])
+@pytest.mark.parametrize("member_clusters", ["cbrt", "sqrt", 3, 1])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, 2, 90])
-def test_members_are_those_of_the_recipe(n, dtype, k_rule):
+def test_members_are_those_of_the_recipe(n, dtype, member_clusters):
     X = make_blobs(n, centers=3, n_features=6, random_state=0)[0].astype(dtype)
-    members = kmeans_ensemble(X, 7, k_rule, np.random.default_rng(5))
+    members = kmeans_ensemble(X, 7, member_clusters, np.random.default_rng(5))
     assert members.dtype == np.int64
-    np.testing.assert_array_equal(members, ensemble(X, 7, k_rule=k_rule, random_state=np.random.default_rng(5)))
+    np.testing.assert_array_equal(
+        members, ensemble(X, 7, member_clusters=member_clusters, random_state=np.random.default_rng(5))
+    )

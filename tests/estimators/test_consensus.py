@@ -54,16 +54,16 @@ class TestEnsemble:
 
     @pytest.mark.parametrize(("rule", "counts"), [(3, {3}), ((5, 6), {5, 6}), ("sqrt", set(range(2, 10)))])
     def test_rules(self, blobs, rule, counts):
-        members = ensemble(blobs[0], 60, k_rule=rule, random_state=0)
+        members = ensemble(blobs[0], 60, member_clusters=rule, random_state=0)
         assert {len(set(member)) for member in members.tolist()} == counts
 
     def test_a_member_is_a_fit_of_the_recipe(self, blobs):
-        member = ensemble(blobs[0], 1, k_rule=3, base="kmeans", random_state=0)[0]
+        member = ensemble(blobs[0], 1, member_clusters=3, base="kmeans", random_state=0)[0]
         assert adjusted_rand(blobs[1], member) == 1.0
 
     def test_bases_in_turn(self, blobs):
         bases = ["kmeans", AgglomerativeClustering(), DBSCAN(eps=0.9), recipe("emmc", labeler="threshold"), KMeans()]
-        members = ensemble(blobs[0], 5, k_rule=3, base=bases, random_state=0)
+        members = ensemble(blobs[0], 5, member_clusters=3, base=bases, random_state=0)
         assert [len(set(member) - {-1}) for member in members.tolist()][:2] == [3, 3]
         assert -1 in members[2]
         assert len(set(members[3].tolist())) == 2  # it makes no more
@@ -77,9 +77,9 @@ class TestEnsemble:
         ("arguments", "message"),
         [
             ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
-            ({"k_rule": "log"}, "k_rule must be 'cbrt', 'sqrt', an integer >= 1 or a pair"),
-            ({"k_rule": (3, 2)}, "with the lower first"),
-            ({"k_rule": 0}, "got 0"),
+            ({"member_clusters": "log"}, "member_clusters must be 'cbrt', 'sqrt', an integer >= 1 or a pair"),
+            ({"member_clusters": (3, 2)}, "with the lower first"),
+            ({"member_clusters": 0}, "got 0"),
             ({"base": []}, "base is an empty list"),
             ({"base": 3}, "base takes names of recipes and clusterers, got 3"),
             ({"base": KMeans}, "base takes names of recipes and clusterers"),
@@ -94,7 +94,7 @@ class TestEnsemble:
             ensemble(blobs[0], base="cmean")
 
     def test_few_samples(self):
-        assert ensemble([[1.0], [2.0]], 3, k_rule=5, random_state=0).tolist()
+        assert ensemble([[1.0], [2.0]], 3, member_clusters=5, random_state=0).tolist()
         assert ensemble([[1.0]], 2).tolist() == [[0], [0]]
 
     def test_an_interrupt_keeps_what_is_made(self, blobs):
@@ -121,7 +121,9 @@ class TestConsensusClustering:
     @pytest.mark.parametrize("method", ["diclens", "coassociation", "voting", "cspa", "hbgf"])
     def test_finds_far_groups(self, blobs, method):
         k = 3 if method in ("coassociation", "cspa", "hbgf") else None
-        model = ConsensusClustering(method, base="kmeans", k_rule=(3, 4), n_clusters=k, random_state=0).fit(blobs[0])
+        model = ConsensusClustering(method, base="kmeans", member_clusters=(3, 4), n_clusters=k, random_state=0).fit(
+            blobs[0]
+        )
         assert adjusted_rand(blobs[1], model.labels_) > 0.95
         assert model.n_clusters_ == len(set(model.labels_.tolist()))
         assert model.members_.shape == (10, 90)
@@ -160,6 +162,6 @@ class TestConsensusClustering:
 
 def test_members_that_only_predict():
     X, _ = make_blobs(40, random_state=0)
-    members = ensemble(X, 3, base=GaussianMixture(), k_rule=3, random_state=0)
+    members = ensemble(X, 3, base=GaussianMixture(), member_clusters=3, random_state=0)
     assert members.shape == (3, 40)
     assert members.max() <= 2

@@ -242,7 +242,7 @@ def test_ensembles(blobs):
         blobs,
         "ami",
         random_state=0,
-        ensemble={"n_members": 3, "k_rule": 3, "base": "kmeans"},
+        ensemble={"n_members": 3, "member_clusters": 3, "base": "kmeans"},
     )
     assert other.best_score == 1.0 > default.best_score
     with pytest.raises(InvalidData, match="the ensemble is of 3 samples, X has 150"):

@@ -144,7 +144,9 @@ def test_members_of_the_plane_have_every_number_of_clusters_as_often():
     X, _ = blobs(90)  # 2 to 4 clusters
     counts = np.bincount(tune(X, search="plane").facts["members"])
     assert counts.tolist() == [0, 0, 20, 20, 20]
-    wide = tune(X, search="plane", member_sizes="sqrt").facts["members"]  # 2 to 9: the least multiple of 8 from 60 on
+    wide = tune(X, search="plane", member_clusters="sqrt").facts[
+        "members"
+    ]  # 2 to 9: the least multiple of 8 from 60 on
     assert np.bincount(wide)[2:].tolist() == [8] * 8
     few = np.bincount(tune(X, search="plane", n_members=4).facts["members"], minlength=5)
     assert few.sum() == 4

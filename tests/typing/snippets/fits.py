@@ -80,11 +80,11 @@ def searches(X: NDArray[np.float64]) -> None:
 
 
 def ensembles(X: NDArray[np.float64]) -> None:
-    members = ensemble(X, 5, k_rule=(2, 4), base=["cmeans", Pipeline()])
+    members = ensemble(X, 5, member_clusters=(2, 4), base=["cmeans", Pipeline()])
     assert_type(members, NDArray[np.integer[Any]])
     assert_type(consensus.combine(members, "coassociation", n_clusters=3), NDArray[np.integer[Any]])
     assert_type(consensus.diclens([[0, 0, 1], [1, 1, 0]]), NDArray[np.integer[Any]])
-    model = ConsensusClustering("voting", k_rule=3).fit(X)
+    model = ConsensusClustering("voting", member_clusters=3).fit(X)
     assert_type(model.labels_, NDArray[np.integer[Any]])
     assert_type(model.agreement_, float)
 
