@@ -83,8 +83,8 @@ def clusterkit_balancers() -> dict[str, str]:
 def clusterkit_partitioners() -> dict[str, str]:
     """Partitioners by name."""
     return {
-        "equal": "clusterkit.partitioners.equal:Equal",
-        "geoclust": "clusterkit.partitioners.geoclust:GeoClust",
+        "equal": "clusterkit.partitioners.equal:EqualParts",
+        "geoclust": "clusterkit.partitioners.geoclust:GeoClustParts",
         "kmeans": "clusterkit.partitioners.kmeans:KMeans",
         "kmeans_mapped": "clusterkit.partitioners.kmeans_mapped:KMeansMapped",
         "random": "clusterkit.partitioners.random:Random",
@@ -121,9 +121,9 @@ def clusterkit_tuners() -> dict[str, str]:
 def clusterkit_drivers() -> dict[str, str]:
     """Drivers by name."""
     return {
-        "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooled",
-        "pooled": "clusterkit.drivers.pooled:Pooled",
-        "single": "clusterkit.drivers.single:Single",
+        "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooledDriver",
+        "pooled": "clusterkit.drivers.pooled:PooledDriver",
+        "single": "clusterkit.drivers.single:SingleDriver",
     }
 
 

@@ -33,7 +33,7 @@ from clusterkit.drivers.gap import (
 )
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
 
-__all__ = ["AutoPooled", "halvings"]
+__all__ = ["AutoPooledDriver", "halvings"]
 
 MAPS_OF_DATA = 2
 """Random maps of the data whose mean is one side of a gap; a single map would make the gap depend on its luck."""
@@ -73,7 +73,7 @@ def _partitioner(value: Any) -> Any:
 
 @final
 @attrs.frozen
-class AutoPooled(Driver):
+class AutoPooledDriver(Driver):
     """Chooses complexity, width and start itself, by comparison with data without clusters.
 
     1. **The safe answer**: one fit from `start` with the complexity and width of the composition, equal to the fit of

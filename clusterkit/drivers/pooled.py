@@ -18,12 +18,12 @@ from clusterkit.core.run import BoundComposition, FitResult, bind, first_least, 
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 
-__all__ = ["MapFits", "Pooled", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
+__all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
 
 
 @final
 @attrs.frozen
-class Pooled(Driver):
+class PooledDriver(Driver):
     """Fits a composition under several random maps and returns the labels whose objective, summed over maps, is lowest.
 
     For objectives with good optima but many bad ones, such as EMMC from random starts: the labels that one map prefers

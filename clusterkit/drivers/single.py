@@ -13,12 +13,12 @@ from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 
-__all__ = ["Single"]
+__all__ = ["SingleDriver"]
 
 
 @final
 @attrs.frozen
-class Single(Driver):
+class SingleDriver(Driver):
     """Fits the composition once; its starts (``n_init``) are compared inside that fit.
 
     The work is in core/run.py (`fit`) and core/alternate.py (the loop between solver and labeler).

@@ -101,7 +101,7 @@ class AutoPooled(FixedDriver):
     halves_: Floats
     chosen_: str
 
-    _driver_class = auto_pooled.AutoPooled
+    _driver_class = auto_pooled.AutoPooledDriver
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ from clusterkit.core.registry import registry
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.drivers import compose
-from clusterkit.drivers.single import Single
+from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
@@ -155,7 +155,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             bars.hooks(),
         ):
             composition, decided = self.tuned(composition, rows, seeds)
-            result = Single().run([composition], rows, seeds)
+            result = SingleDriver().run([composition], rows, seeds)
         self._takes_sparse_rows = isinstance(rows, SparseRows)
         set_fitted(self, result.fit, decided, self.reported_labeler(composition))
         return self

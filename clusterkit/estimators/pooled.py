@@ -71,7 +71,7 @@ exact_on_training_
     pooled_: Floats
     winner_: int
 
-    _driver_class = pooled.Pooled
+    _driver_class = pooled.PooledDriver
 
     def __init__(
         self,

@@ -13,12 +13,12 @@ from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.equal_size.drift import DriftRule
 from clusterkit.partitioners._equal_parts import equal_parts
 
-__all__ = ["Equal"]
+__all__ = ["EqualParts"]
 
 
 @final
 @attrs.frozen
-class Equal(Partitioner[Array | FeatureSpace]):
+class EqualParts(Partitioner[Array | FeatureSpace]):
     """Parts of nearly equal size, each of the raw rows nearest to its centre, by the rule of the solver `equal`.
 
     Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that

@@ -13,12 +13,12 @@ from clusterkit.core.stages import Partitioner, Task
 from clusterkit.numerics.equal_size.drift import DriftRule
 from clusterkit.partitioners._equal_parts import equal_parts
 
-__all__ = ["GeoClust"]
+__all__ = ["GeoClustParts"]
 
 
 @final
 @attrs.frozen
-class GeoClust(Partitioner[Array | FeatureSpace]):
+class GeoClustParts(Partitioner[Array | FeatureSpace]):
     """Parts of the raw rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
 
     Choose it for comparisons with `equal`. The cost is that of the solver. The update is in

@@ -22,8 +22,8 @@ from clusterkit.core.registry import registry
 from clusterkit.core.run import bind, fit, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
-from clusterkit.drivers.pooled import Pooled as PooledDriver
-from clusterkit.drivers.single import Single
+from clusterkit.drivers.pooled import PooledDriver
+from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators.driven import Driven
 
 X, y = make_blobs([40, 40], n_features=3, random_state=3, cluster_std=2.5)
@@ -70,7 +70,7 @@ def test_the_built_in_drivers():
 
 def test_a_single_fit_is_that_of_the_core():
     c = composition()
-    np.testing.assert_array_equal(Single().run([c], X, Seeds(0)).fit.labels, fit(c, X, Seeds(0)).labels)
+    np.testing.assert_array_equal(SingleDriver().run([c], X, Seeds(0)).fit.labels, fit(c, X, Seeds(0)).labels)
     np.testing.assert_array_equal(Pipeline(**STAGES, random_state=0).fit(X).labels_, fit(c, X, Seeds(0)).labels)
 
 
@@ -93,7 +93,7 @@ def test_pooled_equals_a_plain_loop_over_maps():
 
 def test_drivers_take_one_composition():
     with pytest.raises(InvalidParameter, match="driver 'single' takes one composition, got 2"):
-        Single().run([composition()] * 2, X, Seeds(0))
+        SingleDriver().run([composition()] * 2, X, Seeds(0))
 
 
 @pytest.mark.parametrize("driver", ["pooled", "auto_pooled"])

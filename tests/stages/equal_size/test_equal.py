@@ -26,7 +26,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics.equal_size import drift
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.numerics.equal_size.repair import even_out
-from clusterkit.partitioners.equal import Equal as EqualParts
+from clusterkit.partitioners.equal import EqualParts
 from clusterkit.solvers.equal_size.equal import Equal
 
 

@@ -10,7 +10,7 @@ from clusterkit import recipe
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.partitioners.geoclust import GeoClust as GeoClustParts
+from clusterkit.partitioners.geoclust import GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
 
 
