@@ -44,7 +44,7 @@ PSVC = Recipe(
     citation="Wang, Lai (2013), Position regularized support vector domain description, Pattern Recognition 46",
     parameters={"featuremap": "rbf", "solver": "psvdd", "labeler": "complete_graph"},
     clusters="found",
-    use_when="As svc, where strays must be left outside and there is no telling how many.",
+    use_when="Like svc, when outliers must be excluded and their number is unknown.",
 )
 FSVC = Recipe(
     name="fsvc",
