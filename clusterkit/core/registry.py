@@ -249,15 +249,15 @@ class Registry:
             raise BrokenPlugin(
                 f"{entry.kind} {entry.name!r} of {entry.distribution} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
-        expected = None
+        expected, fits = "", True
         if entry.kind == "command":  # click is not imported here: what can be invoked in a context is a command
-            expected = None if hasattr(target, "make_context") and hasattr(target, "invoke") else "click command"
+            expected, fits = "click command", hasattr(target, "make_context") and hasattr(target, "invoke")
         elif entry.kind == "reader":
-            expected = None if callable(target) else "function"
+            expected, fits = "function", callable(target)
         elif entry.kind in ABSTRACT_NAMES:
             base = _abstract()[entry.kind]
-            expected = None if isinstance(target, type) and issubclass(target, base) else base.__name__
-        if expected is not None:
+            expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)
+        if not fits:
             raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected}: {target!r}")
         return target
 
