@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
+    "AnyArray",
     "Array",
     "ArrayLike",
     "BalancerLike",
     "Clusterer",
     "ClustererLike",
     "ConsensusLike",
+    "Counts",
     "DriverLike",
     "FeatureMapLike",
     "Floats",
@@ -35,20 +37,17 @@ __all__ = [
     "Rng",
     "Rows",
     "Samples",
+    "Sizes",
     "SolverLike",
     "SparseMatrix",
     "TunerLike",
 ]
 
-Array: TypeAlias = NDArray[Any]
-"""An array inside the library, of floats where nothing else is said; shapes are given where a matrix is born.
+Array: TypeAlias = NDArray[np.floating[Any]]
+"""An array of float32 or float64 numbers inside the library; shapes are given where a matrix is born."""
 
-Its type of numbers is open, because one name serves intermediate floats, counts and masks alike. What a user gets is
-`Floats`, `Labels`, `Indices` or `Mask`.
-"""
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
-"""An array of float32 or float64 numbers."""
+Floats: TypeAlias = Array
+"""The same, as a user gets it."""
 
 Labels: TypeAlias = NDArray[np.integer[Any]]
 """Integer labels, shape (n,); -1 is noise."""
@@ -56,8 +55,17 @@ Labels: TypeAlias = NDArray[np.integer[Any]]
 Indices: TypeAlias = NDArray[np.integer[Any]]
 """Numbers of rows, of columns, or of other arrays' entries."""
 
+Counts: TypeAlias = NDArray[np.integer[Any]]
+"""Whole numbers that count something: sizes of clusters, repetitions of rows, steps."""
+
+Sizes: TypeAlias = NDArray[np.integer[Any] | np.floating[Any]]
+"""Bounds of the sizes of clusters: whole numbers, stored as integers or floats."""
+
 Mask: TypeAlias = NDArray[np.bool_]
 """Truth values, one for each sample, column or pair."""
+
+AnyArray: TypeAlias = NDArray[np.generic]
+"""An array of any type, where only its entries' equality or its shape matters."""
 
 Rows: TypeAlias = "Array | SparseRows"
 """Samples as the stages get them, shape (n, d)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 
 __all__ = ["smallest"]
 
 
-def smallest(values: Array, r: int) -> Array:
+def smallest(values: Array, r: int) -> Indices:
     """Indices of the r smallest values; of equal values those with the lowest indices. O(n), without sorting."""
     if r >= len(values):
         return np.arange(len(values))

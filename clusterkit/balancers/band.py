@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Labels
 from clusterkit.balancers._select import smallest
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
@@ -48,7 +48,7 @@ class Band(Balancer):
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
     priority: str = params.choice("regret", ("regret", "confidence"))
 
-    def bounds(self, n: int, k: int) -> tuple[Array, Array]:
+    def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
         """Bounds that every size in the band obeys; for two clusters they are sufficient as well."""
         low, high = self._limits(n, k)
         return np.full(k, low), np.full(k, high)

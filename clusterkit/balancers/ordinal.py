@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
@@ -37,7 +37,7 @@ class Ordinal(Balancer):
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ORDINAL, Coding.SIGNED})
     slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
 
-    def bounds(self, n: int, k: int) -> tuple[Array, Array]:
+    def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
         """The window, the same for every cluster."""
         low, high = self._window(n, k)
         return np.full(k, low), np.full(k, high)
@@ -71,7 +71,7 @@ class Ordinal(Balancer):
         return low, min(n, low + slack)
 
 
-def _cuts(prefix: Array, low: int, high: int) -> Array:
+def _cuts(prefix: Array, low: int, high: int) -> Indices:
     """Ends of the k intervals of least total cost, (k + 1,), from prefix sums of the costs (k, n + 1)."""
     k, n = prefix.shape[0], prefix.shape[1] - 1
     best = np.full(n + 1, np.inf)

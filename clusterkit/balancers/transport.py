@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Labels
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
@@ -78,7 +78,7 @@ class Transport(Balancer):
                 f"got {self.size_min!r} and {self.size_max!r}"
             )
 
-    def bounds(self, n: int, k: int) -> tuple[Array, Array]:
+    def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
         """Lowest and highest sizes; with `sizes` the smallest and the largest of them, as their order is unknown."""
         if self.sizes is not None:
             sizes = ranked(self.sizes, n, k, np.zeros(k, dtype=np.int64))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Labels
 from clusterkit.core import memory
 from clusterkit.core.labelings import Labelings
 
@@ -48,11 +48,11 @@ def average_coassociation(B: Array) -> Array:
     return (B @ B) / np.outer(sizes, sizes)
 
 
-def plurality(votes: Array) -> Array:
+def plurality(votes: Labels) -> Labels:
     """The most frequent vote of each row of (u, M), ties to the lowest; -1 is no vote, and the result without votes."""
     frequent = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
     frequent[votes < 0] = 0
     most = frequent.max(axis=1)
     above = votes.max() + 1
-    chosen: Array = np.where(frequent == most[:, None], votes, above).min(axis=1)
+    chosen: Labels = np.where(frequent == most[:, None], votes, above).min(axis=1)
     return np.where(most > 0, chosen, -1)

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.labelings import Labelings
 from clusterkit.core.stages import Consensus
@@ -62,7 +62,7 @@ class Coassociation(Consensus):
         return _components(edges[:merges], u)[labelings.column_of]
 
 
-def _averages(distances: Array, counts: Array) -> tuple[Array, Array]:
+def _averages(distances: Array, counts: Counts) -> tuple[Indices, Array]:
     """Average linkage: merges as edges (u - 1, 2, 2) in order of height, and the heights.
 
     One edge describes a merge here; the second of each pair repeats it.
@@ -76,7 +76,7 @@ def _averages(distances: Array, counts: Array) -> tuple[Array, Array]:
     return np.stack([pairs[order], pairs[order]], axis=1), heights[order]
 
 
-def _linked(distances: Array, method: str) -> tuple[Array, Array]:
+def _linked(distances: Array, method: str) -> tuple[Indices, Array]:
     """Linkage by scipy, in the format of `_averages`: merge i joins its two clusters to a new vertex u + i."""
     from scipy.cluster.hierarchy import linkage
 
@@ -99,7 +99,7 @@ def _longest(heights: Array, finest: bool) -> int:
     return int(np.flatnonzero(lifetimes >= lifetimes.max() - TIE)[-1])
 
 
-def _components(edges: Array, u: int) -> Labels:
+def _components(edges: Indices, u: int) -> Labels:
     """Component of each of the first u vertices in the graph of the edges."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import Labelings
@@ -73,7 +73,7 @@ class Comusa(Consensus):
         return labels
 
 
-def _attachment(S: Array, counts: Array) -> Array:
+def _attachment(S: Counts, counts: Counts) -> Array:
     """Mean co-association of a sample of each column with its neighbours in the graph, (u,); -inf without any."""
     together = np.empty(len(S))
     degree = np.empty(len(S))

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Counts, Indices, Labels, Rng
 from clusterkit.core.labelings import Labelings, by_appearance
 from clusterkit.core.stages import Consensus
 
@@ -39,7 +39,7 @@ class Voting(Consensus):
         return _voted(labelings.columns, labelings.counts)[labelings.column_of]
 
 
-def _voted(columns: Array, counts: Array) -> Labels:
+def _voted(columns: Labels, counts: Counts) -> Labels:
     """Labels of the distinct columns (u, M)."""
     from clusterkit.consensus._base_clusters import plurality
 
@@ -60,7 +60,7 @@ def _voted(columns: Array, counts: Array) -> Labels:
     return labels
 
 
-def _shared(one: Array, other: Array, counts: Array) -> Array:
+def _shared(one: Labels, other: Labels, counts: Counts) -> Counts:
     """Number of samples that two clusters share, (k, k')."""
     known = (one >= 0) & (other >= 0)
     table = np.zeros((one.max() + 1, other.max() + 1), dtype=np.int64)
@@ -68,7 +68,7 @@ def _shared(one: Array, other: Array, counts: Array) -> Array:
     return table
 
 
-def _partners(table: Array) -> tuple[Array, Array, int]:
+def _partners(table: Counts) -> tuple[Indices, Indices, int]:
     """Rows and columns of the best one-to-one matching, and the number of samples in the matched pairs."""
     from scipy.optimize import linear_sum_assignment
 
@@ -76,7 +76,7 @@ def _partners(table: Array) -> tuple[Array, Array, int]:
     return rows, columns, int(table[rows, columns].sum())
 
 
-def _names(table: Array) -> Array:
+def _names(table: Counts) -> Labels:
     """For each column (a cluster) the row whose name it gets; -1 if it shares no sample with any row."""
     rows, columns, _ = _partners(table)
     names = np.where(table.max(axis=0) > 0, table.argmax(axis=0), -1)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.labelings import Labelings
 from clusterkit.core.stages import Consensus
@@ -99,7 +99,7 @@ class Hbgf(Consensus):
         return _grouped(rows, weights, k, self.n_init, rng)[:u][labelings.column_of]
 
 
-def _leading(scaled: Any, counts: Array, k: int) -> tuple[Array, Array]:
+def _leading(scaled: Any, counts: Counts, k: int) -> tuple[Array, Array]:
     """Leading right singular vectors (E, <= k) and squared singular values of `scaled` with row i `counts[i]` times."""
     E = scaled.shape[1]
     memory.require(3 * 8 * E * E, f"the overlaps of {E} base clusters", "Combine fewer labelings, or coarser ones.")
@@ -110,7 +110,7 @@ def _leading(scaled: Any, counts: Array, k: int) -> tuple[Array, Array]:
     return vectors[:, nonzero], values[nonzero]
 
 
-def _grouped(rows: Array, weights: Array, k: int, n_init: int, rng: Rng) -> Labels:
+def _grouped(rows: Array, weights: Counts, k: int, n_init: int, rng: Rng) -> Labels:
     """Labels of weighted rows by k-means on their directions."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

@@ -7,7 +7,7 @@ from enum import Enum
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Labels
 
 __all__ = ["Coded", "Coding"]
 
@@ -68,7 +68,7 @@ class Coded:
         """All targets, shape (n, R q)."""
         return self.block(slice(None))
 
-    def sizes(self) -> Array:
+    def sizes(self) -> Counts:
         """Cluster sizes, shape (R, k)."""
         return np.stack([np.bincount(labels, minlength=self.k) for labels in self.labels])
 

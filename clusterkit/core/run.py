@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Labels, Sizes
 from clusterkit.core import memory
 from clusterkit.core.alternate import BalancedLabeling, StartResult, alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
@@ -138,7 +138,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
     return BoundComposition(c, X, space, prepared, task, seeds)
 
 
-def _bounds(c: Composition, n: int) -> tuple[Array, Array] | None:
+def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
     """Cluster sizes passed to the solver; a solver that enforces sizes itself always finds some."""
     if c.n_clusters is None:
         return None

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, InitLike, Labels, Rng
+from clusterkit._typing import Array, Indices, InitLike, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning
@@ -315,11 +315,11 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def halvings(attributes: Array, times: int, rng: Rng) -> list[Array]:
+def halvings(attributes: Indices, times: int, rng: Rng) -> list[Indices]:
     """Random halves of the attribute numbers, each followed by its complement; none for a single attribute."""
     if len(attributes) < 2:
         return []
-    parts: list[Array] = []
+    parts: list[Indices] = []
     for _ in range(times):
         shuffled = rng.permutation(attributes)
         parts += [np.sort(part) for part in np.array_split(shuffled, 2)]

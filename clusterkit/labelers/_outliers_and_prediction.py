@@ -10,7 +10,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
@@ -29,7 +29,7 @@ _UNKNOWN = -2
 
 
 def domain_labeling(
-    components: Array,
+    components: Labels,
     distinct: DistinctRows,
     domain: Domain,
     space: Space,
@@ -123,7 +123,7 @@ class DomainPredictor:
     domain: Domain
     n_segment_points: int
     rows: Array
-    inside: Array
+    inside: Mask
     cluster_labels: Labels
     known: Labels
     nearest: bool

@@ -8,7 +8,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
@@ -34,7 +34,7 @@ class Balls:
 
     centres: Array
     radii: Array
-    limits: Array
+    limits: Indices
 
     @classmethod
     def none(cls, d: int) -> Balls:
@@ -119,7 +119,7 @@ class Ascent:
         """Points in the coordinates of the domain: the inverse of `scaled`."""
         return points / self.root + self.origin
 
-    def climb(self, starts: Array, balls: Balls, recorded: int = 0) -> tuple[Array, Array, Array, Array]:
+    def climb(self, starts: Array, balls: Balls, recorded: int = 0) -> tuple[Array, Counts, Indices, Array]:
         """Ascend from each scaled start until a step is at most `tol` long or ends in a ball.
 
         Parameters

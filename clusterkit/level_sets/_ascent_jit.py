@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
 
@@ -82,8 +82,8 @@ class Ascents(NamedTuple):
     """
 
     ends: Array
-    steps: Array
-    end_balls: Array
+    steps: Counts
+    end_balls: Indices
     trace: Array
 
 

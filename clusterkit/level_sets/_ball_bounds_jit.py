@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import FAST
 from clusterkit.numerics.near_jit import SIZE, block_terms, near_blocks
@@ -56,7 +56,7 @@ class BallWorkspace(NamedTuple):
     row : ndarray of shape (SIZE,)
     """
 
-    near: Array
+    near: Indices
     squares: Array
     terms: Array
     gradient: Array

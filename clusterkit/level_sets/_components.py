@@ -14,7 +14,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
@@ -122,7 +122,7 @@ class Components:
     points: Array
     values: Array
     gradients: Array
-    parent: Array
+    parent: Indices
     stage: str
     distances: CentreDistances | None = None
     sums: int = 0
@@ -153,7 +153,7 @@ class Components:
         """Number of components at the moment."""
         return len(np.unique(roots(self.parent)))
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         """Test edges (e, 2) in their order, and join the ends of those inside."""
         contour, done = self.contour, 0
         while done < len(edges):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.level_sets.neighbours import nearest_edges
 
 __all__ = ["EdgeSearch", "Grouping", "MembersOnly", "grouping_of", "join_components", "join_neighbours"]
@@ -37,9 +37,9 @@ class Grouping(NamedTuple):
         Index of the point with the largest value in each component.
     """
 
-    component: Array
-    sizes: Array
-    innermost: Array
+    component: Labels
+    sizes: Counts
+    innermost: Indices
 
 
 class EdgeSearch(Protocol):
@@ -53,7 +53,7 @@ class EdgeSearch(Protocol):
     def values(self) -> Array:
         """Value at each point; larger means farther inside."""
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         """Test edges (e, 2) in their order, and join the ends of those inside."""
 
     def grouping(self) -> Grouping:
@@ -70,7 +70,7 @@ class MembersOnly:
 
     search: EdgeSearch
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         """Test edges (e, 2) in their order, and join the ends of those inside."""
         self.search.join(edges)
 
@@ -78,12 +78,12 @@ class MembersOnly:
         """Join any two components that a segment between two of their points joins."""
         self.search.complete()
 
-    def members(self) -> Array:
+    def members(self) -> Labels:
         """Component of each point at the moment, (u,)."""
         return self.search.grouping().component
 
 
-def grouping_of(roots: Array, values: Array) -> Grouping:
+def grouping_of(roots: Indices, values: Array) -> Grouping:
     """The components, from the root of the disjoint set of each point and the value at each point."""
     _, component, sizes = np.unique(roots, return_inverse=True, return_counts=True)
     component = component.reshape(-1)

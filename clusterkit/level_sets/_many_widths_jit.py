@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Labels
 from clusterkit.level_sets._segments_jit import stretch
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.exponential_jit import fast_exp
@@ -66,7 +66,7 @@ class SegmentBounds(NamedTuple):
         Squared distances of the points.
     """
 
-    component: Array
+    component: Labels
     least: Array
     limit: float
     D: Array

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Labels
 
 __all__ = ["cover", "single_link"]
 
 
-def single_link(points: Array, radius: float) -> Array:
+def single_link(points: Array, radius: float) -> Labels:
     """Numbers 0.. of the groups of points (p, d) that steps of at most `radius` connect.
 
     The points of a grid cell whose diagonal is half the radius are in one group; only pairs of near cells are compared
@@ -35,7 +35,7 @@ def single_link(points: Array, radius: float) -> Array:
     return np.unique(roots(parent)[cell], return_inverse=True)[1].reshape(-1)
 
 
-def cover(points: Array, radius: float) -> Array:
+def cover(points: Array, radius: float) -> Indices:
     """Index of the representative of each of the distinct points (u, d), at most `radius` away from it.
 
     The points of a grid cell with diagonal `radius` are represented by the one nearest to their mean (of several, the

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Labels
 from clusterkit.level_sets._ball_bounds_jit import ball_workspace, is_inside, is_outside, value_terms
 from clusterkit.level_sets._segments_jit import ContourArrays, first_outside, segment_workspace
 from clusterkit.numerics.disjoint_jit import find, join
@@ -46,8 +46,8 @@ class CellArrays(NamedTuple):
 
     origin: Array
     rate: Array
-    states: Array
-    table: Array
+    states: Labels
+    table: Counts
 
 
 @final
@@ -69,8 +69,8 @@ class CellMap:
 
     origin: Array
     rate: Array
-    states: Array
-    table: Array
+    states: Labels
+    table: Counts
 
     @classmethod
     def of(cls, points: Array, contour: ContourArrays) -> CellMap:

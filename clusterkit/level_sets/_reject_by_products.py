@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import from_mean
 
@@ -26,8 +26,8 @@ FEW = 0.02
 
 
 def pairs_not_rejected(
-    points: Array, component: Array, centres: Array, weights: Array, level: float, positions: Array
-) -> Iterator[Array]:
+    points: Array, component: Labels, centres: Array, weights: Array, level: float, positions: Array
+) -> Iterator[Indices]:
     """Pairs of different components whose segments may be inside, (e, 2), block by block.
 
     Parameters

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.level_sets._ball_bounds_jit import (
     ball_workspace,
     expansion,
@@ -65,7 +65,7 @@ class _PairWorkspace(NamedTuple):
     offsets: Array
     images: Array
     terms: Array
-    left: Array
+    left: Indices
     bounds: Array
 
 
@@ -92,7 +92,7 @@ class _SamplePoint(NamedTuple):
     near: int
 
 
-def sample_order(n_segment_points: int) -> Array:
+def sample_order(n_segment_points: int) -> Indices:
     """Sample numbers 1..m in the sequence of the tests: `SPREAD` of them over the whole segment, then the others."""
     m = n_segment_points
     spread = np.clip(np.rint((m + 1) * np.array([10, 6, 15, 3, 18]) / 21), 1, m).astype(np.int64)

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Mask
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
@@ -68,7 +68,7 @@ class SparseGaussianTest:
         centres = centres[positive].astype(np.float64, copy=False).scaled(scale)
         return cls(n_segment_points, scale, domain.level / total, centres, domain.weights[positive] / total)
 
-    def inside(self, Y: Any) -> Array:
+    def inside(self, Y: Any) -> Mask:
         """Whether the rows of Y (p, d) are inside, (p,)."""
         return self.values(self.scaled(Y)) >= self.level
 
@@ -84,7 +84,7 @@ class SparseGaussianTest:
         """Squared distances of scaled rows to the centres, (p, s)."""
         return np.ascontiguousarray(squared_distances(Y, self.centres))
 
-    def connected(self, A: Any, B: Any) -> Array:
+    def connected(self, A: Any, B: Any) -> Mask:
         """Whether the segments from A[i] to B[i], both (p, d) and inside, stay inside, (p,)."""
         A, B = self.scaled(A), self.scaled(B)
         inside = np.zeros(len(A), dtype=bool)
@@ -130,14 +130,14 @@ class _SparseComponents:
     test: SparseGaussianTest
     points: SparseRows
     values: Array
-    parent: Array
+    parent: Indices
     stage: str
     distances: Array | None
 
     def grouping(self) -> Grouping:
         return grouping_of(roots(self.parent), self.values)
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         test = self.test
         for start in range(0, len(edges), BATCH):
             batch = np.sort(edges[start : start + BATCH], axis=1)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.gaussian_jit import FAST
 from clusterkit.numerics.near_jit import SIZE, block_terms, near_blocks, near_sum
@@ -90,8 +90,8 @@ class SegmentWorkspace(NamedTuple):
     """
 
     vectors: Array
-    stack: Array
-    near: Array
+    stack: Indices
+    near: Indices
     squares: Array
     terms: Array
 

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Mask
 
 __all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
 
@@ -20,11 +20,11 @@ __all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
 class TreeArrays(NamedTuple):
     """The nodes of a `ComponentTree` for compiled functions, with the shapes given there."""
 
-    order: Array
-    start: Array
-    stop: Array
-    children: Array
-    single: Array
+    order: Indices
+    start: Indices
+    stop: Indices
+    children: Indices
+    single: Mask
     centre: Array
     radius: Array
 
@@ -59,11 +59,11 @@ class ComponentTree:
         Radius of the smallest ball around the centre that contains the points, increased to allow for rounding.
     """
 
-    order: Array
-    start: Array
-    stop: Array
-    children: Array
-    single: Array
+    order: Indices
+    start: Indices
+    stop: Indices
+    children: Indices
+    single: Mask
     low: Array
     high: Array
     centre: Array
@@ -80,7 +80,7 @@ class ComponentTree:
         return BoxArrays(self.low, self.high)
 
     @classmethod
-    def of(cls, points: Array, parent: Array, leaf: int) -> ComponentTree:
+    def of(cls, points: Array, parent: Indices, leaf: int) -> ComponentTree:
         """The tree over points in components.
 
         Parameters
@@ -114,11 +114,11 @@ class ComponentTree:
 class _Nodes(NamedTuple):
     """The arrays that `_build` writes, with room for all nodes; as in `ComponentTree`."""
 
-    order: Array
-    start: Array
-    stop: Array
-    children: Array
-    single: Array
+    order: Indices
+    start: Indices
+    stop: Indices
+    children: Indices
+    single: Mask
 
 
 @njit

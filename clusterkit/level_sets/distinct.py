@@ -7,7 +7,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.labelings import NOISE
 from clusterkit.level_sets.neighbours import nearest_rows
 from clusterkit.numerics.sparse_rows import as_rows
@@ -31,8 +31,8 @@ class DistinctRows:
     """
 
     rows: Array
-    inverse: Array
-    counts: Array
+    inverse: Indices
+    counts: Counts
 
     @classmethod
     def of(cls, points: Array) -> DistinctRows:

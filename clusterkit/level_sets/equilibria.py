@@ -13,7 +13,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.progress import Report, tell
 from clusterkit.level_sets._ascent import Ascent, Balls
@@ -72,7 +72,7 @@ class Basins:
     """
 
     points: Array
-    of_start: Array
+    of_start: Indices
     balls: Balls
     steps: int
     caught: int
@@ -104,7 +104,7 @@ class _BasinSearch:
     caught: int = 0
     unfinished: int = 0
 
-    def round(self, starts: Array, certify: bool) -> Array:
+    def round(self, starts: Array, certify: bool) -> Indices:
         """The limit of each start, (p,); adds certified balls for the rounds that follow."""
         from clusterkit.level_sets._ascent_jit import UNFINISHED
 
@@ -138,7 +138,7 @@ class _BasinSearch:
                 self.balls = self.balls.with_ball(end, radius, number)
         return number
 
-    def _certify_trajectories(self, ends: Array, steps: Array, end_balls: Array, trace: Array) -> None:
+    def _certify_trajectories(self, ends: Array, steps: Counts, end_balls: Indices, trace: Array) -> None:
         """Add balls around the starts of some ascents that ended in a ball."""
         from clusterkit.level_sets._ascent_jit import SumArrays
         from clusterkit.level_sets._certified_balls_jit import trajectory_ball_radii
@@ -200,7 +200,7 @@ def find_basins(
     return Basins(points, group[limit_of_start], balls, search.steps, search.caught, search.unfinished)
 
 
-def _merged(ascent: Ascent, limits: Array) -> tuple[Array, Array]:
+def _merged(ascent: Ascent, limits: Array) -> tuple[Labels, Array]:
     """The number of the equilibrium of each limit point, and the equilibria: the highest point of each group."""
     group = single_link(limits, ascent.merge)
     # of equal values the smallest coordinates, so that the order of the samples does not matter
@@ -257,7 +257,7 @@ def curvatures(ascent: Ascent, point: Array) -> tuple[Array, Array, Array]:
     return values - 1.0, vectors, mean - point
 
 
-def extended(ascent: Ascent, basins: Basins, starts: Array) -> tuple[Basins, Array]:
+def extended(ascent: Ascent, basins: Basins, starts: Array) -> tuple[Basins, Indices]:
     """The basins with the equilibria of further scaled starts (p, d) added, and the equilibrium of each, (p,)."""
     ends, _, end_balls, _ = ascent.climb(np.ascontiguousarray(starts), basins.balls)
     numbers = np.empty(len(starts), dtype=np.intp)

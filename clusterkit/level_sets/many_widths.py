@@ -16,7 +16,7 @@ from typing import NamedTuple, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.labelings import NOISE, by_appearance
@@ -120,7 +120,7 @@ class _RemainingPairs(NamedTuple):
         long segments in narrow kernels of few attributes.
     """
 
-    pairs: Array
+    pairs: Indices
     too_many: bool
 
 
@@ -153,7 +153,7 @@ class LabelsOfDomains:
     distinct: DistinctRows
     D: Array
     least: Array
-    spanning: Array
+    spanning: Indices
 
     def __call__(self, domain: Domain) -> Labels:
         """Labels of the points, (n,), numbered by first appearance; -1 is noise."""
@@ -190,7 +190,7 @@ class LabelsOfDomains:
         E = gamma * self.D[:, centres]
         return DistanceContour(gamma, self.D, E, domain.weights / total, domain.level / total, self.n_segment_points)
 
-    def _remaining_pairs(self, component: Array, rows: Array, contour: DistanceContour) -> _RemainingPairs:
+    def _remaining_pairs(self, component: Labels, rows: Indices, contour: DistanceContour) -> _RemainingPairs:
         """Pairs of the points `rows` inside whose segments have to be tested."""
         gamma, position = contour.gamma, fractions(self.n_segment_points)[0]
         # a point of a segment without a centre within this squared distance is outside
@@ -199,7 +199,7 @@ class LabelsOfDomains:
         in_largest = component[rows] == np.argmax(sizes)
         small, large = rows[~in_largest], rows[in_largest]
         most = int(len(small) * (len(large) + len(small) / 2) / PRODUCTS) + 1
-        pairs = np.empty((most, 2), dtype=np.int64)
+        pairs: Indices = np.empty((most, 2), dtype=np.int64)
         bounds = SegmentBounds(component, self.least, limit, self.D)
         long = LARGEST_EXPONENT / (gamma * position * (1.0 - position))
         count, long_count = bounded_pairs(bounds, rows, long, pairs)
@@ -209,7 +209,7 @@ class LabelsOfDomains:
         pairs = self._by_products(small, large, bounds, contour) if count > most else pairs[:count]
         return _RemainingPairs(pairs, too_many=len(pairs) > largest_count)
 
-    def _by_products(self, small: Array, large: Array, bounds: SegmentBounds, contour: DistanceContour) -> Array:
+    def _by_products(self, small: Indices, large: Indices, bounds: SegmentBounds, contour: DistanceContour) -> Indices:
         """Pairs that neither the bound nor the sum at one point of their segment rejects, (e, 2).
 
         Every pair of different components has an end outside the largest one, in `small`.
@@ -228,7 +228,7 @@ class LabelsOfDomains:
             pairs.append(undecided_pairs(sums, rows, columns[start:], bounds, reach, low, LARGEST_EXPONENT))
         return np.concatenate(pairs)
 
-    def _labels(self, inside: Array, component: Array) -> Labels:
+    def _labels(self, inside: Mask, component: Labels) -> Labels:
         """Labels as `domain_labeling` of the labelers makes them; `component` is used for points inside only."""
         clusters = np.where(inside, component, NOISE)
         sizes = np.bincount(clusters[inside], weights=self.distinct.counts[inside], minlength=len(clusters))
@@ -244,7 +244,7 @@ class LabelsOfDomains:
             clusters[outside] = len(clusters) + np.arange(len(outside))
         return by_appearance(clusters)[self.distinct.inverse].astype(np.intp, copy=False)
 
-    def _nearest(self, outside: Array, labelled: Array, clusters: Array) -> Array:
+    def _nearest(self, outside: Indices, labelled: Indices, clusters: Labels) -> Labels:
         """Cluster of the nearest labelled point; ties within rounding are decided as in the labelers."""
         D = self.D[np.ix_(outside, labelled)]
         least = D.min(axis=1)

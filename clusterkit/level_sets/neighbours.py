@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbours import unique_pairs
@@ -23,7 +23,7 @@ CLOSE = 1e-12
 """The same for squared distances in their expanded form, relative to the extent of the points as well."""
 
 
-def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = None) -> Array:
+def nearest_edges(queries: Array, points: Array, k: int, index: Indices | None = None) -> Indices:
     """Edges from each query to its k nearest points, (e, 2), no edge twice, the shortest first.
 
     Parameters
@@ -48,7 +48,7 @@ def nearest_edges(queries: Array, points: Array, k: int, index: Array | None = N
     return np.ascontiguousarray(edges[edges[:, 0] != edges[:, 1]])
 
 
-def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
+def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Indices]:
     """Distances and indices of the k nearest points of each query, (q, k), ascending."""
     if isinstance(points, SparseRows):
         return _nearest_sparse(queries, points, k)
@@ -63,7 +63,7 @@ def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Array]:
     return distances, neighbours.astype(np.int64)
 
 
-def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Array]:
+def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Indices]:
     """Squared distances and indices of the k nearest rows, (q, k), ascending; ties for k = 1 by index."""
     distances, neighbours = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
     for rows in block_plan(len(queries), len(points), np.float64):
@@ -76,7 +76,7 @@ def _nearest_sparse(queries: Any, points: SparseRows, k: int) -> tuple[Array, Ar
     return distances, neighbours
 
 
-def nearest_rows(Y: Array, points: Array) -> Array:
+def nearest_rows(Y: Array, points: Array) -> Indices:
     """Index of the row of `points` (u, d) nearest to each row of Y (p, d), the smallest of several; (p,).
 
     O((u + p) log u) in few dimensions, O(p u d) in many. Candidates within rounding of the smallest distance are
@@ -109,7 +109,7 @@ def nearest_rows(Y: Array, points: Array) -> Array:
     return nearest
 
 
-def _first_nearest(y: Array, points: Array, candidates: Array | list[int]) -> int:
+def _first_nearest(y: Array, points: Array, candidates: Indices | list[int]) -> int:
     """The candidate nearest to y by sums of squared differences, the smallest index of several."""
     candidates = np.sort(np.asarray(candidates, dtype=np.intp))
     return int(candidates[np.argmin(np.square(points[candidates] - y).sum(axis=1))])

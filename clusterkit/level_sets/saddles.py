@@ -7,7 +7,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.progress import Report, tell
 from clusterkit.level_sets.equilibria import Ascent, Basins, curvatures, extended
 from clusterkit.numerics.neighbours import unique_pairs
@@ -49,12 +49,12 @@ class Passes:
         The point with that value, scaled: a saddle point, or the lowest point of a segment.
     """
 
-    pairs: Array
+    pairs: Indices
     values: Array
     saddles: Array
 
 
-def neighbour_pairs(points: Array, n_neighbors: int) -> Array:
+def neighbour_pairs(points: Array, n_neighbors: int) -> Indices:
     """Pairs (e, 2), i < j, of points (M, d): each point with its nearest `n_neighbors`, and a shortest spanning tree.
 
     The tree connects every point to every other. O(M² d) time.
@@ -81,7 +81,7 @@ def neighbour_pairs(points: Array, n_neighbors: int) -> Array:
     return unique_pairs(np.array(pairs, dtype=np.intp), count)[0]
 
 
-def border_pairs(ascent: Ascent, rows: Array, of_row: Array, n_neighbors: int) -> tuple[Array, Array]:
+def border_pairs(ascent: Ascent, rows: Array, of_row: Indices, n_neighbors: int) -> tuple[Indices, Indices]:
     """Pairs of near samples in different basins.
 
     For every two basins that share a border: of the pairs of nearest neighbours across it the `BORDER_PAIRS` whose
@@ -127,7 +127,7 @@ def border_pairs(ascent: Ascent, rows: Array, of_row: Array, n_neighbors: int) -
 
 
 def highest_passes(
-    ascent: Ascent, basins: Basins, rows: Array, of_row: Array, n_segment_points: int, n_neighbors: int, stage: str
+    ascent: Ascent, basins: Basins, rows: Array, of_row: Indices, n_segment_points: int, n_neighbors: int, stage: str
 ) -> tuple[Basins, Passes]:
     """Paths between neighbouring equilibria, and the basins with the equilibria that the searches added.
 
@@ -222,8 +222,8 @@ def saddle_near(ascent: Ascent, start: Array) -> tuple[Array, Array] | None:
 
 
 def components_above(
-    passes: Passes, count: int, cut: float, n_clusters: int | None, sizes: Array, min_cluster_size: int
-) -> tuple[Array | None, float, list[float], int]:
+    passes: Passes, count: int, cut: float, n_clusters: int | None, sizes: Counts, min_cluster_size: int
+) -> tuple[Labels | None, float, list[float], int]:
     """Components of the equilibria, joined over the highest paths first.
 
     Parameters

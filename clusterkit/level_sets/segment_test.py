@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
@@ -66,10 +66,10 @@ def is_positive_gaussian(domain: Domain) -> TypeGuard[KernelDomain]:
 class SegmentTest(Protocol):
     """Tests of points and segments against a domain. The answer for a point depends on that point alone."""
 
-    def inside(self, Y: Array) -> Array:
+    def inside(self, Y: Array) -> Mask:
         """Whether the rows of Y (p, d) are inside, (p,)."""
 
-    def connected(self, A: Array, B: Array) -> Array:
+    def connected(self, A: Array, B: Array) -> Mask:
         """Whether the segments from A[i] to B[i], both (p, d) and inside, stay inside, (p,); ends are not tested."""
 
     def search(self, points: Array, stage: str) -> ComponentSearch:
@@ -79,13 +79,13 @@ class SegmentTest(Protocol):
 class ComponentSearch(Protocol):
     """A search for components of points, whose segments inside the domain join them."""
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         """Test edges (e, 2) in their order and join their ends; edges whose ends are joined already are skipped."""
 
     def complete(self) -> None:
         """Join any two components that a segment between two of their points joins."""
 
-    def members(self) -> Array:
+    def members(self) -> Labels:
         """Component of each point at the moment, (u,): any number >= 0 that its members share."""
 
 
@@ -108,10 +108,10 @@ class _GaussianTest:
     fractions: Array
     contour: Contour
 
-    def inside(self, Y: Array) -> Array:
+    def inside(self, Y: Array) -> Mask:
         return self.contour.blocks.sums(self._scaled(Y)) >= self.contour.level
 
-    def connected(self, A: Array, B: Array) -> Array:
+    def connected(self, A: Array, B: Array) -> Mask:
         A, B = self._scaled(A), self._scaled(B)
         inside = np.zeros(len(A), dtype=bool)
         work = self.contour.blocks.centres.size * len(self.fractions)
@@ -134,13 +134,13 @@ class _BlockwiseTest:
     fractions: Array
     domain: Domain
 
-    def inside(self, Y: Array) -> Array:
+    def inside(self, Y: Array) -> Mask:
         inside = np.zeros(len(Y), dtype=bool)
         for rows in block_plan(len(Y), Y.shape[1], np.float64):
             inside[rows] = self.domain.value(Y[rows]) >= self.domain.level
         return inside
 
-    def connected(self, A: Array, B: Array) -> Array:
+    def connected(self, A: Array, B: Array) -> Mask:
         remaining = np.arange(len(A))
         for fraction in self.fractions:
             if not len(remaining):
@@ -165,10 +165,10 @@ class _BlockwiseSearch:
 
     test: _BlockwiseTest
     points: Array
-    component: Array
+    component: Labels
     stage: str
 
-    def join(self, edges: Array) -> None:
+    def join(self, edges: Indices) -> None:
         component, done = self.component, 0
         while done < len(edges):
             batch = edges[done : done + LARGEST_BATCH]
@@ -197,5 +197,5 @@ class _BlockwiseSearch:
             if i % report == 0 or i == n - 1:
                 tell(Report(self.stage, i + 1, n))
 
-    def members(self) -> Array:
+    def members(self) -> Labels:
         return self.component

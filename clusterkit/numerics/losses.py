@@ -6,15 +6,13 @@ from typing import Any, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Floats
 
 __all__ = ["LOSSES", "SortedScores", "best_bias", "loss_of"]
 
 LOSSES = ("hinge", "laplacian", "epsilon", "square")
 """Losses of a residual r = g + b - y: ``max(0, -y r)``, ``|r|``, ``max(0, |r| - epsilon)`` and ``r²``."""
-
-Floats = NDArray[np.float64]
-"""Scores, targets and sums in double precision."""
 
 
 def loss_of(residual: Floats, y: Floats, loss: str, epsilon: float) -> float:
@@ -53,7 +51,7 @@ class SortedScores:
     origin: float
 
     @classmethod
-    def of(cls, scores: NDArray[Any]) -> SortedScores:
+    def of(cls, scores: Array) -> SortedScores:
         """Sort scores (n,), O(n log n)."""
         g = np.sort(scores.astype(np.float64))
         origin = float(g.mean()) if len(g) else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import njit
-from clusterkit._typing import Labels
+from clusterkit._typing import Array, Labels
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to
 from clusterkit.numerics.threads import over_rows
@@ -39,24 +39,24 @@ class ModuleArrays(NamedTuple):
         Symmetric.
     """
 
-    columns: NDArray[np.float64]
+    columns: Array
     gamma: float
     offsets: Labels
-    coefficients: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
+    coefficients: Array
+    intercepts: Array
 
 
 def search(
-    Y: NDArray[np.float64],
-    columns: NDArray[np.float64],
+    Y: Array,
+    columns: Array,
     gamma: float,
     offsets: Labels,
-    coefficients: NDArray[np.float64],
-    intercepts: NDArray[np.float64],
+    coefficients: Array,
+    intercepts: Array,
     first: Labels,
     order: Labels,
     rule: int,
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+) -> tuple[Array, NDArray[np.intp]]:
     """Min-max of every pair of classes p < q at every row: the maximum over parts of q of the minimum over parts of p.
 
     Parameters

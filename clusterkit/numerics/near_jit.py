@@ -12,9 +12,9 @@ from typing import Any, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import FAST
 from clusterkit.numerics.threads import over_rows
@@ -44,13 +44,13 @@ class Blocks:
         Distance from the middle beyond which no centre of the block matters.
     """
 
-    centres: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    middle: NDArray[np.float64]
-    reach: NDArray[np.float64]
+    centres: Array
+    weights: Array
+    middle: Array
+    reach: Array
 
     @classmethod
-    def of(cls, centres: NDArray[Any], weights: NDArray[Any], far: float) -> Blocks:
+    def of(cls, centres: Array, weights: Array, far: float) -> Blocks:
         """Arrange centres (s, d) with weights (s,) in blocks; `far` is the distance beyond which a centre is left out.
 
         O(s d log s).
@@ -74,22 +74,22 @@ class Blocks:
             radius * (1.0 + 1e-9) + far,
         )
 
-    def unpacked(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def unpacked(self) -> tuple[Array, Array]:
         """Centres (b SIZE, d) and weights (b SIZE,), including the padding."""
         return np.concatenate(list(self.centres.transpose(0, 2, 1))), self.weights.reshape(-1)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.float64], ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """Argument `arrays` of the compiled functions: (centres, weights, middle, reach)."""
         return self.centres, self.weights, self.middle, self.reach
 
-    def sums(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, Y: Array) -> Array:
         """The kernel sum at each row of Y (p, d), shape (p,)."""
         values = np.empty(len(Y))
         over_rows(lambda start, stop: _sums(Y, start, stop, self.arrays, values), len(Y), self.centres.size)
         return values
 
-    def sums_gradients(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums_gradients(self, Y: Array) -> tuple[Array, Array]:
         """The kernel sums and their gradients at the rows of Y, (p,) and (p, d)."""
         values, gradients = np.empty(len(Y)), np.empty(Y.shape)
         over_rows(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Indices
 
 __all__ = ["unique_pairs"]
 
 
-def unique_pairs(pairs: Array, n: int) -> tuple[Array, Array]:
+def unique_pairs(pairs: Indices, n: int) -> tuple[Indices, Indices]:
     """Unordered pairs of row numbers, each once.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Partitioner, Task
@@ -70,7 +70,7 @@ class Seeded(Partitioner[Space]):
         return labels
 
 
-def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Array]:
+def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Indices]:
     """Labels by the nearest of k samples, the first ones distinct in value of a random order, and these samples."""
     seeds = np.empty(0, dtype=np.intp)
     for candidates in _growing(rng.permutation(space.n), k):
@@ -84,7 +84,7 @@ def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Label
     return np.argmin(_relative_distances(space, seeds), axis=1), seeds
 
 
-def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Array]:
+def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Indices]:
     """k-means++: labels, and seeds drawn in proportion to the squared distance to the nearest seed so far."""
     seeds = [int(rng.integers(space.n))]
     labels = np.zeros(space.n, dtype=np.intp)
@@ -107,7 +107,7 @@ def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: in
     return labels, np.array(seeds)
 
 
-def _growing(order: Array, k: int) -> Iterator[Array]:
+def _growing(order: Indices, k: int) -> Iterator[Indices]:
     """The order in sections, each twice as long as the one before: one is enough unless there are many duplicates."""
     start, size = 0, k
     while start < len(order):
@@ -115,14 +115,14 @@ def _growing(order: Array, k: int) -> Iterator[Array]:
         start, size = start + size, 2 * size
 
 
-def _first_of_equals(rows: Array) -> Array:
+def _first_of_equals(rows: Array) -> Indices:
     """Indices, ascending, of the rows that equal no row before them."""
     if isinstance(rows, SparseRows):
         return rows.distinct()[0]
     return np.sort(np.unique(rows, axis=0, return_index=True)[1])
 
 
-def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Array) -> Array:
+def _relative_distances(space: FeatureSpace | KernelSpace, seeds: Indices) -> Array:
     """Squared distances to the seeds less the distance to the first seed, (n, b): large squared norms cancel."""
     if isinstance(space, KernelSpace):
         distances = space.diag()[seeds] - 2.0 * space.columns(seeds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Labels
+from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Labels
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.params import check_count
 from clusterkit.plots._contours import draw_domain, projection_of
@@ -138,8 +138,8 @@ class SegmentGraph:
         Number of samples inside the domain.
     """
 
-    edges: Array
-    rejected: Array
+    edges: Indices
+    rejected: Indices
     n_components: int
     inside: int
 
@@ -175,17 +175,17 @@ def graph_of(domain: Domain, points: Array, n_segment_points: int) -> SegmentGra
     return SegmentGraph(index[edges], index[rejected], int(component.max()) + 1, int(is_inside[inverse].sum()))
 
 
-def _lengths(rows: Array, edges: Array) -> Array:
+def _lengths(rows: Array, edges: Indices) -> Array:
     return np.sqrt(np.square(rows[edges[:, 0]] - rows[edges[:, 1]]).sum(axis=1))
 
 
-def _matrix(rows: Array, edges: Array) -> Any:
+def _matrix(rows: Array, edges: Indices) -> Any:
     from scipy.sparse import coo_array
 
     return coo_array((_lengths(rows, edges), edges.T), shape=(len(rows), len(rows))).tocsr()
 
 
-def _forest(rows: Array, edges: Array) -> Array:
+def _forest(rows: Array, edges: Indices) -> Indices:
     """A minimum spanning forest of the edges."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -193,7 +193,7 @@ def _forest(rows: Array, edges: Array) -> Array:
     return np.column_stack([tree.row, tree.col]).astype(np.int64)
 
 
-def _joins(test: Any, rows: Array, part: Labels, component: Labels) -> list[Array]:
+def _joins(test: Any, rows: Array, part: Labels, component: Labels) -> list[Indices]:
     """Segments that join the parts of each component, the smallest parts first, where near rows have such a segment."""
     joins = []
     for number in np.unique(component):
@@ -211,7 +211,7 @@ def _joins(test: Any, rows: Array, part: Labels, component: Labels) -> list[Arra
     return joins
 
 
-def _line_between(test: Any, rows: Array, ones: Array, others: Array) -> Array | None:
+def _line_between(test: Any, rows: Array, ones: Indices, others: Indices) -> Indices | None:
     """The shortest segment inside from one set of rows to another among near neighbours; None if there is none."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -231,7 +231,7 @@ def _line_between(test: Any, rows: Array, ones: Array, others: Array) -> Array |
     return None
 
 
-def _shortest_between(rows: Array, component: Labels) -> list[Array]:
+def _shortest_between(rows: Array, component: Labels) -> list[Indices]:
     """The shortest segments from each of the largest components to any other component."""
     from clusterkit.level_sets.neighbours import nearest_rows
 
@@ -244,7 +244,7 @@ def _shortest_between(rows: Array, component: Labels) -> list[Array]:
     return lines
 
 
-def _few(rows: Array, edges: Array, component: Labels) -> Array:
+def _few(rows: Array, edges: Indices, component: Labels) -> Indices:
     """At most `SHORTEST` edges between any two components, the shortest, sorted by length."""
     if not len(edges):
         return edges
@@ -264,7 +264,7 @@ def _draw_graph(
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    def segments(edges: Array) -> list[Array]:
+    def segments(edges: Indices) -> list[Array]:
         # above one coordinate the values along a segment are no straight line
         steps = np.linspace(0.0, 1.0, 2 if projection.height is None else 33)[:, None, None]
         ends = points[edges].astype(np.float64, copy=False)

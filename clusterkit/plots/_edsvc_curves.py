@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer
+from clusterkit._typing import Array, Clusterer, Indices
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
 from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
@@ -130,7 +130,7 @@ def _draw_step(pair: ObjectArray, curves: EdSvcCurves, step: int, first: bool) -
     frame(bottom, "", (STEPS[step], "clusters" if first else ""))
 
 
-def _same_width(curves: EdSvcCurves, of: Array) -> int | None:
+def _same_width(curves: EdSvcCurves, of: Indices) -> int | None:
     """Candidate with the bandwidth at which the bounds were searched; None if no candidate qualified."""
     if curves.chosen < 0:
         return None

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.core.outcomes import Domain, KernelDomain
 
@@ -88,7 +88,7 @@ class Supports:
     """
 
     centres: Array
-    bounded: Array
+    bounded: Mask
     counts: tuple[int | None, int | None]
 
     @property
@@ -190,7 +190,7 @@ class FittedDomain:
             return supports.title
         facts = {} if self.domain.status is None else self.domain.status.facts
         none = np.empty((0, 1))
-        return Supports(none, none[:, 0], (facts.get("n_sv"), facts.get("n_bsv"))).title
+        return Supports(none, np.empty(0, dtype=bool), (facts.get("n_sv"), facts.get("n_bsv"))).title
 
 
 def _coordinate_names(raw: list[str], before: tuple[Any, ...], d: int) -> list[str]:

@@ -61,7 +61,7 @@ class Projection:
         d = points.shape[1]
         if dims is not None:
             i, j = _checked(dims, d, caller)
-            basis = np.zeros((d, 2))
+            basis: Array = np.zeros((d, 2))
             basis[i, 0] = basis[j, 1] = 1.0
             note = "" if d == 2 else f"Two of {d} attributes"
             return cls(np.zeros(d), basis, None, (names[i], names[j]), note)

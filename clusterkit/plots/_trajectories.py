@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer
+from clusterkit._typing import Array, ArrayLike, Clusterer, Indices, Mask
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
@@ -139,10 +139,10 @@ class AscentPaths:
 
     paths: list[Array]
     equilibria: Array
-    inside: Array
+    inside: Mask
 
 
-def paths_of(domain: KernelDomain, points: Array, starts: Array) -> AscentPaths:
+def paths_of(domain: KernelDomain, points: Array, starts: Indices) -> AscentPaths:
     """The trajectories of the rows `starts` of `points` (n, d), and the equilibria of these and other rows."""
     from clusterkit.level_sets.distinct import DistinctRows
     from clusterkit.level_sets.equilibria import Ascent, find_basins
@@ -171,7 +171,7 @@ def _gaussian(domain: Domain) -> KernelDomain:
     )
 
 
-def _chosen(starts: int | Sequence[int], fitted: FittedDomain) -> Array:
+def _chosen(starts: int | Sequence[int], fitted: FittedDomain) -> Indices:
     """Rows whose trajectories are drawn."""
     n = len(fitted.points)
     if is_count(starts):
@@ -184,7 +184,7 @@ def _chosen(starts: int | Sequence[int], fitted: FittedDomain) -> Array:
     return rows.astype(np.intp)
 
 
-def _spread(fitted: FittedDomain, count: int) -> Array:
+def _spread(fitted: FittedDomain, count: int) -> Indices:
     """Samples far from each other: the outermost first, then always the one farthest from all chosen so far."""
     points = fitted.points.astype(np.float64, copy=False)
     chosen = [int(np.argmin(fitted.domain.value(points)))]
@@ -195,7 +195,7 @@ def _spread(fitted: FittedDomain, count: int) -> Array:
     return np.array(chosen)
 
 
-def _draw_paths(ax: Any, paths: list[Array], style: Array) -> list[Any]:
+def _draw_paths(ax: Any, paths: list[Array], style: Indices) -> list[Any]:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
@@ -210,7 +210,7 @@ def _draw_paths(ax: Any, paths: list[Array], style: Array) -> list[Any]:
     ]  # fmt: skip
 
 
-def _draw_equilibria(ax: Any, places: Array, inside: Array) -> list[Any]:
+def _draw_equilibria(ax: Any, places: Array, inside: Mask) -> list[Any]:
     size = float(np.clip(130.0 * np.sqrt(10.0 / max(len(places), 1)), 30.0, 130.0))
     marks = []
     for which, face, edge, text in (

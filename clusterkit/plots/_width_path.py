@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, Clusterer
+from clusterkit._typing import Array, Clusterer, Counts
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.drivers.width_path import WidthPath
 from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
@@ -180,7 +180,7 @@ def _draw_clusters(ax: Any, path: WidthPath) -> None:
 
 
 def _draw_samples(ax: Any, path: WidthPath) -> None:
-    series: Sequence[tuple[str, Array, str, str]] = (
+    series: Sequence[tuple[str, Counts, str, str]] = (
         ("support vectors", path.n_sv, COLORS[5], "o-"),
         ("at the bound", path.n_bsv, COLORS[2], "s-"),
         ("noise", path.n_noise, FAINT, "x--"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def of_clusters(labels: Labels) -> str:
     return f"{counted(k, 'cluster')} of {counted(len(labels), 'sample')}, {noise or 'no'} noise"
 
 
-def styles_of(labels: Labels) -> Array:
+def styles_of(labels: Labels) -> Indices:
     """Index into `STYLES` for each label, -1 for noise: the label itself if there are enough styles, else its rank."""
     if labels.max(initial=-1) >= len(STYLES):
         ranks = np.unique(labels[labels >= 0], return_inverse=True)[1].reshape(-1)
@@ -187,7 +187,7 @@ def draw_points(
     return [*named, rest, *handles]
 
 
-def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Array) -> None:
+def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Labels) -> None:
     """Write the number of each cluster at its sample nearest to the median of the cluster."""
     from matplotlib.patheffects import withStroke
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import AnyArray, Array
 from clusterkit.core import transform
 from clusterkit.core.outcomes import Domain, Embedding, Outcome
 from clusterkit.core.spaces import Space
@@ -15,13 +15,13 @@ from clusterkit.core.spaces import Space
 __all__ = ["close", "numbers", "same_bits", "small_blocks"]
 
 
-def same_bits(one: Array, other: Array, what: str) -> None:
+def same_bits(one: AnyArray, other: AnyArray, what: str) -> None:
     """Equal shape, type and values, nan included."""
     assert one.dtype == other.dtype, f"{what}: {one.dtype} against {other.dtype}"
     np.testing.assert_array_equal(one, other, err_msg=what, strict=True)
 
 
-def close(one: Array, other: Array, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
+def close(one: AnyArray, other: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
     """Equal up to rounding, relative to the larger array or to `scale`; ``digits`` decimal digits may be lost."""
     assert one.shape == other.shape, f"{what}: shape {one.shape} against {other.shape}"
     if not one.size:

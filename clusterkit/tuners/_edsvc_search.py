@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Labels, Mask, Rng
 from clusterkit.core import memory
 from clusterkit.core.ensembles import kmeans_ensemble
 from clusterkit.core.errors import ClusterkitWarning
@@ -234,7 +234,7 @@ class ScoredCandidates:
                 self.steps.append(step)
 
     @property
-    def qualified(self) -> Array:
+    def qualified(self) -> Mask:
         """Which candidates have an allowed number of clusters, (t,)."""
         k = np.array([candidate.n_clusters for candidate in self.candidates])
         return (k >= self.limits[0]) & (k <= self.limits[1])
@@ -290,7 +290,7 @@ class ScoredCandidates:
         )
 
 
-def _members(space: Space, n_members: int | None, member_clusters: str, balanced: bool, rng: Rng) -> Array:
+def _members(space: Space, n_members: int | None, member_clusters: str, balanced: bool, rng: Rng) -> Labels:
     """The ensemble, (M, n); the numbers of clusters are drawn or, if `balanced`, occur equally often up to one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)  # equal samples, empty clusters
@@ -298,7 +298,7 @@ def _members(space: Space, n_members: int | None, member_clusters: str, balanced
             return kmeans_ensemble(space.points, n_members or MEMBERS, member_clusters, rng)
         ks = rng.permutation(np.arange(2, cluster_limit(space.n, member_clusters) + 1))
         member_ks = np.resize(ks, n_members or -(-GRID_MEMBERS // len(ks)) * len(ks))
-        parts: list[Array] = []
+        parts: list[Labels] = []
         for k, number in zip(*np.unique(member_ks, return_counts=True), strict=True):
             parts.append(kmeans_ensemble(space.points, int(number), int(k), rng))
             if len(parts[-1]) < number:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 
 __all__ = ["Agreement"]
 
@@ -34,10 +34,10 @@ class Agreement:
     measure : {"nmi", "ami"}
     """
 
-    members: Array
+    members: Labels
     measure: str
-    _codes: Array = attrs.field(init=False)
-    _owner: Array = attrs.field(init=False)
+    _codes: Labels = attrs.field(init=False)
+    _owner: Indices = attrs.field(init=False)
     _entropies: Array = attrs.field(init=False)
     _logs: Array = attrs.field(init=False)
     _factorials: Array = attrs.field(init=False)
@@ -73,12 +73,13 @@ class Agreement:
         """Score of the partition in which every sample is alone: what chance gives a shattered partition."""
         return self.score(np.arange(self.members.shape[1]))
 
-    def _sums(self, table: Array) -> Array:
+    def _sums(self, table: Counts) -> Array:
         """``Σ T log T`` of each member over the columns of its clusters, (M,)."""
         terms = self._logs[table]
-        return np.bincount(self._owner, terms if terms.ndim == 1 else terms.sum(axis=0), minlength=len(self.members))
+        summands = terms if terms.ndim == 1 else terms.sum(axis=0)
+        return cast("Array", np.bincount(self._owner, summands, minlength=len(self.members)))
 
-    def _information(self, labels: Labels) -> tuple[Array, float, Array]:
+    def _information(self, labels: Labels) -> tuple[Array, float, Counts]:
         """Mutual information with each member (M,), entropy of the labels, and their cluster sizes."""
         n, wide = len(labels), len(self._owner)
         codes = np.unique(labels, return_inverse=True)[1]
@@ -107,7 +108,7 @@ class Agreement:
         return np.where(self._trivial, float(len(sizes) == 1), 0.0 if len(sizes) == 1 else values)
 
     @property
-    def _trivial(self) -> Array:
+    def _trivial(self) -> Mask:
         """Which members have a single cluster, (M,)."""
         return np.bincount(self._owner, minlength=len(self.members)) == 1
 
@@ -124,5 +125,5 @@ class Agreement:
                 logs = lf[a] + lf[b] + lf[n - a] + lf[n - b] - lf[n] - lf[t] - lf[a - t] - lf[b - t] - lf[n - a - b + t]
                 per_size[b] = float((t / n * np.log(n * t / (a * b)) * np.exp(logs)).sum())
             terms = np.array([per_size[b] for b in sizes.tolist()])
-            self._chances[a] = np.bincount(self._owner, terms, minlength=len(self.members))
+            self._chances[a] = cast("Array", np.bincount(self._owner, terms, minlength=len(self.members)))
         return self._chances[a]

@@ -8,7 +8,7 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.chain import Chain
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap, Stage, Task
@@ -34,12 +34,12 @@ def with_parameters(stage: Stage, values: Mapping[str, Any]) -> Stage:
     return stage.with_parameters(**values)
 
 
-def sample_rows(n: int, max_rows: int, rng: Rng) -> Array:
+def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
     """Indices of the rows to search on, ascending: all n, or `max_rows` of them at random."""
     return np.arange(n) if n <= max_rows else np.sort(rng.choice(n, max_rows, replace=False))
 
 
-def search_space(featuremap: FeatureMap, X: Array, rows: Array, open_gamma: bool, rng: Rng) -> Space:
+def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bool, rng: Rng) -> Space:
     """The space of some rows of X; its bandwidth is 1 if it is open.
 
     The first maps of a chain are fitted to all rows, as in the fit that follows.

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import attrs
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Labels, Mask
 
 __all__ = ["BOUND_STEP", "COLUMNS", "GRID_STEP", "WIDTH_STEP", "EdSvcCurves"]
 
@@ -43,13 +43,13 @@ class EdSvcCurves:
     measure : {"nmi", "ami"}
     """
 
-    step: Array
+    step: Labels
     gamma: Array
     C: Array
     score: Array
-    n_clusters: Array
-    n_bounded: Array
-    qualified: Array
+    n_clusters: Counts
+    n_bounded: Counts
+    qualified: Mask
     chosen: int
     singletons: float
     measure: str

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.deadline import deadline
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
@@ -206,7 +206,7 @@ class SvcAutoSearch:
     rng: Rng
 
     @classmethod
-    def of(cls, stages: Mapping[str, Stage], open_nu: bool, X: Array, rows: Array, rng: Rng) -> SvcAutoSearch:
+    def of(cls, stages: Mapping[str, Stage], open_nu: bool, X: Array, rows: Indices, rng: Rng) -> SvcAutoSearch:
         """The search on some rows of X (n, d)."""
         m = len(rows)
         memory.require(

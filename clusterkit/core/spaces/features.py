@@ -13,7 +13,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces.space import Space
@@ -82,7 +82,7 @@ class FeatureSpace(Space):
             multiply(H, B, F[rows])
         return F
 
-    def adjoint(self, T: Array | Coded) -> Array:
+    def adjoint(self, T: Array | Counts | Coded) -> Array:
         """H'T, (L, q), summed in float64 over the blocks; coded labels are not expanded to n x R q targets."""
         columns = T.starts * T.codebook.shape[1] if isinstance(T, Coded) else T.shape[1]
         total = np.zeros((self.width, columns))
@@ -112,7 +112,7 @@ class FeatureSpace(Space):
         H = self.rows().astype(np.float64, copy=False)
         return H @ H.T
 
-    def rows(self, index: Array | None = None) -> Array:
+    def rows(self, index: Indices | None = None) -> Array:
         """Rows of H by index, or all rows if the memory cap allows it; `SparseRows` if H is sparse."""
         if index is not None:
             return self.mapping(self.points[index])
@@ -201,7 +201,7 @@ class DenseSpace(FeatureSpace):
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, self._H[rows]
 
-    def take(self, index: Array) -> DenseSpace:
+    def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""
         return build_space(  # type: ignore[return-value]
             self.points[index], self.mapping, storage="dense", before=self.before, resolved=self.resolved
@@ -222,7 +222,7 @@ class StreamedSpace(FeatureSpace):
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, self.mapping(self.points[rows])
 
-    def take(self, index: Array) -> StreamedSpace:
+    def take(self, index: Indices) -> StreamedSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index])
 
@@ -243,7 +243,7 @@ class SparseSpace(FeatureSpace):
         for rows in block_plan(self.n, mean, self.dtype):
             yield rows, self._H[rows]
 
-    def take(self, index: Array) -> SparseSpace:
+    def take(self, index: Indices) -> SparseSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index], H=self._H[index])
 

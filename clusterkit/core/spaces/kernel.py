@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian, Kernel
@@ -45,7 +45,7 @@ class KernelSpace(Space):
         """True if the points are `SparseRows`."""
         return isinstance(self.points, SparseRows)
 
-    def columns(self, index: Array) -> Array:
+    def columns(self, index: Indices) -> Array:
         """K[:, index], (n, b)."""
         if "K" in self._memo:
             return self._memo["K"][:, index]
@@ -114,7 +114,7 @@ class KernelSpace(Space):
             K[: i + TILE, tile] = mean.T
         return K
 
-    def take(self, index: Array) -> KernelSpace:
+    def take(self, index: Indices) -> KernelSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index], memo={}, shared={})
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.transform import RowMap, Transform
 
 __all__ = ["Space"]
@@ -57,7 +57,7 @@ class Space(ABC):
         return Transform(self.before, self.dtype)
 
     @abstractmethod
-    def take(self, index: Array) -> Space:
+    def take(self, index: Indices) -> Space:
         """The space of some of the samples."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Labels, Sizes
 from clusterkit.core.coding import Coding
 from clusterkit.core.stages.stage import Stage, Task
 
@@ -43,7 +43,7 @@ class Balancer(Stage):
     codings: ClassVar[frozenset[Coding]] = frozenset(Coding)
 
     @abstractmethod
-    def bounds(self, n: int, k: int) -> tuple[Array, Array]:
+    def bounds(self, n: int, k: int) -> tuple[Sizes, Sizes]:
         """Necessary cluster sizes, lowest and highest, arrays of shape (k,); raises `Infeasible`."""
 
     @abstractmethod

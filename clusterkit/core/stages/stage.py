@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, final
 
 import attrs
 
-from clusterkit._typing import Array
+from clusterkit._typing import Sizes
 from clusterkit.core.errors import UnknownName, nearest_names
 
 __all__ = ["Stage", "Task"]
@@ -58,7 +58,7 @@ class Task:
 
     n: int
     n_clusters: int | None
-    bounds: tuple[Array, Array] | None = None
+    bounds: tuple[Sizes, Sizes] | None = None
 
     @property
     def k(self) -> int:

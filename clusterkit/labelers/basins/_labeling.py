@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
@@ -28,8 +28,8 @@ BASIN_OUTLIERS = ("basin", *OUTLIERS)
 def basin_labeling(
     ascent: Ascent,
     basins: Basins,
-    of_row: Array,
-    component: Array,
+    of_row: Indices,
+    component: Labels,
     distinct: DistinctRows,
     domain: KernelDomain,
     space: Space,
@@ -133,7 +133,7 @@ class BasinPredictor:
     equilibrium_labels: Labels
     rows: Array
     labels: Labels
-    in_cluster: Array
+    in_cluster: Indices
     outliers: str
     facts: Mapping[str, Any]
 
@@ -159,7 +159,7 @@ class BasinPredictor:
         labels[new] = new_labels
         return labels
 
-    def equilibrium(self, points: Array) -> Array:
+    def equilibrium(self, points: Array) -> Indices:
         """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
         ends, _, end_balls, _ = self.ascent.climb(self.ascent.scaled(points), balls)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.params import choice, flag, integer, real
 from clusterkit.core.spaces import KernelSpace, Space
@@ -134,7 +134,7 @@ class Equilibrium(Labeler[KernelDomain]):
             facts=facts,
         )
 
-    def _starts(self, rows: Array, domain: KernelDomain, ascent: Ascent) -> tuple[Array, Array, bool]:
+    def _starts(self, rows: Array, domain: KernelDomain, ascent: Ascent) -> tuple[Indices, Indices, bool]:
         """Rows that ascend, for each row the position of its representative there, and whether a strip is empty."""
         from clusterkit.level_sets.equilibria import cover
 
@@ -155,7 +155,7 @@ class Equilibrium(Labeler[KernelDomain]):
         return every_row, every_row, self.start == "strip"
 
 
-def joined_by_segments(points: Array, domain: KernelDomain, n_segment_points: int, rng: Rng) -> Array:
+def joined_by_segments(points: Array, domain: KernelDomain, n_segment_points: int, rng: Rng) -> Labels:
     """Component of each equilibrium (M, d): of the complete graph if inside the domain, else one of its own."""
     from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS
 from clusterkit.numerics.disjoint_jit import join
 from clusterkit.numerics.threads import available, over_rows
@@ -33,7 +33,7 @@ ROWS = 4096
 """Tied points whose candidates are collected at a time: bounds the memory of the lists of candidates."""
 
 
-def delaunay_edges(points: Array) -> Array:
+def delaunay_edges(points: Array) -> Indices:
     """Edges of the Delaunay triangulation in the affine hull of the points.
 
     Parameters
@@ -53,7 +53,7 @@ def delaunay_edges(points: Array) -> Array:
     return _sorted_edges(points, edges)
 
 
-def mst_edges(points: Array) -> Array:
+def mst_edges(points: Array) -> Indices:
     """The u - 1 edges of the Euclidean minimum spanning tree.
 
     Parameters
@@ -75,7 +75,7 @@ def mst_edges(points: Array) -> Array:
     return _sorted_edges(points, _grown(points))
 
 
-def knn_edges(points: Array, k: int) -> Array:
+def knn_edges(points: Array, k: int) -> Indices:
     """Edges between each point and its k nearest others; ties of the k-th distance go to the smaller index.
 
     Parameters
@@ -105,7 +105,7 @@ def knn_edges(points: Array, k: int) -> Array:
     return _sorted_edges(points, np.stack([np.repeat(np.arange(u), k), neighbours.reshape(-1)], axis=1))
 
 
-def _tree_neighbours(points: Array, k: int, neighbours: Array) -> None:
+def _tree_neighbours(points: Array, k: int, neighbours: Indices) -> None:
     """Write the k nearest others of each point to `neighbours` (u, k), with candidates from a k-d tree."""
     from scipy.spatial import KDTree
 
@@ -121,7 +121,7 @@ def _tree_neighbours(points: Array, k: int, neighbours: Array) -> None:
             _all_neighbours(points, row, row + 1, np.array(ball, dtype=np.int64), neighbours)
 
 
-def _triangulated(points: Array) -> tuple[Array, bool]:
+def _triangulated(points: Array) -> tuple[Indices, bool]:
     """Edges of the triangulation, unordered, and whether every point is one of its corners."""
     from scipy.spatial import Delaunay, QhullError
 
@@ -149,7 +149,7 @@ def _triangulated(points: Array) -> tuple[Array, bool]:
     return np.stack([order[:-1], order[1:]], axis=1), True
 
 
-def _sorted_edges(points: Array, edges: Array) -> Array:
+def _sorted_edges(points: Array, edges: Indices) -> Indices:
     """Each edge once, in the order of (squared distance, smaller index, larger index)."""
     edges = np.sort(np.asarray(edges, dtype=np.int64).reshape(-1, 2), axis=1)
     keys = np.unique(edges[:, 0] * len(points) + edges[:, 1])
@@ -159,7 +159,7 @@ def _sorted_edges(points: Array, edges: Array) -> Array:
     return np.ascontiguousarray(edges[np.argsort(squares, kind="stable")])
 
 
-def _grown(points: Array) -> Array:
+def _grown(points: Array) -> Indices:
     """The spanning tree by Prim's algorithm, (u - 1, 2)."""
     edges = np.empty((len(points) - 1, 2), dtype=np.int64)
     _prim(np.ascontiguousarray(points, dtype=np.float64), edges)

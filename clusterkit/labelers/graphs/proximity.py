@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 import attrs
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.params import choice, integer
@@ -108,7 +108,7 @@ class Proximity(Labeler[Domain]):
             min_cluster_size=self.min_cluster_size,
         )
 
-    def _edges(self, points: Array) -> Array:
+    def _edges(self, points: Array) -> Indices:
         from clusterkit.labelers.graphs._proximity_edges_jit import delaunay_edges, knn_edges, mst_edges
 
         if self.graph == "knn":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
@@ -137,12 +137,12 @@ class SupportGraph(Labeler[Domain]):
         )
 
 
-def _join(search: ComponentSearch, points: Array, supports: Array, test: SegmentTest | None, stage: str) -> None:
+def _join(search: ComponentSearch, points: Array, supports: Indices, test: SegmentTest | None, stage: str) -> None:
     """Test all segments to support vectors that may join two components, the shortest first.
 
     With a `test`, the complete graph is found first, and segments between its components are skipped.
     """
-    upper = np.zeros(len(points), dtype=np.intp)
+    upper: Labels = np.zeros(len(points), dtype=np.intp)
     if test is not None:
         complete = test.search(points, stage)
         complete.complete()
@@ -152,7 +152,7 @@ def _join(search: ComponentSearch, points: Array, supports: Array, test: Segment
             search.join(edges)
 
 
-def _edges(points: Array, supports: Array, search: ComponentSearch, upper: Array, count: int) -> Iterator[Array]:
+def _edges(points: Array, supports: Indices, search: ComponentSearch, upper: Labels, count: int) -> Iterator[Indices]:
     """Edges (e, 2) from every point to its `count` nearest support vectors, in batches of bounded memory.
 
     The shortest edges of a batch come first. Left out are edges whose ends are joined already, and edges between
@@ -175,7 +175,7 @@ def _edges(points: Array, supports: Array, search: ComponentSearch, upper: Array
         yield np.stack([rows[i[order]], supports[j[order]]], axis=1).astype(np.int64, copy=False)
 
 
-def _open(members: Array, supports: Array, upper: Array) -> Array:
+def _open(members: Labels, supports: Indices, upper: Labels) -> Indices:
     """The points that are not joined yet to every support vector in their component of `upper`."""
     low, high = np.full(upper.max() + 1, len(members)), np.full(upper.max() + 1, -1)
     np.minimum.at(low, upper[supports], members[supports])
@@ -184,7 +184,7 @@ def _open(members: Array, supports: Array, upper: Array) -> Array:
     return np.flatnonzero((high >= 0) & ((low != members) | (high != members)))
 
 
-def _nearest_edges(points: Array, supports: Array, count: int) -> Array:
+def _nearest_edges(points: Array, supports: Indices, count: int) -> Indices:
     """Edges (e, 2) from every point to its `count` nearest support vectors, the shortest first."""
     from scipy.spatial import KDTree
 
@@ -194,7 +194,7 @@ def _nearest_edges(points: Array, supports: Array, count: int) -> Array:
     return edges.astype(np.int64, copy=False)
 
 
-def _attached(members: Array, points: Array, supports: Array) -> Array:
+def _attached(members: Labels, points: Array, supports: Indices) -> Labels:
     """Component of each point after points that are alone and no support vectors join the nearest support vector."""
     from clusterkit.level_sets.neighbours import nearest_rows
 

@@ -6,19 +6,16 @@ errors of the prices are removed by negative cycles. The mathematics is in `path
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.transport.paths_jit import IMPOSSIBLE, WINDOW, move_along_paths
 from clusterkit.numerics.transport.prices_jit import audit, cheapest, moves, widest
 
 __all__ = ["TransportSolution", "solve_transport"]
-
-Array = NDArray[Any]
-"""Costs, prices, labels and sizes."""
 
 SAMPLE_LEAST = 2000
 """Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
@@ -52,13 +49,13 @@ class TransportSolution:
         Rows that have another label at these prices: no prices can separate them.
     """
 
-    labels: Array
+    labels: Labels
     prices: Array
     gap: float
     tied: int
 
 
-def solve_transport(C: Array, start: Array, low: Array, high: Array) -> TransportSolution | None:
+def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> TransportSolution | None:
     """Labels of least total cost with sizes from `low` to `high`, and their prices; None if no labels have such sizes.
 
     Parameters
@@ -75,7 +72,7 @@ def solve_transport(C: Array, start: Array, low: Array, high: Array) -> Transpor
     O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see `paths_jit`.
     """
     n, k = C.shape
-    sizes = np.bincount(start, minlength=k)
+    sizes: Counts = np.bincount(start, minlength=k)
     if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), start]).all():
         least, _ = moves(C, start)
         if np.nanmin(least, initial=0.0) >= 0 and np.array_equal(np.argmin(C, axis=1), start):
@@ -99,12 +96,12 @@ def solve_transport(C: Array, start: Array, low: Array, high: Array) -> Transpor
         sizes = np.bincount(labels, minlength=k)
 
 
-def _certified(C: Array, labels: Array, prices: Array, low: Array, high: Array, sizes: Array) -> TransportSolution:
+def _certified(C: Array, labels: Labels, prices: Array, low: Counts, high: Counts, sizes: Counts) -> TransportSolution:
     gap, scale, others = audit(C, labels, prices, low, high, sizes)
     return TransportSolution(labels, prices, float(gap / scale if scale > 0 else gap > 0), int(others))
 
 
-def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | None:
+def _solve(C: Array, low: Counts, high: Counts) -> tuple[Labels, Counts, Array] | None:
     """Labels, sizes and prices; the prices start at the solution of a sample of the rows under proportional bounds."""
     n, k = C.shape
     prices = np.zeros(k + 1)
@@ -130,7 +127,7 @@ def _solve(C: Array, low: Array, high: Array) -> tuple[Array, Array, Array] | No
     return None if state == IMPOSSIBLE else (labels, sizes, prices[:k] - prices[k])
 
 
-def _loss(C: Array, prices: Array, labels: Array, share: float) -> float:
+def _loss(C: Array, prices: Array, labels: Labels, share: float) -> float:
     """The quantile `share` of what a row loses by its second best label at these prices, estimated from some rows."""
     rows = _spread(len(C), QUANTILE_ROWS)
     priced = C[rows] + prices
@@ -141,6 +138,6 @@ def _loss(C: Array, prices: Array, labels: Array, share: float) -> float:
     return float(np.quantile(loss, share)) if len(loss) else np.inf
 
 
-def _spread(n: int, m: int) -> Array:
+def _spread(n: int, m: int) -> Indices:
     """About m of n indices at multiples of the golden ratio: always the same, in step with no period of the rows."""
     return np.unique((np.arange(m) * GOLDEN % 1.0 * n).astype(np.int64))

@@ -13,7 +13,7 @@ from typing import Protocol, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 
@@ -60,7 +60,7 @@ def rivals(F: Array, z: Labels) -> Labels:
     return _first_largest(others).astype(z.dtype)
 
 
-def _first_largest(F: Array) -> Array:
+def _first_largest(F: Array) -> Indices:
     """The lowest index of the outputs within `TIE` of the largest: outputs of empty clusters are often equal."""
     return np.argmax(F.max(axis=1, keepdims=True) - TIE <= F, axis=1)
 
@@ -73,7 +73,7 @@ def margins(F: Array) -> Array:
     return np.asarray(top[:, 1] - top[:, 0])
 
 
-def _directions(z: Labels, rival: Labels, q: int) -> Array:
+def _directions(z: Labels, rival: Labels, q: int) -> Counts:
     """``e_z - e_c`` of each sample and cut, (r, p, q) of int8; zero where the cut does not hold the sample."""
     held = rival != NONE
     if q == 1:
@@ -101,14 +101,14 @@ class CutVectors(Protocol):
     def mean(self) -> tuple[Array, Array]:
         """The mean sample as a vector and as a partner, (m,) each."""
 
-    def vector(self, T: Array) -> tuple[Array, Array]:
+    def vector(self, T: Counts) -> tuple[Array, Array]:
         """The vector of coefficients ``T / n``, T (n, q), and its partner, (m, q)."""
 
-    def add(self, T: Array) -> None:
+    def add(self, T: Counts) -> None:
         """Append the vector of coefficients ``T / n``."""
 
     def update(
-        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Indices, Counts]]
     ) -> Array:
         """Outputs (n, q), float64, of weights W with partner WP; the vectors change as `follow` says.
 
@@ -140,15 +140,15 @@ class FeatureCutVectors:
     def mean(self) -> tuple[Array, Array]:
         return self.average, self.average
 
-    def vector(self, T: Array) -> tuple[Array, Array]:
+    def vector(self, T: Counts) -> tuple[Array, Array]:
         V = self.space.adjoint(T) / self.space.n
         return V, V
 
-    def add(self, T: Array) -> None:
+    def add(self, T: Counts) -> None:
         self.V = np.concatenate([self.V, self.vector(T)[0][:, None]], axis=1)
 
     def update(
-        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Indices, Counts]]
     ) -> Array:
         space, B = self.space, W.astype(self.space.dtype, copy=False)
         F = np.empty((space.n, self.q))
@@ -194,17 +194,17 @@ class KernelCutVectors:
     def mean(self) -> tuple[Array, Array]:
         return self.average
 
-    def vector(self, T: Array) -> tuple[Array, Array]:
+    def vector(self, T: Counts) -> tuple[Array, Array]:
         A = T / self.space.n
         return A, (self.K @ A.astype(self.K.dtype)).astype(np.float64)
 
-    def add(self, T: Array) -> None:
+    def add(self, T: Counts) -> None:
         A, P = self.vector(T)
         self.V = np.concatenate([self.V, A[:, None]], axis=1)
         self.P = np.concatenate([self.P, P[:, None]], axis=1)
 
     def update(
-        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Array, Array]]
+        self, W: Array, WP: Array, offset: Array, follow: Callable[[slice, Array], tuple[Indices, Counts]]
     ) -> Array:
         F = WP + offset
         moved, change = follow(slice(0, self.space.n), F)
@@ -238,7 +238,7 @@ class Cuts:
     vectors: CutVectors
     z: Labels
     rival: Labels
-    counts: Array
+    counts: Counts
 
     @classmethod
     def of(cls, vectors: CutVectors, labels: Labels, k: int) -> Cuts:
@@ -288,7 +288,7 @@ class Cuts:
         """
         changed = 0
 
-        def follow(rows: slice, F: Array) -> tuple[Array, Array]:
+        def follow(rows: slice, F: Array) -> tuple[Indices, Counts]:
             nonlocal changed
             old = self.z[rows]
             new = winners(F, old) if update_winners else old

@@ -149,7 +149,8 @@ def _primal_point(program: RestrictedProgram, x: Array, duals: Array) -> Restric
     weights = np.maximum(x[:p], 0.0) * program.unit
     weights *= min(1.0, C / weights.sum()) if weights.sum() > 0.0 else 1.0
     inner, square, delta = gram @ weights, float(weights @ gram @ weights), means.T @ weights
-    mean_weight, bias = np.zeros(q), np.zeros(q)
+    mean_weight: Array = np.zeros(q)
+    bias: Array = np.zeros(q)
     if centre is not None:
         mean_weight = x[p : p + q] * (program.unit / _length(gram, centre[1]))
         mean_weight -= mean_weight.mean()

@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.spaces import KernelSpace
@@ -254,7 +254,7 @@ class FoldIn:
     gram: Array
     update: RowUpdate
     dtype: np.dtype
-    shown: Array
+    shown: Indices
 
     @property
     def basis(self) -> Array:

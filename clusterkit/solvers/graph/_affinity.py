@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.kernel import Gaussian, Kernel
 from clusterkit.core.spaces import KernelSpace
@@ -68,7 +68,7 @@ def affinity(space: KernelSpace, n_neighbors: int | None, self_loops: bool) -> A
     return Affinity(W, np.asarray(W.sum(axis=1)).reshape(-1))
 
 
-def _values(kernel: Kernel, points: Array, i: Array, j: Array, squared: Array) -> Array:
+def _values(kernel: Kernel, points: Array, i: Indices, j: Indices, squared: Array) -> Array:
     """Kernel values of pairs, (e,); O(e) for the Gaussian kernel, all rows of the kernel matrix for any other."""
     if isinstance(kernel, Gaussian):
         return np.asarray(np.exp(-kernel.gamma * squared))
@@ -105,7 +105,7 @@ class Affinity:
         """True if W is an ndarray."""
         return isinstance(self.W, np.ndarray)
 
-    def take(self, index: Array) -> Affinity:
+    def take(self, index: Indices) -> Affinity:
         """The weights between some samples; none of them may have a weight to a sample left out."""
         if len(index) == self.n:
             return self
@@ -173,7 +173,7 @@ class Affinity:
         """W_ii, (n,)."""
         return np.asarray(self.W.diagonal())
 
-    def _before(self, order: Array) -> Array:
+    def _before(self, order: Indices) -> Array:
         """Sum of the weights of each sample to the samples before it in the order, (n,)."""
         n = self.n
         if not self.is_dense:
@@ -181,7 +181,7 @@ class Affinity:
             rank[order] = np.arange(n)
             edges = self.W.tocoo()
             earlier = rank[edges.col] < rank[edges.row]
-            return np.bincount(rank[edges.row[earlier]], weights=edges.data[earlier], minlength=n)
+            return cast("Array", np.bincount(rank[edges.row[earlier]], weights=edges.data[earlier], minlength=n))
         sums = np.empty(n)
         for rows in block_plan(n, n, np.float64):
             block = self.W[order[rows]][:, order]

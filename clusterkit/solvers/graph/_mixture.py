@@ -8,7 +8,7 @@ from typing import Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.transform import Transform, block_plan
 
@@ -145,7 +145,7 @@ class Posteriors:
 
     transform: Transform
     mixture: Mixture
-    shown: Array
+    shown: Indices
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""

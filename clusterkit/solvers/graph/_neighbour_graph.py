@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.neighbours import unique_pairs
 
 __all__ = ["neighbour_pairs", "symmetric"]
 
 
-def neighbour_pairs(points: Array, p: int) -> tuple[Array, Array, Array]:
+def neighbour_pairs(points: Array, p: int) -> tuple[Indices, Indices, Array]:
     """Pairs of samples of which one is among the p nearest neighbours of the other, each pair once.
 
     Parameters
@@ -51,7 +51,7 @@ def neighbour_pairs(points: Array, p: int) -> tuple[Array, Array, Array]:
     return i, j, squared
 
 
-def symmetric(i: Array, j: Array, weights: Array, n: int) -> Any:
+def symmetric(i: Indices, j: Indices, weights: Array, n: int) -> Any:
     """Sparse symmetric matrix (n, n) with one weight per pair and an empty diagonal."""
     from scipy.sparse import csr_array
 

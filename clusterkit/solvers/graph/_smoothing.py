@@ -7,7 +7,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.solvers.graph._neighbour_graph import symmetric
 
 __all__ = ["Smoother"]
@@ -30,7 +30,7 @@ class Smoother:
     degrees: Array
 
     @classmethod
-    def of(cls, i: Array, j: Array, weights: Array, n: int) -> Smoother:
+    def of(cls, i: Indices, j: Indices, weights: Array, n: int) -> Smoother:
         """The graph of some pairs; weights below the smallest normal number count as 0."""
         normal = weights >= np.finfo(np.float64).tiny
         W = symmetric(i[normal], j[normal], weights[normal], n)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import ClusterkitWarning
@@ -115,7 +115,7 @@ class _PreparedNcut(Prepared):
     spec: Ncut
     k: int
     weights: Affinity
-    joined: Array
+    joined: Indices
     all_equal: bool
     resolved_facts: Mapping[str, Any]
 

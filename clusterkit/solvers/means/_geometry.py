@@ -12,7 +12,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
@@ -67,15 +67,15 @@ class FeatureMeans:
         """k centres at the mean of all samples, (L, k)."""
         return np.zeros((self.space.width, k), dtype=self.space.dtype)
 
-    def means(self, coded: Coded, sizes: Array) -> Array:
+    def means(self, coded: Coded, sizes: Counts) -> Array:
         """Class means, (L, k)."""
         return self.centres(self.space.adjoint(coded), sizes)
 
-    def centres(self, sums: Array, sizes: Array) -> Array:
+    def centres(self, sums: Array, sizes: Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
         return (sums / sizes - self.origin[:, None]).astype(self.space.dtype, copy=False)
 
-    def samples(self, index: Array) -> Array:
+    def samples(self, index: Indices) -> Array:
         """Centres at single samples, (L, b)."""
         return (self.space.rows(index) - self.origin).T.astype(self.space.dtype, copy=False)
 
@@ -133,11 +133,11 @@ class KernelMeans:
         """k centres at the mean of all samples: equal weights, (n, k)."""
         return np.full((self.space.n, k), 1.0 / self.space.n, dtype=self.space.dtype)
 
-    def means(self, coded: Coded, sizes: Array) -> Array:
+    def means(self, coded: Coded, sizes: Counts) -> Array:
         """Class means: equal weights of the samples of a class, (n, k)."""
         return (coded.targets() / sizes).astype(self.space.dtype, copy=False)
 
-    def samples(self, index: Array) -> Array:
+    def samples(self, index: Indices) -> Array:
         """Centres at single samples: one weight of 1 each, (n, b)."""
         weights = np.zeros((self.space.n, len(index)), dtype=self.space.dtype)
         weights[index, np.arange(len(index))] = 1.0

@@ -17,7 +17,7 @@ from itertools import count
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.transform import BLOCK_ROWS
@@ -45,7 +45,8 @@ def feature_turns(geometry: FeatureMeans, targets: Coded) -> Iterator[tuple[floa
     labels, k, last = targets.labels[0], targets.k, np.inf
     # A gap above `safe` is also a gap between computed scores, and the second distance is above the rounding error.
     safe = float(np.sqrt(3.0 * rounding_error))
-    sums = centres = gap = np.empty(0)
+    sums: Array = np.empty(0)
+    centres = gap = sums
     following = 0.0
     for turn in count():
         sizes = np.bincount(labels, minlength=k)
@@ -91,7 +92,7 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Iterator[tuple[float,
     K, rounding_error = geometry.K, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
     samples = np.arange(len(K))
-    sums = np.empty(0)
+    sums: Array = np.empty(0)
     for turn in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
@@ -111,7 +112,7 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Iterator[tuple[float,
         labels, last = new, objective
 
 
-def _gathered(space: FeatureSpace, index: Array) -> Iterator[tuple[Array, Array]]:
+def _gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Array]]:
     """Some rows of H with their indices, gathered from the blocks: the same batches whether H is stored or streamed.
 
     The rows of a batch are overwritten by the next batch.
@@ -173,7 +174,7 @@ def _transfers(old: Labels, new: Labels, k: int, dtype: np.dtype) -> Array:
     return transfers
 
 
-def _class_sums(K: Array, index: Array, weights: Array) -> Array:
+def _class_sums(K: Array, index: Indices, weights: Array) -> Array:
     """``K[:, index] weights``, (n, k), in float64 over batches; K is symmetric, and its rows are faster to read."""
     total = np.zeros((len(K), weights.shape[1]))
     for start in range(0, len(index), KERNEL_ROWS):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
@@ -130,7 +130,7 @@ def _too_few(k: int, distinct: int) -> Status:
     return Status(1, True, "every sample lies on its centre", warning=warning)
 
 
-def _farthest(distances: Array, count: int, rounding_error: float) -> Array:
+def _farthest(distances: Array, count: int, rounding_error: float) -> Indices:
     """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
     distances = distances.astype(np.float64)
     farthest = np.empty(count, dtype=np.intp)

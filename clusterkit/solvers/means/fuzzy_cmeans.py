@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
@@ -296,7 +296,7 @@ class Memberships:
 
     nearness: Extension
     fuzzifier: float
-    shown: Array
+    shown: Indices
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
@@ -311,7 +311,7 @@ class Memberships:
         return attrs.evolve(self, shown=self.shown[index])
 
 
-def _distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> Array:
+def _distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> Indices:
     """k random samples, (k,), no two with equal values unless fewer than k samples are distinct."""
     order = rng.permutation(space.n)
     chosen, examined, more = order[:0], 0, k

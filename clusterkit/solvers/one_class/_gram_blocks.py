@@ -11,7 +11,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Status
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
@@ -48,7 +48,7 @@ class KernelProducts:
         """Number of samples."""
         return self.space.n
 
-    def block(self, index: Array) -> Array:
+    def block(self, index: Indices) -> Array:
         """Inner products between some samples, (u, u)."""
         points, kernel = self.space.points[index], self.space.kernel
         if isinstance(kernel, Gaussian):
@@ -57,7 +57,7 @@ class KernelProducts:
             return gaussian_block(points, points, kernel.gamma)
         return np.ascontiguousarray(kernel(points, points) / self.longest2)
 
-    def sums(self, weights: Array, index: Array | None = None) -> Array:
+    def sums(self, weights: Array, index: Indices | None = None) -> Array:
         """``Σ_i weights_i K_ij`` for all samples j, or for those of `index`."""
         support = np.flatnonzero(weights)
         if not len(support):
@@ -108,12 +108,12 @@ class FeatureProducts:
         """Number of samples."""
         return self.space.n
 
-    def block(self, index: Array) -> Array:
+    def block(self, index: Indices) -> Array:
         """Inner products between some samples, (u, u)."""
         H = self._rows(index)
         return np.asarray(H @ H.T)
 
-    def sums(self, weights: Array, index: Array | None = None) -> Array:
+    def sums(self, weights: Array, index: Indices | None = None) -> Array:
         """``Σ_i weights_i K_ij`` for all samples j, or for those of `index`."""
         w = self._combined(weights)
         if index is not None:
@@ -140,7 +140,7 @@ class FeatureProducts:
         """Largest difference of two evaluations of ``w'h(x)`` for w of length 1."""
         return 64.0 * float(np.finfo(self.space.dtype).eps)
 
-    def _rows(self, index: Array) -> Array:
+    def _rows(self, index: Indices) -> Array:
         """Scaled features of some samples."""
         return self.space.rows(index).astype(np.float64) / self.longest
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain, Outcome
@@ -102,7 +102,7 @@ class GaussianDual:
     """
 
     centres: Array
-    inverse: Array | None
+    inverse: Indices | None
     n: int
     points: Array
     kernel: Gaussian
@@ -162,7 +162,8 @@ class GaussianDual:
 
     def _sums(self, values: Array) -> Array:
         """Sums of the values (n,) of equal samples, (u,)."""
-        return np.bincount(self.inverse, values, minlength=len(self.centres))  # type: ignore[arg-type]
+        assert self.inverse is not None
+        return cast("Array", np.bincount(self.inverse, values, minlength=len(self.centres)))
 
     def _start(self, previous: Outcome, bounds: Array) -> Array | None:
         """The β of a previous outcome made feasible; None if too little of it belongs to these samples."""

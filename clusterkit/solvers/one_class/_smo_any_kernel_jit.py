@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
 from clusterkit.core.progress import Report, tell
 
@@ -124,7 +124,7 @@ class Minimum:
         return cls(beta, gradient, gap, n_iter, False, reason, interrupted, rounds)
 
 
-def filled_in_order(order: Array, bounds: Array, total: float = 1.0) -> Array:
+def filled_in_order(order: Indices, bounds: Array, total: float = 1.0) -> Array:
     """Weights of sum `total` that fill the variables up to their bounds in the order `order`; O(n)."""
     filled = np.cumsum(bounds[order])
     beta = np.zeros(len(bounds))
@@ -228,9 +228,9 @@ class ColumnCache:
 
     matrix: GramMatrix
     columns: Array
-    slot: Array
-    stamp: Array
-    owner: Array
+    slot: Indices
+    stamp: Counts
+    owner: Indices
 
     @classmethod
     def whole(cls, matrix: GramMatrix) -> ColumnCache:

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.kernel import EXPLICIT_SUMS, Gaussian
 from clusterkit.numerics.exponential_jit import fast_exp
@@ -70,7 +70,7 @@ class GaussianSubproblem:
     bounds: Array
     columns: Array
     pool: Array
-    slot: Array
+    slot: Indices
     used: int = 0
 
     @classmethod

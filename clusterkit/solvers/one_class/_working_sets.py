@@ -19,7 +19,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import Report, tell
 from clusterkit.numerics.sparse_rows import from_mean
@@ -225,7 +225,7 @@ class WorkingSetSearch:
         if len(self.points) <= self.sizes.max_direct:
             return True
         error = 128.0 * np.finfo(self.points.dtype).eps * self.n_updates
-        return error > 0.01 * self.tol
+        return bool(error > 0.01 * self.tol)
 
     def feasible_beta(self) -> Array:
         """The feasible point at an interrupt."""
@@ -242,7 +242,7 @@ class WorkingSetSearch:
             self.n_updates = 0
         return gradient
 
-    def add_change(self, gradient: Array, points: Array, rows: Array, change: Array) -> None:
+    def add_change(self, gradient: Array, points: Array, rows: Indices, change: Array) -> None:
         """Update the gradient at the points, in place, for the change of the weights of some rows."""
         changed = np.flatnonzero(change)
         gradient += self.kernel.weighted_sum(points, points[rows[changed]], 2.0 * change[changed])
@@ -254,7 +254,7 @@ class WorkingSetSearch:
         return self.solve(self.points, self.bounds, self.tol, order, is_root=True)
 
     def solve(
-        self, points: Array, bounds: Array, tol: float, order: Array | None, *, is_root: bool = False
+        self, points: Array, bounds: Array, tol: float, order: Indices | None, *, is_root: bool = False
     ) -> DualIterate:
         """β of some points up to a gap of `tol`; the first part of the random `order`, if any, is the sample."""
         if self._nearly_all_support(points):
@@ -293,7 +293,7 @@ class WorkingSetSearch:
         self.improve(iterate, tol)
         return iterate
 
-    def _solve_sample(self, points: Array, bounds: Array, tol: float, order: Array) -> tuple[Array, Array]:
+    def _solve_sample(self, points: Array, bounds: Array, tol: float, order: Indices) -> tuple[Indices, Array]:
         """The sample as sorted indices, and its β, whose bounds are widened so that they sum to what all bounds do."""
         n = len(points)
         size = max(n // self.sizes.sample_divisor, min(FEWEST_SAMPLED, self.sizes.max_direct))
@@ -377,7 +377,7 @@ class WorkingSetSearch:
             self.n_moved += moved
             tell(Report("smo", self.n_moved, self.max_iter))
 
-    def _working_set(self, iterate: DualIterate) -> Array:
+    def _working_set(self, iterate: DualIterate) -> Indices:
         """Sorted indices of the points that violate optimality most on either side, and of those off their bounds."""
         beta, G, bounds = iterate.beta, iterate.gradient, iterate.bounds
         n = len(beta)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning
@@ -274,7 +274,7 @@ class SgdIterate:
 
     spec: Lmsvc
     products: KernelProducts | FeatureProducts
-    counts: Array
+    counts: Counts
     delays: Array
     state: Array
     whole: tuple[Array, Array] | None
@@ -309,7 +309,7 @@ class SgdIterate:
         """Most steps of one stretch: Ctrl-C takes effect soon, and its samples have few inner products."""
         return CHUNK_STEPS if self.whole is None else max(1, CHUNK_WORK // self.products.n)
 
-    def advance(self, drawn: Array, n_short: int) -> bool:
+    def advance(self, drawn: Indices, n_short: int) -> bool:
         """Take steps on the samples drawn until `n_short` short steps in a row; returns whether that happened."""
         from clusterkit.solvers.one_class._sgd_jit import sgd_steps
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.outcomes import Domain, Outcome
@@ -104,7 +104,7 @@ class Subsampled(Solver):
             for space, path in _domain_paths(self.solver).items()
         }
 
-    def drawn(self, n: int, rng: Rng) -> Array:
+    def drawn(self, n: int, rng: Rng) -> Indices:
         """Indices of the samples drawn, sorted."""
         size = min(n, max(FEWEST_DRAWN, round(self.fraction * n)))
         return np.arange(n) if size == n else np.sort(rng.choice(n, size, replace=False))

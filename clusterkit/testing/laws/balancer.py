@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Labels, Sizes
 from clusterkit.core.coding import Coding
 from clusterkit.core.errors import Infeasible
 from clusterkit.core.stages import Assignment, Balancer, Task
@@ -32,7 +32,7 @@ class _Table:
     def labels(self) -> Labels:
         return np.argmin(self.costs, axis=1)
 
-    def balanced(self, stage: Balancer, labels: Labels | None = None) -> tuple[Assignment, tuple[Array, Array]]:
+    def balanced(self, stage: Balancer, labels: Labels | None = None) -> tuple[Assignment, tuple[Sizes, Sizes]]:
         """The assignment of the balancer and its bounds; examples with impossible sizes are left to another law."""
         n, k = self.costs.shape
         try:
@@ -68,7 +68,7 @@ def _takes_two(stage: Balancer) -> bool:
     return Coding.SIGNED in stage.codings
 
 
-def _within(labels: Labels, bounds: tuple[Array, Array]) -> bool:
+def _within(labels: Labels, bounds: tuple[Sizes, Sizes]) -> bool:
     sizes = np.bincount(labels, minlength=len(bounds[0]))
     return bool((sizes >= bounds[0]).all() and (sizes <= bounds[1]).all())
 

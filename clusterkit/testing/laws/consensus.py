@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Labels, Rng
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.stages import Consensus
@@ -22,7 +22,7 @@ SEEDS = st.integers(0, 2**16)
 
 
 @st.composite
-def ensembles(draw: st.DrawFn, noise: bool = True) -> Array:
+def ensembles(draw: st.DrawFn, noise: bool = True) -> Labels:
     """Labelings (M, n) from near agreement to none; names with gaps, members that are all noise, single samples."""
     n, M, k = draw(st.integers(1, 14)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
     rng = np.random.default_rng(draw(SEEDS))
@@ -38,7 +38,7 @@ def ensembles(draw: st.DrawFn, noise: bool = True) -> Array:
 
 
 @st.composite
-def clear(draw: st.DrawFn) -> Array:
+def clear(draw: st.DrawFn) -> Labels:
     """Labelings (6, n) with a clear answer and no ties: five equal ones, and one that confuses a few samples."""
     sizes = [4, 7, 11, 16][: draw(st.integers(2, 4))]
     truth = np.repeat(np.arange(len(sizes)), sizes)
@@ -53,13 +53,13 @@ def _rng() -> Rng:
     return np.random.default_rng(0)
 
 
-def _count(stage: Consensus, members: Array) -> int | None:
+def _count(stage: Consensus, members: Labels) -> int | None:
     """The number of clusters of the first member, where the method needs a number; else None."""
     known = members[(members != NOISE).any(axis=1)]
     return None if stage.finds_k or not len(known) else len(np.unique(known[0][known[0] != NOISE]))
 
 
-def _combined(stage: Consensus, members: Array, k: int | None = None) -> Labels:
+def _combined(stage: Consensus, members: Labels, k: int | None = None) -> Labels:
     if k is None:
         k = _count(stage, members)
         k = 1 if k is None and not stage.finds_k else k
@@ -85,7 +85,7 @@ def finds_or_takes_the_number_of_clusters(stage: Consensus) -> None:
 
 
 @law(LAWS, members=ensembles())
-def labels_are_numbers_by_appearance(stage: Consensus, members: Array) -> None:
+def labels_are_numbers_by_appearance(stage: Consensus, members: Labels) -> None:
     """One integer per sample, from 0 by first appearance, -1 where all members are -1; the members do not change."""
     before = members.copy()
     labels = _combined(stage, members)
@@ -97,7 +97,7 @@ def labels_are_numbers_by_appearance(stage: Consensus, members: Array) -> None:
 
 
 @law(LAWS, members=ensembles())
-def samples_labelled_alike_stay_together(stage: Consensus, members: Array) -> None:
+def samples_labelled_alike_stay_together(stage: Consensus, members: Labels) -> None:
     """Samples with the same label in every member are in one cluster."""
     labels = _combined(stage, members)
     _, column = np.unique(members, axis=1, return_inverse=True)
@@ -106,7 +106,7 @@ def samples_labelled_alike_stay_together(stage: Consensus, members: Array) -> No
 
 
 @law(LAWS, members=ensembles(), seed=SEEDS)
-def names_of_clusters_do_not_matter(stage: Consensus, members: Array, seed: int) -> None:
+def names_of_clusters_do_not_matter(stage: Consensus, members: Labels, seed: int) -> None:
     """Members whose clusters have other names give the same labels."""
     rng = np.random.default_rng(seed)
     renamed = np.stack([np.append(rng.permutation(20), NOISE)[member] for member in members])
@@ -114,7 +114,7 @@ def names_of_clusters_do_not_matter(stage: Consensus, members: Array, seed: int)
 
 
 @law(LAWS, members=ensembles(), M=st.integers(1, 5))
-def equal_members_are_the_answer(stage: Consensus, members: Array, M: int) -> None:
+def equal_members_are_the_answer(stage: Consensus, members: Labels, M: int) -> None:
     """M copies of a partition give that partition, and so does one; members that are all noise change nothing."""
     same_bits(_combined(stage, np.stack([members[0]] * M)), by_appearance(members[0]), "the partition")
     silent = np.stack([members[0], np.full_like(members[0], NOISE)])
@@ -122,7 +122,7 @@ def equal_members_are_the_answer(stage: Consensus, members: Array, M: int) -> No
 
 
 @law(LAWS, members=ensembles(), k=st.integers(1, 6), applies=lambda stage: stage.takes_k)
-def gives_no_more_clusters_than_asked_for(stage: Consensus, members: Array, k: int) -> None:
+def gives_no_more_clusters_than_asked_for(stage: Consensus, members: Labels, k: int) -> None:
     """At most k clusters; one for k = 1."""
     labels = _combined(stage, members, k)
     n_clusters = len(np.unique(labels[labels != NOISE]))
@@ -131,13 +131,13 @@ def gives_no_more_clusters_than_asked_for(stage: Consensus, members: Array, k: i
 
 
 @law(LAWS, members=ensembles())
-def same_seed_same_labels(stage: Consensus, members: Array) -> None:
+def same_seed_same_labels(stage: Consensus, members: Labels) -> None:
     """Equal members and equal streams give equal labels."""
     same_bits(_combined(stage, members), _combined(stage, members), "two calls")
 
 
 @law(LAWS, members=ensembles(), seed=SEEDS, applies=lambda stage: not stage.varies)
-def streams_do_not_matter_if_it_does_not_vary(stage: Consensus, members: Array, seed: int) -> None:
+def streams_do_not_matter_if_it_does_not_vary(stage: Consensus, members: Labels, seed: int) -> None:
     """With ``varies = False`` another random stream gives the same labels."""
     k = _count(stage, members)
     k = 1 if k is None and not stage.finds_k else k
@@ -146,7 +146,7 @@ def streams_do_not_matter_if_it_does_not_vary(stage: Consensus, members: Array, 
 
 
 @law(LAWS, members=clear(), seed=SEEDS, applies=lambda stage: not stage.ordered)
-def samples_may_come_in_any_order(stage: Consensus, members: Array, seed: int) -> None:
+def samples_may_come_in_any_order(stage: Consensus, members: Labels, seed: int) -> None:
     """Without ties, samples in another order get the same clusters."""
     order = np.random.default_rng(seed).permutation(members.shape[1])
     usual = _combined(stage, members)
@@ -154,7 +154,7 @@ def samples_may_come_in_any_order(stage: Consensus, members: Array, seed: int) -
 
 
 @law(LAWS, members=clear(), seed=SEEDS, applies=lambda stage: not stage.ordered)
-def members_may_come_in_any_order(stage: Consensus, members: Array, seed: int) -> None:
+def members_may_come_in_any_order(stage: Consensus, members: Labels, seed: int) -> None:
     """Without ties, members in another order give the same clusters."""
     order = np.random.default_rng(seed).permutation(len(members))
     k = int(members[0].max()) + 1 if not stage.finds_k else None

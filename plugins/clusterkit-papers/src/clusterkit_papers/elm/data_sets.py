@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.stages import Task
 from clusterkit_papers.scalings import to_range
 
@@ -88,7 +88,7 @@ class ElmDataSet:
         return Samples(dense, dense, y)
 
 
-def _first(y: np.ndarray, k: int, most: int = 100) -> Array:
+def _first(y: np.ndarray, k: int, most: int = 100) -> Indices:
     """Row numbers of the first k categories in the order of the file, at most `most` random samples of each."""
     names, where = np.unique(y, return_index=True)
     rng = np.random.default_rng(DRAW)
