@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
 
@@ -17,8 +17,16 @@ __all__ = ["CACHE", "njit"]
 CACHE = os.environ.get("CLUSTERKIT_JIT_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
 """Whether compiled code is kept on disk: yes, unless the variable CLUSTERKIT_JIT_CACHE is 0 at import."""
 
+Function = TypeVar("Function", bound=Callable[..., object])
 
-def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+
+@overload
+def njit(function: Function, /) -> Function: ...
+@overload
+def njit(**options: object) -> Callable[[Function], Function]: ...
+
+
+def njit(function: Callable[..., object] | None = None, /, **options: object) -> object:
     """Compile a function of plain arrays; it releases the interpreter lock while it runs.
 
     Parameters

@@ -76,7 +76,7 @@ Rng: TypeAlias = np.random.Generator
 RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 """What `clusterkit.core.seeds.Seeds.of` takes as the source of all random numbers."""
 
-Parameters: TypeAlias = Mapping[str, Any]
+Parameters: TypeAlias = Mapping[str, object]
 """A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""
 
 # What a slot takes: a name, a mapping with name and parameters, or the stage itself; feature maps may stand in a row.
@@ -97,7 +97,7 @@ class SparseMatrix(Protocol):
     def shape(self) -> tuple[int, ...]:
         """(n, d)."""
 
-    def toarray(self) -> NDArray[Any]:
+    def toarray(self) -> AnyArray:
         """A dense copy."""
 
 
@@ -108,13 +108,13 @@ Samples: TypeAlias = ArrayLike | SparseMatrix
 class Clusterer(Protocol):
     """An estimator with the interface of scikit-learn, from this library or another one."""
 
-    def fit(self, X: Any, /) -> Any:
+    def fit(self, X: Samples, /) -> object:
         """Cluster the rows of X."""
 
-    def get_params(self, deep: bool = ...) -> dict[str, Any]:
+    def get_params(self, deep: bool = ...) -> dict[str, object]:
         """Parameters by name."""
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: object) -> object:
         """Change parameters."""
 
 

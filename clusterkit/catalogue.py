@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Literal, TypeVar, overload
+from typing import Literal, TypeVar, overload
 
 from clusterkit.core.compat import Composition, legal_compositions
 from clusterkit.core.recipe import Recipe
@@ -49,7 +49,7 @@ def stages(kind: None = None) -> dict[str, dict[str, type[Stage]]]: ...
 def stages(kind: str) -> Mapping[str, type[Stage]]: ...
 
 
-def stages(kind: str | None = None) -> Mapping[str, Any]:
+def stages(kind: str | None = None) -> Mapping[str, object]:
     """Stage classes by name, of one kind, or of all kinds as a dict of dicts; broken plugins are left out.
 
     Parameters

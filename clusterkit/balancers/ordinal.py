@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -42,7 +42,7 @@ class Ordinal(Balancer):
         low, high = self._window(n, k)
         return np.full(k, low), np.full(k, high)
 
-    def resolved(self, n: int, k: int) -> Mapping[str, Any]:
+    def resolved(self, n: int, k: int) -> Mapping[str, object]:
         """The slack in rows, if it had to be raised."""
         stated, used = rows_of(self.slack, n, k)
         return {"slack": int(used)} if used > stated else {}

@@ -86,7 +86,7 @@ class Transport(Balancer):
         low, high = limits(self.size_min, self.size_max, n, k)
         return np.full(k, low), np.full(k, high)
 
-    def resolved(self, n: int, k: int) -> Mapping[str, Any]:
+    def resolved(self, n: int, k: int) -> Mapping[str, object]:
         """Fractions, as numbers of rows."""
         if self.sizes is not None or k < 1:
             return {}

@@ -11,7 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NoReturn, cast
 
 import click
 
@@ -77,7 +77,7 @@ class App(click.Group):
         if registry.find("command", cmd_name) is None:
             return None
         try:
-            plugin_command: click.Command = registry.get("command", cmd_name)
+            plugin_command = cast("click.Command", registry.get("command", cmd_name))
         except BrokenPlugin as error:
             return _unusable(cmd_name, error)
         return plugin_command
@@ -106,7 +106,9 @@ class App(click.Group):
             ctx.fail(f"no command named {args[0]!r}. {_advice(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **__: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **__: object
+    ) -> NoReturn:
         """Run and exit. Replaces click's own `main`, which hides a closed pipe behind an exit code of its own."""
         instruction = os.environ.get(COMPLETE)
         if instruction:

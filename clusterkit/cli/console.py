@@ -101,7 +101,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = 
     console.print(grid)
 
 
-def as_json(value: Any, *, err: bool = False) -> None:
+def as_json(value: object, *, err: bool = False) -> None:
     """Print indented JSON. nan and infinity become null, arrays become lists."""
     click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False), err=err)
 
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """A value as text, floats with four significant digits."""
     if isinstance(value, float) or (hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0):
         return f"{value:.4g}" if isinstance(value, float) else str(value)

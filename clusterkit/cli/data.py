@@ -14,6 +14,7 @@ import click
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
+    from clusterkit._typing import AnyArray
     from clusterkit.cli.tables import NumericTable, OpenedTable
 
 __all__ = ["TableOptions", "options", "read"]
@@ -43,7 +44,7 @@ class TableOptions(NamedTuple):
     delimiter: str | None = None
     header: bool | None = None
 
-    def open(self, data: str) -> tuple[OpenedTable, Any]:
+    def open(self, data: str) -> tuple[OpenedTable, AnyArray | None]:
         """The table, whose numbers are not read yet, and the known classes of its rows or None."""
         from clusterkit.cli.tables import open_table
 
@@ -79,7 +80,7 @@ def read(opened: OpenedTable, chosen: list[int], *, keep_rows: bool = False) -> 
         raise BadInput(f"{error} To leave columns out: --drop {culprits}") from error
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
+def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about how a file is read; the command receives them as `table_options`."""
 
     @functools.wraps(command)
@@ -104,7 +105,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _known_data_set(data: str) -> tuple[OpenedTable, Any]:
+def _known_data_set(data: str) -> tuple[OpenedTable, AnyArray]:
     """A known data set, such as data:wine, and its classes."""
     from clusterkit.cli.tables import ArrayTable
     from clusterkit.core.memory import require

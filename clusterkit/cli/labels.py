@@ -6,11 +6,15 @@ import csv
 import gzip
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from clusterkit.cli.failures import BadInput
+
+if TYPE_CHECKING:
+    from clusterkit._typing import Labels
+    from clusterkit.cli.tables import NumericTable
 
 __all__ = ["STDOUT", "check", "write"]
 
@@ -34,7 +38,7 @@ def check(path: str | None, *, with_data: bool = False) -> None:
         raise BadInput(f"{path} cannot be written: there is no such folder")
 
 
-def write(path: str, labels: Any, table: Any = None) -> None:
+def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
     """Write one label per row under the header ``label``.
 
     Parameters

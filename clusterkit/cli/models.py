@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from clusterkit import __version__
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
-    from clusterkit.cli.tables import OpenedTable
+    from clusterkit.cli.tables import NumericTable, OpenedTable
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["load", "matched", "save"]
+__all__ = ["ModelFile", "load", "matched", "save"]
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
 """Keys of the dict in a model file."""
 
 
-def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
+def save(path: str, pipeline: Pipeline | Driven, table: NumericTable, recipe: str) -> None:
     """Write a model file: the fitted pipeline with the columns of `table`."""
     import joblib
 
@@ -31,7 +33,31 @@ def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
     joblib.dump(content, path)
 
 
-def load(path: str) -> dict[str, Any]:
+class ModelFile(TypedDict):
+    """What a model file holds.
+
+    Parameters
+    ----------
+    clusterkit : str
+        The version that wrote it.
+    pipeline : Pipeline or Driven
+        The fitted estimator.
+    recipe : str
+        Name of its recipe.
+    columns : list of str
+        Columns of the data it was fitted on.
+    named : bool
+        Whether these are names in the data, or numbers.
+    """
+
+    clusterkit: str
+    pipeline: Pipeline | Driven
+    recipe: str
+    columns: list[str]
+    named: bool
+
+
+def load(path: str) -> ModelFile:
     """Read a model file. A file of another version of clusterkit gives a warning.
 
     Raises
@@ -57,10 +83,10 @@ def load(path: str) -> dict[str, Any]:
             ClusterkitWarning,
             stacklevel=2,
         )
-    return model
+    return cast("ModelFile", model)
 
 
-def matched(model: dict[str, Any], opened: OpenedTable, chosen: list[int]) -> list[int]:
+def matched(model: ModelFile, opened: OpenedTable, chosen: list[int]) -> list[int]:
     """Positions in the data of the columns that the model was fitted on.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
@@ -71,7 +97,7 @@ def matched(model: dict[str, Any], opened: OpenedTable, chosen: list[int]) -> li
     BadInput
         If columns are missing, or without names their number differs.
     """
-    fitted_columns: list[str] = model["columns"]
+    fitted_columns = model["columns"]
     if model["named"] == opened.named:
         places = {opened.names[j]: j for j in chosen}
         missing = [name for name in fitted_columns if name not in places]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from clusterkit.cli import labels as output
 from clusterkit.cli.failures import BadInput
+
+if TYPE_CHECKING:
+    from clusterkit.cli.tables import NumericTable
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["FORMATS", "check", "draw"]
 
@@ -42,7 +47,7 @@ def check(path: str | None, others: tuple[str | None, ...]) -> None:
         raise BadInput("--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'") from error
 
 
-def draw(path: str, model: Any, table: Any, data: str, name: str) -> None:
+def draw(path: str, model: Pipeline | Driven, table: NumericTable, data: str, name: str) -> None:
     """Draw the contours of a domain with one or two coordinates, and the clusters of all other models.
 
     Parameters
@@ -62,7 +67,7 @@ def draw(path: str, model: Any, table: Any, data: str, name: str) -> None:
     from clusterkit.plots.figure import SIZE, fit_height
 
     space, outcome = model.space_, model.outcome_
-    has_border = isinstance(outcome, Domain) and space.points.shape[1] <= MOST_COORDINATES
+    has_border = isinstance(outcome, Domain) and space is not None and space.points.shape[1] <= MOST_COORDINATES
     function = plots.contours if has_border else plots.clusters
     figure = Figure(figsize=SIZE, layout="constrained")  # no pyplot: nothing global, no display
     ax = figure.subplots()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli.failures import BadInput
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["estimator", "parsed"]
 
@@ -14,7 +18,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 """Values that may be written in lower case."""
 
 
-def parsed(items: Iterable[str]) -> dict[str, Any]:
+def parsed(items: Iterable[str]) -> dict[str, object]:
     """Parameters by nested name.
 
     A value is a Python literal, or else a string; ``true``, ``false`` and ``none`` may have any case. For
@@ -47,7 +51,7 @@ def parsed(items: Iterable[str]) -> dict[str, Any]:
     return parameters
 
 
-def estimator(name: str, clusters: int | None, seed: int, settings: Iterable[str]) -> Any:
+def estimator(name: str, clusters: int | None, seed: int, settings: Iterable[str]) -> Pipeline | Driven:
     """The estimator of a recipe, with the parameters of --set.
 
     Parameters

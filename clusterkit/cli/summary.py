@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
 from clusterkit.core.labelings import NOISE
+
+if TYPE_CHECKING:
+    from clusterkit._typing import AnyArray, Labels
+    from clusterkit.cli.tables import NumericTable
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["of_fit", "show", "show_sizes", "sizes"]
 
@@ -17,7 +23,7 @@ MOST_NAMES = 6
 """Number of column names in the printed summary."""
 
 
-def sizes(labels: Any) -> dict[int, int]:
+def sizes(labels: Labels) -> dict[int, int]:
     """Number of rows of each cluster, by label. Noise is not a cluster."""
     import numpy as np
 
@@ -25,7 +31,9 @@ def sizes(labels: Any) -> dict[int, int]:
     return {int(v): int(c) for v, c in zip(values, counts, strict=True) if v != NOISE}
 
 
-def of_fit(data: str, table: Any, name: str, model: Any, seconds: float, classes: Any) -> dict[str, Any]:
+def of_fit(
+    data: str, table: NumericTable, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
+) -> dict[str, object]:
     """All facts about a fit; with known `classes` also the agreement with them."""
     facts: dict[str, Any] = {
         "data": data,
@@ -52,37 +60,38 @@ def of_fit(data: str, table: Any, name: str, model: Any, seconds: float, classes
     return facts
 
 
-def show(facts: Mapping[str, Any], *, as_json: bool, err: bool) -> None:
+def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
     """Print the facts of `of_fit`."""
     if as_json:
         console.as_json(facts, err=err)
         return
-    names = facts["columns"]
+    values: Mapping[str, Any] = facts
+    names, noise = values["columns"], values["noise"]
     shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-    console.heading(f"{facts['data']}: {facts['n_clusters']} clusters by {facts['recipe']}", err=err)
+    console.heading(f"{values['data']}: {values['n_clusters']} clusters by {values['recipe']}", err=err)
     console.facts(
         {
-            "rows": f"{facts['rows']:,}",
+            "rows": f"{values['rows']:,}",
             "columns": f"{len(names)} ({shown})",
-            "stopped": f"{facts['stop_reason']}, after {_count(facts['n_iter'], 'iteration')}",
-            "converged": "yes" if facts["converged"] else "no",
-            "objective": "" if facts["objective"] != facts["objective"] else f"{facts['objective']:.6g}",
-            "resolved": _resolved(facts["resolved"]),
-            "agreement of maps": f"{100 * facts['agreement']:.1f} %" if facts.get("agreement", -1.0) >= 0 else "",
+            "stopped": f"{values['stop_reason']}, after {_count(values['n_iter'], 'iteration')}",
+            "converged": "yes" if values["converged"] else "no",
+            "objective": "" if values["objective"] != values["objective"] else f"{values['objective']:.6g}",
+            "resolved": _resolved(values["resolved"]),
+            "agreement of maps": f"{100 * values['agreement']:.1f} %" if values.get("agreement", -1.0) >= 0 else "",
             "known classes": (
-                f"accuracy {100 * facts['accuracy']:.1f} %, adjusted Rand {facts['adjusted_rand']:.3f}"
-                if "accuracy" in facts
+                f"accuracy {100 * values['accuracy']:.1f} %, adjusted Rand {values['adjusted_rand']:.3f}"
+                if "accuracy" in values
                 else ""
             ),
-            "noise": f"{facts['noise']:,} ({100 * facts['noise'] / facts['rows']:.1f} %)" if facts["noise"] else "none",
-            "time": f"{facts['seconds']:.2f} s",
-            "labels in": _file(facts.get("labels_file")),
-            "model in": _file(facts.get("model_file")),
-            "picture in": _file(facts.get("plot_file")),
+            "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else "none",
+            "time": f"{values['seconds']:.2f} s",
+            "labels in": _file(values.get("labels_file")),
+            "model in": _file(values.get("model_file")),
+            "picture in": _file(values.get("plot_file")),
         },
         err=err,
     )
-    show_sizes(facts["sizes"], facts["rows"], err=err)
+    show_sizes(values["sizes"], values["rows"], err=err)
 
 
 def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:

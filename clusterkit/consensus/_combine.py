@@ -61,7 +61,7 @@ def combine(
 
     if isinstance(consensus, Mapping) and isinstance(consensus.get("name"), str):
         parameters = {key: value for key, value in consensus.items() if key != "name"} | parameters
-        consensus = consensus["name"]
+        consensus = str(consensus["name"])
     if not isinstance(consensus, str | Consensus):
         raise InvalidParameter(
             f"consensus takes a name, a dict with 'name' and parameters, or a Consensus; got {consensus!r}"

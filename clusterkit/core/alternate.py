@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 import numpy as np
@@ -54,7 +53,7 @@ class BalancedLabeling:
     predict: Predict | None
     exact: bool
     interrupted: bool = False
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.field(factory=dict)
     memberships: Array | None = None
     outlier_scores: Array | None = None
 

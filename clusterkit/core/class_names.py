@@ -6,12 +6,10 @@ line, and importing a package of stages loads none of them.
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["built_in_class", "built_in_class_names"]
 
 
-def built_in_class(kind: str, name: str, module: str) -> Any:
+def built_in_class(kind: str, name: str, module: str) -> object:
     """The class of a built-in stage, loaded now.
 
     Parameters

@@ -205,7 +205,8 @@ def alternatives(c: Composition) -> dict[str, list[str]]:
             continue
         names = ["None"] if slot == "balancer" and not problems(attrs.evolve(c, balancer=None)) else []
         for name, stage in registry.specimens(kind).items():
-            if not problems(attrs.evolve(c, **{slot: stage})):
+            change: dict[str, Any] = {slot: stage}
+            if not problems(attrs.evolve(c, **change)):
                 names.append(name)
         fits[slot] = names
     return fits
@@ -239,13 +240,15 @@ def check(c: Composition) -> None:
 
 def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
     """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
-    stage = {kind: registry.specimens(kind) for kind in set(SLOTS.values())}
-    for solver in stage["solver"].values():
-        inits = [None] if solver.targets == "never" else list(stage["partitioner"].values())
+    solvers, partitioners = registry.specimens("solver"), registry.specimens("partitioner")
+    featuremaps, labelers = registry.specimens("featuremap"), registry.specimens("labeler")
+    balancers = registry.specimens("balancer")
+    for solver in solvers.values():
+        inits: list[Partitioner | None] = [None] if solver.targets == "never" else list(partitioners.values())
         mixes = product(
-            stage["featuremap"].values(),
-            stage["labeler"].values(),
-            (None, *stage["balancer"].values()),
+            featuremaps.values(),
+            labelers.values(),
+            (None, *balancers.values()),
             inits,
             n_clusters,
         )

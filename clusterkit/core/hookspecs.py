@@ -9,7 +9,6 @@ imported when somebody asks for the name. The built-in stages are registered thr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pluggy
 
@@ -81,7 +80,7 @@ def clusterkit_drivers() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
-def clusterkit_recipes() -> dict[str, str | dict[str, Any]]:  # type: ignore[empty-body]
+def clusterkit_recipes() -> dict[str, str | dict[str, object]]:  # type: ignore[empty-body]
     """Recipes by name: the keyword arguments of `clusterkit.Recipe`, or the place of a `Recipe`."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import attrs
 import numpy as np
@@ -57,7 +57,7 @@ class Status:
     converged: bool
     reason: str
     history: tuple[float, ...] = ()
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.field(factory=dict)
     interrupted: bool = False
     warning: str | None = attrs.field(default=None, kw_only=True)
     empty_clusters: str | None = attrs.field(default=None, kw_only=True)
@@ -160,7 +160,7 @@ class Scores(Embedding):
 
     starts: int = attrs.field(default=1, kw_only=True)
     scale: Array | None = attrs.field(default=None, kw_only=True)
-    carry: Any = attrs.field(default=None, kw_only=True)
+    carry: object = attrs.field(default=None, kw_only=True)
 
     @property
     def q(self) -> int:

@@ -9,13 +9,19 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsInt, TypeGuard, overload
+from typing import Any, SupportsInt, TypeGuard, TypeVar, overload
 
 import attrs
 
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+
+# The builders are typed as what a stage has in the field, so that type checkers compare defaults with annotations.
+T = TypeVar("T")
+RealT = TypeVar("RealT", bound="float | None")
+IntegerT = TypeVar("IntegerT", bound="int | None")
+WordT = TypeVar("WordT", bound="str | None")
 
 
 def is_count(value: object, at_least: int = 1) -> TypeGuard[SupportsInt]:
@@ -97,14 +103,14 @@ def _is_number(value: Any) -> bool:
 
 
 def real(
-    default: float | None,
+    default: RealT,
     *,
     above: float = -math.inf,
     at_least: float = -math.inf,
     at_most: float = math.inf,
     below: float = math.inf,
     optional: bool = False,
-) -> Any:
+) -> RealT:
     """Finite real parameter inside the given bounds."""
     words = [
         f"{sign} {bound:g}"
@@ -127,7 +133,7 @@ def real(
     return _field(default, check, bad, optional)
 
 
-def integer(default: int | None, *, at_least: int = 0, optional: bool = False) -> Any:
+def integer(default: IntegerT, *, at_least: int = 0, optional: bool = False) -> IntegerT:
     """Integer parameter with a lower bound."""
 
     def check(value: Any) -> str | None:
@@ -136,7 +142,7 @@ def integer(default: int | None, *, at_least: int = 0, optional: bool = False) -
     return _field(default, check, [at_least - 1, 1.5, "many"], optional)
 
 
-def choice(default: str | None, options: Sequence[str], *, optional: bool = False) -> Any:
+def choice(default: WordT, options: Sequence[str], *, optional: bool = False) -> WordT:
     """One of a few words."""
 
     def check(value: Any) -> str | None:
@@ -147,7 +153,7 @@ def choice(default: str | None, options: Sequence[str], *, optional: bool = Fals
     return _field(default, check, ["no-such-option", 3.5], optional, options)
 
 
-def flag(default: bool) -> Any:
+def flag(default: bool) -> bool:
     """True or False."""
 
     def check(value: Any) -> str | None:
@@ -157,7 +163,7 @@ def flag(default: bool) -> Any:
     return _field(default, check, ["yes", 2], False)
 
 
-def interval(default: tuple[float, float]) -> Any:
+def interval(default: tuple[float, float]) -> tuple[float, float]:
     """A pair of finite numbers, the lower first."""
 
     def check(value: Any) -> str | None:
@@ -172,12 +178,12 @@ def interval(default: tuple[float, float]) -> Any:
 
 
 def free(
-    default: Any,
-    check: Callable[[Any], str | None],
+    default: T,
+    check: Callable[[object], str | None],
     *,
-    invalid: Sequence[Any] = (),
-    converter: Callable[[Any], Any] | None = None,
-) -> Any:
+    invalid: Sequence[object] = (),
+    converter: Callable[[object], T] | None = None,
+) -> T:
     """A parameter with its own check: it returns what the value must be, or None if the value is fine.
 
     A converter changes the value first, such as a list to a tuple.

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import pluggy
@@ -28,7 +28,7 @@ __all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "installed"]
 VARIABLE = "CLUSTERKIT_PLUGINS"
 """Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
 
-Target: TypeAlias = "str | type[Stage] | Recipe | Mapping[str, Any]"
+Target: TypeAlias = "str | type[Stage] | Recipe | Mapping[str, object]"
 """What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
 
 
@@ -107,7 +107,7 @@ class PluginHooks:
             self.manager.unregister(module)
             raise
 
-    def listeners(self) -> list[tuple[str, Callable[..., Any]]]:
+    def listeners(self) -> list[tuple[str, Callable[..., object]]]:
         """Name and caller of each plugin that wants the report of every iteration."""
         plugins = [impl.plugin for impl in self.manager.hook.clusterkit_iteration.get_hookimpls()]
         return [(str(self.manager.get_name(plugin)), self._only(plugin, "clusterkit_iteration")) for plugin in plugins]

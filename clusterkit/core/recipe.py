@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
@@ -37,7 +37,7 @@ class Recipe:
     name: str
     title: str
     citation: str
-    parameters: Mapping[str, Any] = attrs.field(factory=dict)
+    parameters: Mapping[str, object] = attrs.field(factory=dict)
     driver: str = "single"
     clusters: Literal["given", "two", "found"] = "given"
     use_when: str = ""

@@ -12,7 +12,7 @@ import types
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     ABSTRACT: Mapping[str, type[stages.Stage]]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """`ABSTRACT`, the abstract class of each kind: on first use, because these classes import numpy.
 
     ``clusterkit --help`` asks the registry for the commands of plugins and must not wait for numpy.
@@ -101,9 +101,11 @@ class Registry:
     @overload
     def get(self, kind: Literal["recipe"], name: str) -> Recipe: ...
     @overload
-    def get(self, kind: str, name: str) -> Any: ...
+    def get(self, kind: StageKind, name: str) -> type[stages.Stage]: ...
+    @overload
+    def get(self, kind: str, name: str) -> object: ...
 
-    def get(self, kind: str, name: str) -> Any:
+    def get(self, kind: str, name: str) -> object:
         """The stage class (or the `Recipe`) of a name.
 
         Raises
@@ -164,7 +166,14 @@ class Registry:
         """All entries of a kind, the winner of each name."""
         return [entry for name in self.names(kind) if (entry := self.find(kind, name)) is not None]
 
-    def available(self, kind: str) -> dict[str, Any]:
+    @overload
+    def available(self, kind: Literal["recipe"]) -> dict[str, Recipe]: ...
+    @overload
+    def available(self, kind: StageKind) -> dict[str, type[stages.Stage]]: ...
+    @overload
+    def available(self, kind: str) -> Mapping[str, object]: ...
+
+    def available(self, kind: str) -> Mapping[str, object]:
         """Everything of a kind that loads; what does not load is left out."""
         loaded = {}
         for name in self.names(kind):
@@ -174,10 +183,23 @@ class Registry:
                 continue
         return loaded
 
-    def specimens(self, kind: str) -> dict[str, Any]:
+    @overload
+    def specimens(self, kind: Literal["featuremap"]) -> dict[str, stages.FeatureMap]: ...
+    @overload
+    def specimens(self, kind: Literal["solver"]) -> dict[str, stages.Solver]: ...
+    @overload
+    def specimens(self, kind: Literal["labeler"]) -> dict[str, stages.Labeler]: ...
+    @overload
+    def specimens(self, kind: Literal["balancer"]) -> dict[str, stages.Balancer]: ...
+    @overload
+    def specimens(self, kind: Literal["partitioner"]) -> dict[str, stages.Partitioner]: ...
+    @overload
+    def specimens(self, kind: str) -> Mapping[str, stages.Stage]: ...
+
+    def specimens(self, kind: str) -> Mapping[str, stages.Stage]:
         """A stage of every name with default parameters; one that takes no defaults is a broken plugin."""
-        specimens = {}
-        for name, stage in self.available(kind).items():
+        specimens: dict[str, stages.Stage] = {}
+        for name, stage in self.available(cast("StageKind", kind)).items():
             try:
                 specimens[name] = stage()
             except Exception:  # of a plugin: it must not spoil the tables of the others

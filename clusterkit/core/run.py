@@ -96,7 +96,7 @@ class FitResult:
     outcome: Outcome | None
     predict: Predict | None
     exact: bool
-    resolved: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    resolved: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
     objectives: tuple[float, ...] = ()
     interrupted: bool = False
     memberships: Array | None = None

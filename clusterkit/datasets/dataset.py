@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+
+from clusterkit._typing import AnyArray, Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -37,8 +41,8 @@ class Dataset:
     """
 
     name: str
-    data: Any
-    target: NDArray[Any]
+    data: Array | csr_array
+    target: AnyArray
     description: str
     feature_names: tuple[str, ...]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clusterkit._typing import AnyArray
 from clusterkit.datasets.dataset import Dataset
 
 
@@ -104,7 +104,7 @@ def find_variant(name: str) -> DatasetVariant | None:
     return NAMED.get(name)
 
 
-def at_most_per_class(target: NDArray[Any], most: int, seed: int) -> NDArray[np.intp]:
+def at_most_per_class(target: AnyArray, most: int, seed: int) -> NDArray[np.intp]:
     """Choose rows at random until no class has more than `most`.
 
     Parameters

@@ -8,7 +8,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 import numpy as np
@@ -119,7 +119,7 @@ class AutoPooledDriver(Driver):
 
     name: ClassVar[str] = "auto_pooled"
     estimator: ClassVar[str] = "clusterkit.estimators.auto_pooled:AutoPooled"
-    trial: ClassVar[Mapping[str, Any]] = {
+    trial: ClassVar[Mapping[str, object]] = {
         "n_maps": 2, "degrees": (8.0, 12.0), "n_references": 1, "n_trials": 2, "n_halvings": 1,
     }  # fmt: skip
 
@@ -201,13 +201,15 @@ class AutoPooledDriver(Driver):
         solver = c.solver.parameters()
         is_open = "df" in solver and solver["df"] is None and solver.get("C") is None
         degrees: list[float | None] = [*self.degrees] if is_open else [None]
-        present = map_parameter(c.featuremap, "width")
+        present = cast("float | None", map_parameter(c.featuremap, "width"))
         widths = [] if present is None or self.widths is None else list(self.widths)
         if len(degrees) == 1 and len(widths) < 2:
             yield Findings(df=degrees[0], width=widths[0] if widths else None)
             return
         # the df is chosen at the width nearest to the present one
-        first = min(widths, key=lambda value: abs(math.log(value / present))) if widths else None
+        first = (
+            min(widths, key=lambda value: abs(math.log(value / present))) if present is not None and widths else None
+        )
         others = [value for value in widths if value != first]
         measured = Gaps.of(c, X, MAPS_OF_DATA, self.n_references, self.n_trials, seeds)
         total, count = (len(degrees) + len(others)) * len(measured.samples), itertools.count(1)
@@ -243,7 +245,8 @@ class AutoPooledDriver(Driver):
 
     def _ratios_in_halves(self, c: Composition, X: Array, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
         """Objective of the winner over the objective of the safe answer, in halves of the attributes that vary."""
-        nodes = min(map_parameter(c.featuremap, "n_hidden") or len(X), NODES, len(X))
+        present = cast("int | None", map_parameter(c.featuremap, "n_hidden"))
+        nodes = min(present or len(X), NODES, len(X))
         c = attrs.evolve(c, featuremap=with_map_parameters(c.featuremap, n_hidden=nodes))
         parts = halvings(np.flatnonzero(np.ptp(X, axis=0) > 0), self.n_halvings, seeds.stream("halves"))
         ratios = []
@@ -289,12 +292,12 @@ class Findings:
     halves: Array = attrs.field(factory=lambda: np.empty(0))
     chosen: str = "same"
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """The report of the driver."""
         names = ("agreement", "pooled", "winner", "halves", "chosen")
         return {**{name: getattr(self, name) for name in names}, "gaps": dict(self.gaps)}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The entry "tuner" among the parameters that the fit decided."""
         return {
             "name": "gap",

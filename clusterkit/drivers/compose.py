@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
@@ -23,7 +23,7 @@ from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS, Composition, check
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
 from clusterkit.core.first_party import where
-from clusterkit.core.registry import ABSTRACT, VARIABLE, registry
+from clusterkit.core.registry import ABSTRACT, VARIABLE, StageKind, registry
 from clusterkit.core.stages import (
     Balancer,
     Codec,
@@ -60,14 +60,14 @@ AUTO = "auto"
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
 
-StageLike: TypeAlias = str | Mapping[str, Any] | Stage
+StageLike: TypeAlias = str | Mapping[str, object] | Stage
 """A stage, its name, or a dict with its name and parameters."""
 
 S = TypeVar("S", bound=Stage)
 
 
 def compose(
-    slots: Mapping[str, Any], n_clusters: int | None = None, n_init: int = 1, max_iter: int = 100
+    slots: Mapping[str, object], n_clusters: int | None = None, n_init: int = 1, max_iter: int = 100
 ) -> Composition:
     """A composition of the values of all slots, with every "auto" resolved and checked.
 
@@ -87,22 +87,23 @@ def compose(
     IncompatibleStages
         If the stages cannot work together.
     """
-    solver = resolve_as(Solver, "solver", slots["solver"])
-    featuremap = resolve_as(FeatureMap, "featuremap", slots["featuremap"])
-    labeler = resolve_labeler(slots["labeler"], featuremap, solver, n_clusters)
-    balancer = resolve_balancer(slots["balancer"], solver, labeler)
-    init = resolve_as(Partitioner, "init", slots["init"]) if solver.targets != "never" else None
+    values: Mapping[str, Any] = slots  # each is checked where it is resolved
+    solver = resolve_as(Solver, "solver", values["solver"])
+    featuremap = resolve_as(FeatureMap, "featuremap", values["featuremap"])
+    labeler = resolve_labeler(values["labeler"], featuremap, solver, n_clusters)
+    balancer = resolve_balancer(values["balancer"], solver, labeler)
+    init = resolve_as(Partitioner, "init", values["init"]) if solver.targets != "never" else None
     if n_clusters is None and not labeler.finds_k:
         n_clusters = labeler.max_clusters
         if n_clusters is None:
             raise NeedsClusters(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
-    limits = resolve_limits(slots["balancer"], solver)
+    limits = resolve_limits(values["balancer"], solver)
     c = Composition(featuremap, solver, labeler, balancer, init, n_clusters, n_init, max_iter, limits)
     check(c)
     return c
 
 
-def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, Any]]]:
+def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, object]]]:
     """The composition with the values that a tuner decides, and these values by slot.
 
     Parameters
@@ -155,7 +156,7 @@ def resolve(slot: Literal["tuner"], value: TunerLike | None, label: str | None =
 def resolve(slot: str, value: object, label: str | None = ...) -> Stage | None: ...
 
 
-def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
+def resolve(slot: str, value: object, label: str | None = None) -> Stage | None:
     """The stage that the value of a slot means; None stays None.
 
     Parameters
@@ -180,7 +181,7 @@ def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
     if isinstance(value, str):
         if slot == "init":
             return _initialiser(value)
-        named: Stage = registry.get(kind, value)()
+        named: Stage = registry.get(cast("StageKind", kind), value)()
         return named
     if isinstance(value, Mapping):
         parameters = dict(value)
@@ -202,7 +203,7 @@ def resolve(slot: str, value: Any, label: str | None = None) -> Stage | None:
     )
 
 
-def resolve_as(kind: type[S], slot: str, value: Any) -> S:
+def resolve_as(kind: type[S], slot: str, value: object) -> S:
     """The stage of a slot that must have one.
 
     Raises
@@ -273,7 +274,7 @@ def resolve_labeler(value: LabelerLike, featuremap: FeatureMap, solver: Solver, 
     return stage
 
 
-def with_parameter(slot: str, stage: Stage, key: str, value: Any) -> Stage:
+def with_parameter(slot: str, stage: Stage, key: str, value: object) -> Stage:
     """The stage of a slot with one parameter changed.
 
     A key ``inner__parameter`` reaches a stage that is itself a parameter. In a chain the key is ``map__parameter``, or
@@ -298,7 +299,7 @@ def with_parameter(slot: str, stage: Stage, key: str, value: Any) -> Stage:
     return Chain(tuple(maps))
 
 
-def deep_parameters(slot: str, stage: Stage | None) -> dict[str, Any]:
+def deep_parameters(slot: str, stage: Stage | None) -> dict[str, object]:
     """Parameters of a stage under their nested names, ``slot__parameter`` or ``slot__map__parameter``."""
     if stage is None:
         return {}
@@ -309,7 +310,7 @@ def deep_parameters(slot: str, stage: Stage | None) -> dict[str, Any]:
     return {f"{slot}__{name}": value for name, value in stage.parameters().items()}
 
 
-def changes(before: Stage, after: Stage) -> dict[str, Any]:
+def changes(before: Stage, after: Stage) -> dict[str, object]:
     """Parameters of `after` that differ from those of `before`; for two chains the parameters of all maps."""
     if isinstance(before, Chain) and isinstance(after, Chain):
         by_name: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, cast, final
 
 import attrs
 import numpy as np
@@ -44,12 +44,12 @@ Complexity: TypeAlias = tuple[float | None, float | None]
 has already."""
 
 
-def map_parameter(featuremap: FeatureMap, name: str) -> Any:
+def map_parameter(featuremap: FeatureMap, name: str) -> object:
     """A parameter of the last map of a chain (or of the only map); None if that map has no such parameter."""
     return _last(featuremap).parameters().get(name)
 
 
-def with_map_parameters(featuremap: FeatureMap, **values: Any) -> FeatureMap:
+def with_map_parameters(featuremap: FeatureMap, **values: object) -> FeatureMap:
     """The map with parameters of its last part changed; parameters that this part does not have are ignored."""
     last = _last(featuremap)
     known = last.parameters()
@@ -85,7 +85,8 @@ def scale_free(bound: BoundComposition, objective: float) -> float:
 
     For the same complexity C is larger for another map or other data, so that objectives themselves cannot be compared.
     """
-    C = bound.prepared.resolved.get("C", bound.composition.solver.parameters().get("C"))
+    own_value = bound.composition.solver.parameters().get("C")
+    C = cast("float | None", bound.prepared.resolved.get("C", own_value))
     return objective / C if C else objective
 
 
@@ -135,7 +136,7 @@ class Gaps:
             low, high = X.min(axis=0), X.max(axis=0)
             X = 2.0 * (X - low) / np.where(high > low, high - low, 1.0) - 1.0
             featuremap = with_map_parameters(featuremap, scale=None)
-        nodes = map_parameter(featuremap, "n_hidden") or len(X)
+        nodes = cast("int | None", map_parameter(featuremap, "n_hidden")) or len(X)
         featuremap = with_map_parameters(featuremap, n_hidden=min(nodes, NODES, len(X)))
         references = [reference(X, seeds.stream("reference", i)) for i in range(n_references)]
         c = attrs.evolve(c, featuremap=featuremap, n_init=starts)

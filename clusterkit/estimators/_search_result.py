@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 import attrs
 import numpy as np
@@ -45,7 +45,7 @@ class Candidate:
         Why the candidate was excluded or failed; otherwise the warnings of the fit.
     """
 
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     score: float = math.nan
     labels: Labels | None = None
     n_clusters: int = -1
@@ -102,7 +102,7 @@ class SearchResult(Generic[EstimatorT]):
         return np.array([candidate.score for candidate in self.candidates])
 
     @property
-    def best_params(self) -> dict[str, Any]:
+    def best_params(self) -> dict[str, object]:
         """Parameters of the best candidate in the grid."""
         return dict(self.candidates[self.best_index].params)
 
@@ -124,7 +124,7 @@ class SearchResult(Generic[EstimatorT]):
         return varying([candidate.params for candidate in self.candidates])
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[dict[str, object]]:
         """A row for each candidate: its parameters, score, n_clusters, n_noise, seconds, status and reason."""
         names = sorted({name for candidate in self.candidates for name in candidate.params})
         return [

@@ -107,7 +107,7 @@ exact_on_training_, n_features_in_
         """Why there is no `predict`; None if there is."""
         return self._base().why_not_inductive()
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Parameters of the estimator; with `deep` also those of the driver and of the base, by their plain names."""
         params: dict[str, Any] = super().get_params(deep=False)
         return {**self._base_or_default().get_params(), **self._driver_params(), **params} if deep else params

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class FittedAttributes:
     objective_: float
     space_: Space | None
     outcome_: Outcome | None
-    resolved_: dict[str, dict[str, Any]]
+    resolved_: dict[str, dict[str, object]]
     exact_on_training_: bool
     predictor_: Predict | None
     n_features_in_: int
@@ -42,7 +42,7 @@ class FittedAttributes:
 
 
 def set_fitted(
-    estimator: FittedAttributes, fit: FitResult, decided: Mapping[str, Mapping[str, Any]], labeler: str | None = None
+    estimator: FittedAttributes, fit: FitResult, decided: Mapping[str, Mapping[str, object]], labeler: str | None = None
 ) -> None:
     """Set the attributes of `clusterkit.Pipeline` on an estimator.
 

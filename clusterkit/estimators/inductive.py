@@ -8,18 +8,19 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 __all__ = ["inductive"]
 
+S = TypeVar("S")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class inductive(Generic[P, R]):
+class inductive(Generic[S, P, R]):
     """Decorator for a method that exists only if ``self.why_not_inductive()`` returns None.
 
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
     AttributeError gives the reason and what would predict instead.
     """
 
-    def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:
+    def __init__(self, method: Callable[Concatenate[S, P], R]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
@@ -27,14 +28,15 @@ class inductive(Generic[P, R]):
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Callable[Concatenate[Any, P], R]: ...
+    def __get__(self, instance: None, owner: type | None = None) -> Callable[Concatenate[S, P], R]: ...
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> Callable[P, R]: ...
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]:
         if instance is None:
             return self.method
-        reason = instance.why_not_inductive()
+        estimator: Any = instance
+        reason = estimator.why_not_inductive()
         if reason is not None:
             raise AttributeError(f"no {self.name} here: {reason}")
         return MethodType(self.method, instance)

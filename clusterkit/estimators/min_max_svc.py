@@ -6,15 +6,14 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState
+from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
 from clusterkit.core.run import check_magnitude
@@ -111,7 +110,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     (9, True)
     """
 
-    classes_: NDArray[Any]
+    classes_: AnyArray
     n_parts_: Labels
     parts_: Labels
     gamma_: float
@@ -195,7 +194,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         }
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Classes of the rows of X, shape (m, d)."""
         samples, method = self._samples(X), self.predict_method
         modules = self._modules

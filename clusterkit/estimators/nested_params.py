@@ -28,7 +28,7 @@ class NestedParams(BaseEstimator):
     _recipe: str | None = None
     """the recipe that `clusterkit.recipe` built the estimator from; `sklearn.base.clone` drops it"""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Parameters by name; with `deep` also those of stages and inner estimators, as ``parameter__name``."""
         params: dict[str, Any] = {name: getattr(self, name) for name in self._get_param_names()}
         if deep:

@@ -201,7 +201,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 
-    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, Any]]]:
+    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, object]]]:
         """The composition with the tuner's values, and these values by slot."""
         tuner = compose.resolve("tuner", self.tuner)
         return compose.tuned(c, tuner, X, seeds.stream("tuner"))
@@ -241,7 +241,8 @@ def _inductive_instead(c: Composition) -> str:
     alternatives = []
     for slot in ("solver", "labeler"):
         for name, stage in registry.specimens(slot).items():
-            other = attrs.evolve(c, **{slot: stage})
+            change: dict[str, Any] = {slot: stage}
+            other = attrs.evolve(c, **change)
             try:
                 check(other)
             except IncompatibleStages:

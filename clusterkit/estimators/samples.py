@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Samples, SparseMatrix
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
@@ -21,7 +22,9 @@ MOST_BYTES = 2**30
 are faster from the stored entries, and a copy may not fit into memory."""
 
 
-def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: bool, sparse: bool | None = None) -> Array:
+def checked(
+    estimator: BaseEstimator, X: Samples, featuremap: FeatureMap | None, *, reset: bool, sparse: bool | None = None
+) -> Array:
     """Samples as a dense C-ordered array (n, d) of float64 or float32, or as sparse rows.
 
     The declared type is the array, for which `SparseRows` stand in wherever a feature map takes them.
@@ -51,23 +54,26 @@ def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: boo
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr" if takes_sparse else False
     if not takes_sparse and issparse(X):
+        shape = cast("SparseMatrix", X).shape
         subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(
-            f"{subject} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that "
+            f"{subject} must be dense here, got {shape[0]} x {shape[1]} sparse samples. Pass X.toarray() if that "
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
-    X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
-    dense = isinstance(X, np.ndarray)
-    n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    rows: Any = validate_data(
+        estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
+    )
+    dense = isinstance(rows, np.ndarray)
+    n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
     if sparse is None:
         assert featuremap is not None or dense
         large = n_bytes > min(MOST_BYTES, memory.cap())
         sparse = not dense and (large or (featuremap is not None and featuremap.keeps_sparse))
     if sparse:
-        return cast("Array", SparseRows.of(X))
+        return cast("Array", SparseRows.of(rows))
     if dense:
-        return cast("Array", X)
+        return cast("Array", rows)
     memory.require(
-        n_bytes, f"a dense copy of the {X.shape[0]} x {X.shape[1]} sparse samples", "Pass them in several parts."
+        n_bytes, f"a dense copy of the {rows.shape[0]} x {rows.shape[1]} sparse samples", "Pass them in several parts."
     )
-    return cast("Array", X.toarray())
+    return cast("Array", rows.toarray())

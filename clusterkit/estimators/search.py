@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from sklearn.base import clone
@@ -37,7 +37,7 @@ def search(
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
     on: str = "input",
@@ -56,7 +56,7 @@ def search(
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
     on: str = "input",
@@ -76,7 +76,7 @@ def search(
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
-    ensemble: ArrayLike | Mapping[str, Any] | None = None,
+    ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
     on: str = "input",
@@ -211,7 +211,7 @@ def _seed(random_state: RandomState, base: Clusterer, path: Path | None) -> int:
     before = None if path is None or random_state is not None or of_base is not None else seed_in(path)
     if before is not None:
         return before
-    source = of_base if random_state is None else random_state
+    source = cast("RandomState", of_base if random_state is None else random_state)
     seeds = Seeds.of(source)
     return int(source) if is_count(source, at_least=0) and int(source) < 2**32 else seeds.integer("search")
 

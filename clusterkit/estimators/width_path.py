@@ -99,6 +99,7 @@ def _composition(
     }
     if "solver__C" in changes and "solver__nu" not in changes and "solver__nu" in base.get_params():
         changes["solver__nu"] = None  # a value of nu would take precedence over C
-    composition = Pipeline(**base.get_params(deep=False)).set_params(**changes).composition()
+    parameters: dict[str, Any] = base.get_params(deep=False)
+    composition = Pipeline(**parameters).set_params(**changes).composition()
     require_domain(composition)
     return composition

@@ -70,7 +70,7 @@ class GaussianNodes:
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # the exponent follows from the rest
         return GaussianNodes, (self.scaling, self.centers, self.widths)
 

@@ -7,13 +7,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clusterkit._typing import AnyArray, Mask
 from clusterkit.core.labelings import NOISE
 
 Noise = Literal["exclude", "singletons", "cluster"]
 """How a metric treats samples that the clustering labels as noise (-1): see the package docstring."""
 
 
-def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
+def check_labels(labels: ArrayLike, name: str) -> AnyArray:
     """Labels as a 1-D array of ints, floats, bools or strings.
 
     Parameters
@@ -56,7 +57,7 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def check_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def check_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[AnyArray, AnyArray]:
     """Both label vectors, checked to have the same length.
 
     Parameters
@@ -105,7 +106,7 @@ def check_noise(noise: str) -> Noise:
     raise ValueError(f"noise={noise!r} is not one of {', '.join(get_args(Noise))}")
 
 
-def is_noise(labels: NDArray[Any]) -> NDArray[np.bool_]:
+def is_noise(labels: AnyArray) -> Mask:
     """Which samples have the label -1, as an int or a float; strings and bools are never noise.
 
     Parameters
@@ -126,9 +127,7 @@ def is_noise(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return np.zeros(labels.size, dtype=bool)
 
 
-def number_clusters(
-    labels: NDArray[Any], noise: Noise
-) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_] | None]:
+def number_clusters(labels: AnyArray, noise: Noise) -> tuple[AnyArray, NDArray[np.int64], Mask | None]:
     """Names of the clusters, the cluster number of each sample, and which samples remain.
 
     Parameters
@@ -161,7 +160,7 @@ def number_clusters(
     return np.concatenate([labels[lost], names]), numbers, None
 
 
-def _check_objects(array: NDArray[Any], name: str) -> None:
+def _check_objects(array: AnyArray, name: str) -> None:
     for position, value in enumerate(array):
         if _is_missing(value):
             raise ValueError(f"{name}[{position}] is {value!r}; a label must not be missing")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clusterkit._typing import AnyArray
 from clusterkit.metrics.labels import Noise, check_noise, check_pair, number_clusters
 
 MAX_DENSE_CELLS = 10_000_000
@@ -42,8 +41,8 @@ class Contingency:
     ([2, 1], [1, 2])
     """
 
-    classes: NDArray[Any]
-    clusters: NDArray[Any]
+    classes: AnyArray
+    clusters: AnyArray
     rows: Counts
     columns: Counts
     counts: Counts

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterkit._jit import njit
+from clusterkit._typing import Indices
 
 __all__ = ["find", "join", "roots"]
 
 
 @njit
-def find(parent: Any, i: Any) -> Any:
+def find(parent: Indices, i: int) -> int:
     """The root of the set of element i; `parent` (n,) must start as ``arange(n)``. The path is halved on the way."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -19,7 +18,7 @@ def find(parent: Any, i: Any) -> Any:
 
 
 @njit
-def join(parent: Any, i: Any, j: Any) -> Any:
+def join(parent: Indices, i: int, j: int) -> bool:
     """Unite the sets of i and j; return whether they were two sets.
 
     The smaller root remains the root, so that the final roots do not depend on the order of the calls.
@@ -35,7 +34,7 @@ def join(parent: Any, i: Any, j: Any) -> Any:
 
 
 @njit
-def roots(parent: Any) -> Any:
+def roots(parent: Indices) -> Indices:
     """Replace the entry of every element by the root of its set."""
     for i in range(len(parent)):
         parent[i] = find(parent, i)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from clusterkit._typing import Array, Rows
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["EXPLICIT_DIMENSIONS", "squared_distances"]
@@ -15,7 +13,7 @@ EXPLICIT_DIMENSIONS = 4
 """Up to so many attributes the differences are formed explicitly; above, a matrix product is faster."""
 
 
-def squared_distances(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows) -> NDArray[Any]:
+def squared_distances(A: Rows, B: Rows) -> Array:
     """Squared distances between all rows of `A` and all rows of `B`.
 
     Parameters
@@ -56,7 +54,7 @@ def squared_distances(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows
     return np.maximum(D, 0.0, out=D)
 
 
-def _sparse(A: NDArray[Any] | SparseRows, B: NDArray[Any] | SparseRows) -> NDArray[Any]:
+def _sparse(A: Rows, B: Rows) -> Array:
     if not isinstance(A, SparseRows):
         return np.ascontiguousarray(_sparse(B, A).T)
     squares = B.squares() if isinstance(B, SparseRows) else np.einsum("ij,ij->i", B, B, dtype=np.float64)

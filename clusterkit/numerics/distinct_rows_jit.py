@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Indices, Rows
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["distinct_rows", "find_rows"]
 
 
-def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_rows(points: Rows) -> tuple[Indices, Indices]:
     """First row of each set of equal rows, in order of appearance, and the number of the set of every row.
 
     Parameters
@@ -41,7 +42,7 @@ def distinct_rows(points: NDArray[Any] | SparseRows) -> tuple[NDArray[np.intp], 
     return first[: _distinct(points, table, first, inverse)].copy(), inverse
 
 
-def find_rows(rows: NDArray[Any] | SparseRows, Y: NDArray[Any] | SparseRows) -> NDArray[np.intp]:
+def find_rows(rows: Rows, Y: Rows) -> Indices:
     """For each row of Y (p, d) the index of the first equal row of `rows` (u, d), or -1; O((u + p) d)."""
     if isinstance(rows, SparseRows):
         assert isinstance(Y, SparseRows)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.threads import over_rows
 
@@ -30,9 +30,7 @@ CENTRES = 256
 """Centres of one pass of the inner loop: their distances stay in the first-level cache."""
 
 
-def gaussian_sums(
-    Y: NDArray[Any], centres: NDArray[Any], weights: NDArray[Any], gamma: float, threads: int | None = None
-) -> NDArray[np.float64]:
+def gaussian_sums(Y: Array, centres: Array, weights: Array, gamma: float, threads: int | None = None) -> Array:
     """``Σ_s weights_s exp(-gamma |centres_s - y|²)`` for each row y of Y.
 
     Parameters
@@ -67,8 +65,8 @@ def gaussian_sums(
 
 
 def gaussian_sums_gradients(
-    Y: NDArray[Any], centres: NDArray[Any], weights: NDArray[Any], gamma: float, threads: int | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    Y: Array, centres: Array, weights: Array, gamma: float, threads: int | None = None
+) -> tuple[Array, Array]:
     """The sums g of `gaussian_sums` and ``Σ_s weights_s K_s (centres_s - y)``, (p, d), which is ``∇g / (2 gamma)``."""
     Y, columns = _same_type(Y, centres)
     weights = np.ascontiguousarray(weights, dtype=Y.dtype)
@@ -82,7 +80,7 @@ def gaussian_sums_gradients(
     return values, directions
 
 
-def gaussian_block(A: NDArray[Any], B: NDArray[Any], gamma: float, threads: int | None = None) -> NDArray[Any]:
+def gaussian_block(A: Array, B: Array, gamma: float, threads: int | None = None) -> Array:
     """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their common type."""
     A, columns = _same_type(A, B)
     K = np.empty((len(A), len(B)), dtype=A.dtype)
@@ -92,7 +90,7 @@ def gaussian_block(A: NDArray[Any], B: NDArray[Any], gamma: float, threads: int 
     return K
 
 
-def _same_type(A: NDArray[Any], B: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _same_type(A: Array, B: Array) -> tuple[Array, Array]:
     dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
     return np.ascontiguousarray(A, dtype=dtype), np.ascontiguousarray(B.T, dtype=dtype)
 
@@ -102,9 +100,9 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(fastmath=FAST)
-def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any) -> Any:
+def gaussian_sum(y: Array, columns: Array, weights: Array, gamma: float, distances: Array) -> float:
     """The kernel sum at a point y (d,); `columns` (d, s) are the centres, `distances` (CENTRES,) is work space."""
-    total = 0.0
+    total: Any = 0.0
     for first in range(0, len(weights), CENTRES):
         size = min(CENTRES, len(weights) - first)
         distances_to(y, columns, first, size, distances)
@@ -117,7 +115,7 @@ def gaussian_sum(y: Any, columns: Any, weights: Any, gamma: Any, distances: Any)
 
 
 @njit(fastmath=FAST)
-def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) -> Any:
+def distances_to(y: Array, columns: Array, first: int, size: int, distances: Array) -> None:
     """Write the squared distances from y to the `size` centres from number `first` on.
 
     Four attributes are added in one pass, because every pass has to store all distances.
@@ -152,7 +150,7 @@ def distances_to(y: Any, columns: Any, first: Any, size: Any, distances: Any) ->
 
 
 @njit
-def gaussian_sum_at(y: Any, columns: Any, weights: Any, gamma: Any) -> Any:
+def gaussian_sum_at(y: Array, columns: Array, weights: Array, gamma: float) -> float:
     """`gaussian_sum` that allocates its work space."""
     return gaussian_sum(y, columns, weights, gamma, np.empty(CENTRES, dtype=columns.dtype))
 

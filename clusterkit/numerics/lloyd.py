@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clusterkit._typing import Array, Labels, Rows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -17,7 +16,7 @@ SINGLE_THREAD = 4_000_000
 """With fewer products in an iteration (n k d), a second thread costs more time than it saves."""
 
 
-def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], int]:
+def kmeans(X: Rows, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[Labels, Array, int]:
     """Labels and centres of the best of several k-means++ starts, by scikit-learn's `KMeans`.
 
     Parameters
@@ -73,6 +72,6 @@ def kmeans(X: Any, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[ND
     return nearest(X, centres), centres, len(present)
 
 
-def nearest(X: Any, centres: NDArray[Any]) -> NDArray[Any]:
+def nearest(X: Rows, centres: Array) -> Labels:
     """Number of the centre nearest to each row, the lowest on ties, shape (n,)."""
     return np.argmin(squared_distances(X, centres), axis=1)

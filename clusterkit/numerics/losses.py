@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Floats
+from clusterkit._typing import Array, Floats, Indices
 
 __all__ = ["LOSSES", "SortedScores", "best_bias", "loss_of"]
 
@@ -59,7 +59,9 @@ class SortedScores:
         zero = np.zeros(1)
         return cls(g, np.concatenate([zero, np.cumsum(g)]), np.concatenate([zero, np.cumsum(g * g)]), origin)
 
-    def losses(self, first: Any, last: Any, y: float, bias: Floats, loss: str, epsilon: float) -> Floats:
+    def losses(
+        self, first: int | Indices, last: int | Indices, y: float, bias: Floats, loss: str, epsilon: float
+    ) -> Floats:
         """Sums of the losses of the sorted scores first..last - 1 with target y, one for each bias (m,); O(m log n).
 
         `first` and `last` are integers or arrays (m,).
@@ -78,12 +80,12 @@ class SortedScores:
             total += self._below(first, last, shift - width)
         return total
 
-    def _above(self, first: Any, last: Any, level: Floats) -> Floats:
+    def _above(self, first: int | Indices, last: int | Indices, level: Floats) -> Floats:
         """Sums of ``max(0, g - level)``."""
         at = np.clip(np.searchsorted(self.g, level, side="right"), first, last)
         return np.asarray(self.sums[last] - self.sums[at] - (last - at) * level)
 
-    def _below(self, first: Any, last: Any, level: Floats) -> Floats:
+    def _below(self, first: int | Indices, last: int | Indices, level: Floats) -> Floats:
         """Sums of ``max(0, level - g)``."""
         at = np.clip(np.searchsorted(self.g, level, side="left"), first, last)
         return np.asarray((at - first) * level - (self.sums[at] - self.sums[first]))

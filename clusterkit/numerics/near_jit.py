@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import FAST
 from clusterkit.numerics.threads import over_rows
@@ -152,7 +152,7 @@ def _squares(y: Any, centres: Any, out: Any) -> Any:
 
 
 @njit
-def near_blocks(y: Any, radius: Any, arrays: Any, near: Any) -> Any:
+def near_blocks(y: Array, radius: float, arrays: tuple[Array, ...], near: Indices) -> int:
     """Write the blocks that matter somewhere in the ball around y into `near` (b,), and return how many they are."""
     middle, reach = arrays[2], arrays[3]
     count = 0
@@ -168,7 +168,7 @@ def near_blocks(y: Any, radius: Any, arrays: Any, near: Any) -> Any:
 
 
 @njit(fastmath=FAST)
-def block_terms(y: Any, b: Any, arrays: Any, squares: Any, terms: Any) -> Any:
+def block_terms(y: Array, b: int, arrays: tuple[Array, ...], squares: Array, terms: Array) -> float:
     """Sum over block b at y; squared distances and terms are left in `squares` and `terms`, (SIZE,)."""
     _squares(y, arrays[0][b], squares)
     w, total, size = arrays[1][b], 0.0, len(terms)
@@ -179,7 +179,7 @@ def block_terms(y: Any, b: Any, arrays: Any, squares: Any, terms: Any) -> Any:
 
 
 @njit(fastmath=FAST)
-def near_sum(y: Any, arrays: Any, squares: Any) -> Any:
+def near_sum(y: Array, arrays: tuple[Array, ...], squares: Array) -> float:
     """The kernel sum at y, the value that all tests of segments compare; `squares` (SIZE,) is work space."""
     centres, weights, middle, reach = arrays
     total, size = 0.0, len(squares)
@@ -198,14 +198,14 @@ def near_sum(y: Any, arrays: Any, squares: Any) -> Any:
 
 
 @njit
-def _sums(Y: Any, start: Any, stop: Any, arrays: Any, values: Any) -> Any:
+def _sums(Y: Any, start: Any, stop: Any, arrays: tuple[Array, ...], values: Any) -> Any:
     squares = np.empty(SIZE)
     for i in range(start, stop):
         values[i] = near_sum(Y[i], arrays, squares)
 
 
 @njit(fastmath=FAST)
-def _sums_gradients(Y: Any, start: Any, stop: Any, arrays: Any, values: Any, gradients: Any) -> Any:
+def _sums_gradients(Y: Any, start: Any, stop: Any, arrays: tuple[Array, ...], values: Any, gradients: Any) -> Any:
     squares, terms = np.empty(SIZE), np.empty(SIZE)
     near, size = np.empty(len(arrays[3]), dtype=np.int64), len(terms)
     for i in range(start, stop):

@@ -7,11 +7,10 @@ clusters from (HDBSCAN, DBCV).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Indices
 
 __all__ = ["EUCLIDEAN", "PRECOMPUTED", "SQUARED", "distance", "reachability_tree"]
 
@@ -21,7 +20,7 @@ matrix (m, m) of distances."""
 
 
 @njit
-def distance(source: Any, i: int, j: int, metric: int) -> float:
+def distance(source: Array, i: int, j: int, metric: int) -> float:
     """Distance of the points i and j of `source`: points (m, d) or, for PRECOMPUTED, distances (m, m)."""
     if metric == PRECOMPUTED:
         return source[i, j]
@@ -32,7 +31,7 @@ def distance(source: Any, i: int, j: int, metric: int) -> float:
 
 
 @njit
-def reachability_tree(source: Any, core: Any, metric: int) -> Any:
+def reachability_tree(source: Array, core: Array, metric: int) -> tuple[Indices, Array]:
     """Minimum spanning tree of ``max(d_ij, core_i, core_j)`` by Prim's algorithm: edges (m - 1, 2), lengths (m - 1,).
 
     Many edges are equally long, namely as long as a core distance. Among these the one between the nearer points is

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, final
+from typing import TYPE_CHECKING, final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from clusterkit._typing import Array, ArrayLike, Indices, Mask, Rows, SparseMatrix
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
 
 __all__ = ["SparseRows", "as_rows", "distances_from", "from_mean"]
 
@@ -30,12 +35,12 @@ class SparseRows:
     # None: numpy must not treat an instance as a scalar in ``array @ rows``, a product that this class does not have
     __array_ufunc__ = None
 
-    def __init__(self, csr: Any, squares: NDArray[np.float64] | None = None) -> None:
+    def __init__(self, csr: csr_array, squares: NDArray[np.float64] | None = None) -> None:
         self.csr = csr
         self._squares = squares
 
     @classmethod
-    def of(cls, X: Any) -> SparseRows:
+    def of(cls, X: ArrayLike | SparseMatrix) -> SparseRows:
         """Sparse rows from a copy of a dense or sparse matrix, sorted and without stored zeros."""
         import scipy.sparse
 
@@ -52,10 +57,10 @@ class SparseRows:
 
         return cls(scipy.sparse.vstack([part.csr for part in parts], format="csr"))
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> csr_array:
         return self.csr
 
-    def __setstate__(self, csr: Any) -> None:
+    def __setstate__(self, csr: csr_array) -> None:
         self.csr, self._squares = csr, None
 
     @property
@@ -64,7 +69,7 @@ class SparseRows:
         return self.csr.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.floating]:
         """Type of the values: float32 or float64."""
         return self.csr.dtype
 
@@ -76,17 +81,17 @@ class SparseRows:
     def __len__(self) -> int:
         return int(self.csr.shape[0])
 
-    def __getitem__(self, index: Any) -> SparseRows:
+    def __getitem__(self, index: slice | Indices | Mask) -> SparseRows:
         squares = None if self._squares is None else self._squares[index]
         if isinstance(index, (int, np.integer)):
             raise TypeError("sparse rows are taken by slices and index arrays only")
         return SparseRows(self.csr[index], squares)
 
-    def __matmul__(self, B: NDArray[Any]) -> NDArray[Any]:
+    def __matmul__(self, B: Array) -> Array:
         return np.asarray(self.csr @ B)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> csc_array:
         """The transposed matrix, (d, n)."""
         return self.csr.T
 
@@ -103,7 +108,7 @@ class SparseRows:
         """The rows with all values multiplied by a factor."""
         return SparseRows(self.csr * self.dtype.type(factor))
 
-    def toarray(self) -> NDArray[Any]:
+    def toarray(self) -> Array:
         """The dense matrix, (n, d)."""
         return np.asarray(self.csr.toarray())
 
@@ -130,14 +135,14 @@ class SparseRows:
         inner = float(np.square(self.csr.data.astype(np.float64) - mean).sum())
         return (inner + (size - self.csr.nnz) * mean * mean) / size
 
-    def extremes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def extremes(self) -> tuple[Array, Array]:
         """Smallest and largest value of every attribute, two arrays (d,)."""
         low, high = (getattr(self.csr, name)(axis=0) for name in ("min", "max"))
         return tuple(
             np.asarray(part.todense() if hasattr(part, "todense") else part).reshape(-1) for part in (low, high)
         )  # type: ignore[return-value]
 
-    def products(self, other: SparseRows | NDArray[Any]) -> NDArray[Any]:
+    def products(self, other: SparseRows | Array) -> Array:
         """Inner products with all rows of another matrix (m, d), shape (n, m), dense."""
         if isinstance(other, SparseRows):
             return np.asarray((self.csr @ other.csr.T).toarray())
@@ -185,14 +190,22 @@ class SparseRows:
         return np.ascontiguousarray(vectors[:, positive] * np.sqrt(values[positive]))
 
 
-def as_rows(points: Any, dtype: DTypeLike) -> Any:
+@overload
+def as_rows(points: SparseRows, dtype: DTypeLike) -> SparseRows: ...
+@overload
+def as_rows(points: Array, dtype: DTypeLike) -> Array: ...
+@overload
+def as_rows(points: Rows, dtype: DTypeLike) -> Rows: ...
+
+
+def as_rows(points: Rows, dtype: DTypeLike) -> Rows:
     """Points as a contiguous array, or as sparse rows, of a given type."""
     if isinstance(points, SparseRows):
         return points.astype(dtype, copy=False)
     return np.ascontiguousarray(points, dtype=dtype)
 
 
-def from_mean(points: Any, centre: NDArray[Any] | None = None) -> NDArray[Any]:
+def from_mean(points: Rows, centre: Array | None = None) -> Array:
     """Squared distances of the rows to a dense point, (n,); the default point is their mean."""
     centre = points.mean(axis=0) if centre is None else centre
     if isinstance(points, SparseRows):
@@ -201,14 +214,16 @@ def from_mean(points: Any, centre: NDArray[Any] | None = None) -> NDArray[Any]:
     return np.einsum("ij,ij->i", offsets, offsets)
 
 
-def distances_from(points: Any, one: Any) -> NDArray[Any]:
+def distances_from(points: Rows, one: Rows) -> Array:
     """Squared distances of the rows to a single row (1, d), dense if they are dense, (n,)."""
     if isinstance(points, SparseRows):
+        assert isinstance(one, SparseRows)
         return np.maximum(points.squares() + one.squares() - 2.0 * points.products(one)[:, 0], 0.0)
-    return np.square(points - one).sum(axis=1)
+    assert not isinstance(one, SparseRows)
+    return np.asarray(np.square(points - one).sum(axis=1))
 
 
-def _row_sums(values: NDArray[np.float64], ends: NDArray[Any]) -> NDArray[np.float64]:
+def _row_sums(values: NDArray[np.float64], ends: Indices) -> NDArray[np.float64]:
     sums = np.zeros(len(ends) - 1)
     filled = np.flatnonzero(np.diff(ends))
     if len(filled):

@@ -23,7 +23,7 @@ STEPS = ("gamma of the Gaussian kernel (narrower to the right)", "C (outliers to
 """Names of the horizontal axes of the two steps of the coordinate search."""
 
 
-def edsvc_curves(model: Clusterer | Mapping[str, Any] | EdSvcCurves, axes: AxesArray | None = None) -> ObjectArray:
+def edsvc_curves(model: Clusterer | Mapping[str, object] | EdSvcCurves, axes: AxesArray | None = None) -> ObjectArray:
     """Draw the score and the number of clusters of every candidate of the tuner ``edsvc``.
 
     The coordinate search gets a column for the bandwidths and one for the bounds, with scores above and clusters below.

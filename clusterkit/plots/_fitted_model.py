@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -170,7 +170,7 @@ class FittedDomain:
             return None
         used = known.weights != 0
         centres, weights = known.centres[used], known.weights[used]
-        facts = {} if domain.status is None else domain.status.facts
+        facts: Mapping[str, Any] = {} if domain.status is None else domain.status.facts
         n_sv = facts.get("n_sv", facts.get("n_support", len(centres)))
         n_bsv = facts.get("n_bsv")
         bounded = np.zeros(len(centres), dtype=bool)
@@ -188,7 +188,7 @@ class FittedDomain:
         supports = self.supports()
         if supports is not None:
             return supports.title
-        facts = {} if self.domain.status is None else self.domain.status.facts
+        facts: Mapping[str, Any] = {} if self.domain.status is None else self.domain.status.facts
         none = np.empty((0, 1))
         return Supports(none, np.empty(0, dtype=bool), (facts.get("n_sv"), facts.get("n_bsv"))).title
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter, nearest_names
 from clusterkit.estimators.search import Candidate, SearchResult
 from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["search_curve"]
+
+EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 
 LOGARITHMIC_FROM = 20.0
 """Ratio of the largest to the smallest value of a positive parameter from which its axis is logarithmic."""
@@ -27,7 +29,7 @@ LONGEST = 24
 
 
 def search_curve(
-    result: SearchResult[Any], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
+    result: SearchResult[EstimatorT], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
 ) -> Axes:
     """Draw the scores of a search against one parameter, or as a heat map over two.
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clusterkit._typing import AnyArray, Array
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["draw"]
 
@@ -17,7 +22,9 @@ GRID = 240
 """Points on each side at which the domain is evaluated."""
 
 
-def draw(path: str, moons: Any, svc: Any, images: Any, emmc: Any, digits: Any, notes: dict[str, str]) -> None:
+def draw(
+    path: str, moons: Array, svc: Pipeline, images: Array, emmc: Pipeline, digits: AnyArray, notes: dict[str, str]
+) -> None:
     """Write the figure to a file.
 
     Parameters

@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 __all__ = [
@@ -130,8 +131,8 @@ def raster(n: int) -> bool:
 
 
 def draw_points(
-    ax: Any, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, *, alpha: float = 1.0, scale: float = 1.0
-) -> list[Any]:
+    ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, *, alpha: float = 1.0, scale: float = 1.0
+) -> list[Artist]:
     """Scatter clusters and noise, and return at most `room` handles for the legend.
 
     There is one collection for each style in use, labelled with its cluster, and one for noise. If there are more
@@ -156,12 +157,13 @@ def draw_points(
     size, many = scale * point_size(len(places)), raster(len(places))
     names, counts = np.unique(labels[labels >= 0], return_counts=True)
     style = styles_of(labels)
-    common = {"rasterized": many, "alpha": alpha}
+    common: dict[str, Any] = {"rasterized": many, "alpha": alpha}
     noise = labels < 0
     handles: list[Any] = []
     if noise.any():
         room -= 1
-        crosses = ax.scatter(*places[noise].T, s=1.3 * size, marker="x", color=FAINT, linewidth=0.9, zorder=3,
+        x, y = places[noise].T
+        crosses = ax.scatter(x, y, s=1.3 * size, marker="x", color=FAINT, linewidth=0.9, zorder=3,
                              label=f"noise: {noise.sum():,}", **common)  # fmt: skip
         handles.append(crosses)
     drawn = {}
@@ -169,8 +171,9 @@ def draw_points(
         rows = style == index
         color, marker = STYLES[index]
         first = int(labels[rows][0])
+        x, y = places[rows].T
         drawn[int(index)] = ax.scatter(
-            *places[rows].T, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
+            x, y, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
             zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", **common,
         )  # fmt: skip
     if len(names) <= room:
@@ -200,7 +203,7 @@ def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Labels) -> None
         )  # fmt: skip
 
 
-def frame(ax: Any, title: str, names: Sequence[str]) -> None:
+def frame(ax: Axes, title: str, names: Sequence[str]) -> None:
     """Set title, names of the axes and light spines."""
     ax.set_title(title, fontsize=10.5, loc="left", color=INK)
     ax.set_xlabel(names[0], color=INK)
@@ -210,7 +213,7 @@ def frame(ax: Any, title: str, names: Sequence[str]) -> None:
         spine.set_color("#cccccc")
 
 
-def finish(ax: Any, handles: list[Any], places: Array | None, *, new_figure: bool) -> Axes:
+def finish(ax: Axes, handles: Sequence[Artist], places: Array | None, *, new_figure: bool) -> Axes:
     """Add a legend beside the data and, if possible, equal units on both axes.
 
     Parameters
@@ -244,9 +247,10 @@ def finish(ax: Any, handles: list[Any], places: Array | None, *, new_figure: boo
     return ax
 
 
-def fit_height(ax: Any) -> None:
+def fit_height(ax: Axes) -> None:
     """Adjust the height of the figure to the equal units of its only axes."""
-    figure, aspect = ax.figure, ax.get_aspect()
+    figure: Any = ax.figure
+    aspect = ax.get_aspect()
     if aspect == "auto":
         return
     ax.set_aspect("auto")  # otherwise the layout already changes the limits

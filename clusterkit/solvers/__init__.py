@@ -29,12 +29,10 @@ The classes load on first use. Type checkers know them by their own modules, for
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterkit.core.class_names import built_in_class, built_in_class_names
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     return built_in_class("solver", name, __name__)
 
 

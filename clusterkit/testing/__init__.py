@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __all__ = ["check_composition", "check_stage", "laws_of", "pairwise_cover", "parametrize_with_laws"]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'clusterkit.testing' has no attribute {name!r}")

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import attrs
 
 from clusterkit.core.errors import UnknownName
-from clusterkit.core.registry import ABSTRACT, Entry, registry
+from clusterkit.core.registry import ABSTRACT, Entry, StageKind, registry
 from clusterkit.core.stages import Codec, Stage
 from clusterkit.testing.contract import LAWS as CONTRACT
 from clusterkit.testing.law import Law
 from clusterkit.testing.laws import CODEC_LAWS, LAWS
 
+if TYPE_CHECKING:
+    import pytest
+
 __all__ = ["check_stage", "laws_of", "parametrize_with_laws", "variants"]
 
+StageOrName: TypeAlias = Stage | type[Stage] | str
+"""A stage, its class, or its registered name."""
 
-def check_stage(stage: Any, share: float = 1.0) -> None:
+
+def check_stage(stage: StageOrName, share: float = 1.0) -> None:
     """Run every law that applies to a stage.
 
     Parameters
@@ -37,7 +43,7 @@ def check_stage(stage: Any, share: float = 1.0) -> None:
         check()
 
 
-def laws_of(stage: Any, share: float = 1.0) -> Iterator[tuple[str, Callable[[], None]]]:
+def laws_of(stage: StageOrName, share: float = 1.0) -> Iterator[tuple[str, Callable[[], None]]]:
     """Name and check of each law that applies to a stage.
 
     Parameters
@@ -46,9 +52,9 @@ def laws_of(stage: Any, share: float = 1.0) -> Iterator[tuple[str, Callable[[], 
     share : float
         As for `check_stage`.
     """
-    stage = _stage_of(stage)
-    for law in _applicable(stage):
-        yield law.name, functools.partial(_check, law, stage, share)
+    tested = _stage_of(stage)
+    for law in _applicable(tested):
+        yield law.name, functools.partial(_check, law, tested, share)
 
 
 def variants(stage: Stage) -> Iterator[tuple[str, Stage]]:
@@ -69,7 +75,7 @@ def parametrize_with_laws(
     names: Iterable[str] | None = None,
     distribution: str | None = None,
     share: float = 1.0,
-) -> Any:
+) -> pytest.MarkDecorator:
     """Pytest decorator: one case for each law of each registered stage.
 
     Parameters
@@ -143,7 +149,7 @@ def _cases(entry: Entry, share: float) -> Iterator[LawCase]:
     """One case for each law; a stage that does not load or construct is a single case, which fails."""
     where = f"{entry.kind}-{entry.name}"
     try:
-        default: Stage = registry.get(entry.kind, entry.name)()
+        default: Stage = registry.get(cast("StageKind", entry.kind), entry.name)()
         default = default.with_parameters(**default.trial)
     except Exception as problem:  # whatever a plugin does wrong is for its test to show, not for the collection
         yield LawCase(f"{where}-loads", functools.partial(_fail, problem))

@@ -17,11 +17,11 @@ from clusterkit.testing.strategies import Case
 
 __all__ = ["Law", "Source", "law"]
 
-Source: TypeAlias = SearchStrategy[Any] | Callable[[Any], SearchStrategy[Any]]
+Source: TypeAlias = SearchStrategy[object] | Callable[..., SearchStrategy[object]]
 """Where the examples of an argument come from: a strategy, or a function from the stage to a strategy."""
 
 
-def _always(stage: Any) -> bool:
+def _always(stage: object) -> bool:
     return True
 
 
@@ -48,7 +48,7 @@ class Law:
     statement: str
     check: Callable[..., None]
     sources: Mapping[str, Source] = attrs.field(factory=dict)
-    applies: Callable[[Any], bool] = _always
+    applies: Callable[..., bool] = _always
 
     def __call__(self, stage: Stage, share: float = 1.0) -> None:
         """Check the law on as many examples as the hypothesis profile says, or on a share of them."""
@@ -84,12 +84,12 @@ class Law:
             check()
 
 
-def _strategy(source: Source, stage: Stage) -> SearchStrategy[Any]:
+def _strategy(source: Source, stage: Stage) -> SearchStrategy[object]:
     return source if isinstance(source, SearchStrategy) else source(stage)
 
 
 def law(
-    laws: list[Law], *, applies: Callable[[Any], bool] = _always, **sources: Source
+    laws: list[Law], *, applies: Callable[..., bool] = _always, **sources: Source
 ) -> Callable[[Callable[..., None]], Law]:
     """Decorator that adds a check to the laws of its kind."""
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.compat import Composition, legal_compositions
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Task
+from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.minmax import MinMax
@@ -28,7 +28,7 @@ __all__ = ["PATTERNS", "VIEWS", "Case", "cases", "compositions", "costs", "label
 PATTERNS = ("blobs", "duplicates", "constant_columns", "equal_rows", "collinear", "offset", "grid", "zeros")
 """Kinds of data: see `Case.X`."""
 
-VIEWS: dict[str, Any] = {
+VIEWS: dict[str, FeatureMap] = {
     "raw": Identity(),
     "scaled": MinMax(),
     "random": Elm(n_hidden=6),
@@ -153,17 +153,18 @@ def views(types: Sequence[type[Space]]) -> list[str]:
 
 
 def spaces(
-    types: Sequence[type[Space]] = (FeatureSpace, KernelSpace), **parameters: Any
+    types: Sequence[type[Space]] = (FeatureSpace, KernelSpace), **parameters: object
 ) -> st.SearchStrategy[tuple[Case, Space]]:
     """A case (see `cases` for the parameters) and a space of its samples: dense, streamed or a kernel."""
 
     def fit(case: Case, view: str) -> tuple[Case, Space]:
         return case, VIEWS[view].fit(case.X, Task(len(case.X), None), case.rng("space"))
 
-    return st.builds(fit, cases(**parameters), st.sampled_from(views(types)))
+    case_parameters: dict[str, Any] = parameters
+    return st.builds(fit, cases(**case_parameters), st.sampled_from(views(types)))
 
 
-def compositions(**conditions: Any) -> st.SearchStrategy[Composition]:
+def compositions(**conditions: str) -> st.SearchStrategy[Composition]:
     """Legal compositions of registered stages, narrowed by ``slot="name"``."""
     legal = [
         c

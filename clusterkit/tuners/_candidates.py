@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, cast, final
 
 import attrs
 import numpy as np
@@ -193,7 +193,7 @@ class FreeSolution:
 
 
 def _n_bounded(outcome: Outcome) -> int:
-    return -1 if outcome.status is None else int(outcome.status.facts.get("n_bsv", -1))
+    return -1 if outcome.status is None else cast("int", outcome.status.facts.get("n_bsv", -1))
 
 
 def _uninterrupted(outcome: Outcome) -> Outcome:

@@ -9,7 +9,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.metrics.pairs import adjusted_from_pairs, table_pairs
 
 __all__ = ["GridPartition", "ReachabilityTree", "ScoredPartition", "adjusted_rand", "best", "lasts"]
@@ -82,7 +82,7 @@ class ReachabilityTree:
     lengths : ndarray of shape (m - 1,)
     """
 
-    ends: Array
+    ends: Indices
     lengths: Array
 
     @classmethod

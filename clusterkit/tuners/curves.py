@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 
@@ -61,7 +61,7 @@ class EdSvcCurves:
         """Number of candidates."""
         return len(self.gamma)
 
-    def tolist(self) -> list[dict[str, Any]]:
+    def tolist(self) -> list[dict[str, object]]:
         """A dictionary of plain numbers for each candidate."""
         columns = [getattr(self, name).tolist() for name in COLUMNS]
         return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast, final
+from typing import ClassVar, cast, final
 
 import attrs
 
@@ -102,7 +102,7 @@ class EdSvc(Tuner):
     """
 
     name: ClassVar[str] = "edsvc"
-    trial: ClassVar[Mapping[str, Any]] = {"n_members": 3, "n_gamma": 5, "n_bounds": 4}
+    trial: ClassVar[Mapping[str, object]] = {"n_members": 3, "n_gamma": 5, "n_bounds": 4}
 
     n_members: int | None = params.integer(None, at_least=1, optional=True)
     member_clusters: str = params.choice("cbrt", ("cbrt", "sqrt"))

@@ -173,7 +173,7 @@ class SvcAutoChoice:
     gamma: float
     nu: float | None
     min_cluster_size: int
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     interrupted: bool = False
 
 
@@ -219,7 +219,7 @@ class SvcAutoSearch:
         D = np.maximum(D, D.T)
         np.fill_diagonal(D, 0.0)
         labeler = cast(Labeler, stages["labeler"])
-        least, least_in_all = _least_size(m), labeler.parameters().get("min_cluster_size")
+        least, least_in_all = _least_size(m), cast("int | None", labeler.parameters().get("min_cluster_size"))
         if least_in_all is not None:
             least = max(least, round(least_in_all * m / len(X)))
         if "outliers" in labeler.parameters():

@@ -6,11 +6,11 @@ see only an array. `opened` has what all formats share, `delimited` text files, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
-from numpy.typing import NDArray
-
+from clusterkit._typing import AnyArray
 from clusterkit.cli.tables.arrays import ArrayTable, npy, parquet
 from clusterkit.cli.tables.delimited import DelimitedTable, decoded
 from clusterkit.cli.tables.opened import NotNumeric, NumericTable, OpenedTable, TableError, select
@@ -68,7 +68,7 @@ def open_table(
     return DelimitedTable(decoded(source, title), title, delimiter, header)
 
 
-def _read_by_plugin(title: str, ending: str) -> tuple[list[NDArray[Any]], list[str]] | None:
+def _read_by_plugin(title: str, ending: str) -> tuple[list[AnyArray], list[str]] | None:
     """Columns of a file and their names, by the reader that a plugin registers for the ending; None if there is none.
 
     A reader is a function from the path of a file to a mapping of column names to arrays of shape (n,).
@@ -77,7 +77,8 @@ def _read_by_plugin(title: str, ending: str) -> tuple[list[NDArray[Any]], list[s
 
     if registry.find("reader", ending) is None:
         return None
-    columns = registry.get("reader", ending)(title)
+    reader = cast("Callable[[str], Mapping[str, AnyArray]]", registry.get("reader", ending))
+    columns = reader(title)
     if not columns:
         raise TableError(f"{title} has no column")
     return list(columns.values()), [str(name) for name in columns]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clusterkit._typing import AnyArray, Array
 from clusterkit.cli.tables.opened import MISSING, OpenedTable, TableError, is_number, numbered, refuse, unique
 
 __all__ = ["ArrayTable", "npy", "parquet"]
@@ -26,7 +25,7 @@ class ArrayTable(OpenedTable):
         Of the columns; x1, x2, ... if there are none.
     """
 
-    def __init__(self, title: str, arrays: Sequence[NDArray[Any]], names: Sequence[str] = ()) -> None:
+    def __init__(self, title: str, arrays: Sequence[AnyArray], names: Sequence[str] = ()) -> None:
         self.title, self.arrays = title, arrays
         self.named = bool(names)
         self.names = unique(names) if names else numbered(len(arrays))
@@ -35,7 +34,7 @@ class ArrayTable(OpenedTable):
         """All columns of all rows as text."""
         return [[str(value) for value in row] for row in zip(*self.arrays, strict=True)]
 
-    def numbers(self, chosen: list[int]) -> NDArray[Any]:
+    def numbers(self, chosen: list[int]) -> Array:
         """The chosen columns, (n, d); float32 if all of them are, else float64."""
         if not len(self.arrays[0]):
             raise TableError(f"{self.title} has no row of data")
@@ -61,7 +60,7 @@ class ArrayTable(OpenedTable):
         return data
 
 
-def npy(title: str) -> list[NDArray[Any]]:
+def npy(title: str) -> list[AnyArray]:
     """Columns of an NPY file. Pickled objects are refused, because reading them runs code."""
     try:
         array = np.load(title, allow_pickle=False)
@@ -72,7 +71,7 @@ def npy(title: str) -> list[NDArray[Any]]:
     return list(array.T)
 
 
-def parquet(title: str) -> tuple[list[NDArray[Any]], list[str]]:
+def parquet(title: str) -> tuple[list[AnyArray], list[str]]:
     """Columns of a Parquet file and their names."""
     try:
         import pyarrow

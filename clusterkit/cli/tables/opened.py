@@ -6,10 +6,10 @@ import difflib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import attrs
-from numpy.typing import NDArray
+
+from clusterkit._typing import Array
 
 __all__ = [
     "MISSING",
@@ -62,7 +62,7 @@ class NumericTable:
         Names of the columns of `rows`.
     """
 
-    data: NDArray[Any]
+    data: Array
     names: tuple[str, ...]
     named: bool
     rows: list[list[str]] = attrs.field(factory=list)
@@ -87,7 +87,7 @@ class OpenedTable(ABC):
     named: bool
 
     @abstractmethod
-    def numbers(self, chosen: list[int]) -> NDArray[Any]:
+    def numbers(self, chosen: list[int]) -> Array:
         """The chosen columns, (n, d), finite."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, final
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
@@ -207,7 +207,7 @@ class DenseSpace(FeatureSpace):
             self.points[index], self.mapping, storage="dense", before=self.before, resolved=self.resolved
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # The features follow from the points, so a pickle contains the points only.
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
@@ -237,17 +237,17 @@ class SparseSpace(FeatureSpace):
 
     _H: SparseRows
 
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices with about as many stored entries as a dense block has entries."""
         mean = max(1, self._H.csr.nnz // max(1, self.n))
         for rows in block_plan(self.n, mean, self.dtype):
-            yield rows, self._H[rows]
+            yield rows, cast("Array", self._H[rows])
 
     def take(self, index: Indices) -> SparseSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index], H=self._H[index])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
 
 
@@ -257,7 +257,7 @@ def build_space(
     *,
     storage: str = "auto",
     before: tuple[RowMap, ...] = (),
-    resolved: Mapping[str, Any] | None = None,
+    resolved: Mapping[str, object] | None = None,
 ) -> DenseSpace | SparseSpace | StreamedSpace:
     """The space of mapped points.
 

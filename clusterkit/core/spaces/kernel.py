@@ -122,7 +122,7 @@ class KernelSpace(Space):
         """The space without the kernel and distance matrices."""
         return attrs.evolve(self, memo={}, shared={})
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))
 
 

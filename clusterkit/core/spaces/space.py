@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -34,7 +34,7 @@ class Space(ABC):
 
     points: Array
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
-    resolved: Mapping[str, Any] = attrs.field(factory=dict, kw_only=True)
+    resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
     @property
     def n(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
@@ -33,7 +33,7 @@ class Assignment:
     labels: Labels
     offsets: Array | None
     exact: bool
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.field(factory=dict)
 
 
 class Balancer(Stage):
@@ -51,5 +51,5 @@ class Balancer(Stage):
         """Feasible labels near the given ones, at little extra cost."""
 
     @abstractmethod
-    def resolved(self, n: int, k: int) -> Mapping[str, Any]:
+    def resolved(self, n: int, k: int) -> Mapping[str, object]:
         """Parameters changed to make the sizes possible, for `resolved_`."""

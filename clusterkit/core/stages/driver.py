@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import attrs
 
@@ -34,7 +34,7 @@ class DriverResult:
     """
 
     fit: FitResult
-    report: Mapping[str, Any] = attrs.field(factory=dict)
+    report: Mapping[str, object] = attrs.field(factory=dict)
 
 
 class Driver(Stage):

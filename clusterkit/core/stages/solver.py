@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
+from typing import ClassVar, Generic, Literal, Protocol, final, runtime_checkable
 
 import attrs
 
@@ -23,7 +23,7 @@ class Prepared(ABC):
 
     @property
     @abstractmethod
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """Parameters that the preparation decided, for `resolved_`."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Solver(Stage):
     codings: ClassVar[frozenset[Coding]] = frozenset()
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "never"
     default_balancer: ClassVar[str | None] = None
-    default_labeler: ClassVar[str | Mapping[str, Any] | None] = None
+    default_labeler: ClassVar[str | Mapping[str, object] | None] = None
     """What labeler="auto" means for this solver; None if the type of its outcome decides."""
     own_balance: ClassVar[bool] = False
     """True if the solver enforces size bounds itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import attrs
 
@@ -22,11 +22,11 @@ class Stage(ABC):
     name: ClassVar[str]
     tunable: ClassVar[frozenset[str]] = frozenset()
     """Parameters whose None a tuner may replace."""
-    trial: ClassVar[Mapping[str, Any]] = {}
+    trial: ClassVar[Mapping[str, object]] = {}
     """Parameters that make a costly stage cheap enough for the many examples of the conformance kit."""
 
     @final
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Hyper-parameters by name."""
         return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.init}
 

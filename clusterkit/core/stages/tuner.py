@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
@@ -29,7 +29,7 @@ class Tuned:
     """
 
     stages: Mapping[str, Stage]
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.field(factory=dict)
     interrupted: bool = False
 
 

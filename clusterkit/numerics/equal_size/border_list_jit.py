@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.equal_size.drift_jit import DOUBT, GOING, DriftRecord, DriftSettings, finish, update_room
 from clusterkit.numerics.equal_size.sweep_jit import LOOSE, TILE, TiledRows, count, flatten, pack, scores_of
 
@@ -51,7 +51,7 @@ PLAN = np.dtype(
 """
 
 
-def first_plan(unsure: float) -> Any:
+def first_plan(unsure: float) -> np.void:
     """The plan of a new start; ``unsure=-inf`` never gives up the tiles' precision.
 
     It extrapolates 4 iterations with a margin of 0.2 after a first iteration without a list, which gives the direction.
@@ -79,11 +79,11 @@ class BorderList(NamedTuple):
         ``gaps[j]``.
     """
 
-    tiles: NDArray[Any]
-    numbers: NDArray[Any]
-    sizes: NDArray[Any]
-    margins: NDArray[Any]
-    gaps: NDArray[Any]
+    tiles: Array
+    numbers: Indices
+    sizes: Counts
+    margins: Array
+    gaps: Array
 
 
 class SweepRoom(NamedTuple):
@@ -104,15 +104,15 @@ class SweepRoom(NamedTuple):
     scores : ndarray of shape (3 more than m made even, TILE)
     """
 
-    centres: NDArray[Any]
-    previous: NDArray[Any]
-    begin: NDArray[Any]
-    path: NDArray[Any]
-    spare: NDArray[Any]
-    weights: NDArray[Any]
-    offsets: NDArray[Any]
-    rest: NDArray[Any]
-    scores: NDArray[Any]
+    centres: Array
+    previous: Array
+    begin: Array
+    path: Array
+    spare: Array
+    weights: Array
+    offsets: Array
+    rest: Array
+    scores: Array
 
 
 @njit(fastmath=LOOSE)

@@ -8,12 +8,12 @@ the same size. This file draws the seeds, chooses a loop and makes new starts; t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.equal_size.tiles import TiledLoop
 
 if TYPE_CHECKING:
@@ -101,20 +101,20 @@ class Parts:
         Sizes of every iteration if ``record=True``, else no rows.
     """
 
-    centres: NDArray[Any]
+    centres: Array
     imbalance: int
     iteration: int
-    imbalances: NDArray[Any]
+    imbalances: Counts
     converged: bool
     reason: str
     starts: int
     distinct: int
     interrupted: bool
-    sizes: NDArray[Any]
+    sizes: Counts
 
 
 def find_parts(
-    X: NDArray[Any],
+    X: Array,
     m: int,
     rule: DriftRule,
     rng: np.random.Generator,
@@ -165,7 +165,7 @@ def find_parts(
     return best
 
 
-def minus_distances(H: NDArray[Any], centres: NDArray[Any], offsets: NDArray[Any]) -> NDArray[Any]:
+def minus_distances(H: Array, centres: Array, offsets: Array) -> Array:
     """``offset_j - |h_i - c_j|²``, (b, m), float64; the values of a row depend on that row alone, to the last bit."""
     from clusterkit.numerics.equal_size import drift_jit
 
@@ -175,7 +175,7 @@ def minus_distances(H: NDArray[Any], centres: NDArray[Any], offsets: NDArray[Any
     return rows
 
 
-def random_distinct_rows(X: NDArray[Any], m: int, rng: np.random.Generator) -> tuple[NDArray[Any], int]:
+def random_distinct_rows(X: Array, m: int, rng: np.random.Generator) -> tuple[Indices, int]:
     """Indices of m random rows, and how many distinct values these have: m, unless X has fewer distinct rows."""
     order = rng.permutation(len(X))
     first_place: dict[bytes, int] = {}
@@ -207,15 +207,15 @@ class _DriftLoop:
     """
 
     iterate: Callable[[int, int], tuple[int, int]]
-    place: Callable[[NDArray[Any]], NDArray[Any]]
+    place: Callable[[Array], Array]
     tree: BoxTree | None
     record: DriftRecord
 
     @classmethod
     def of(
         cls,
-        X: NDArray[Any],
-        seeds: NDArray[Any],
+        X: Array,
+        seeds: Array,
         rule: DriftRule,
         tolerance: int,
         restarts_follow: bool,
@@ -228,7 +228,7 @@ class _DriftLoop:
         n, d = X.shape
         m = len(seeds)
         C = np.ascontiguousarray(seeds.T)
-        place: Callable[[NDArray[Any]], NDArray[Any]] = _transposed
+        place: Callable[[Array], Array] = _transposed
         on_line = d == 1 or m == 2
         if on_line and d > 1:
             # the unit is a power of 2 times the distance of the seeds: whole numbers stay exact, and ties stay ties
@@ -320,7 +320,7 @@ class _DriftLoop:
         )  # fmt: skip
 
 
-def _transposed(C: NDArray[Any]) -> NDArray[Any]:
+def _transposed(C: Array) -> Array:
     return np.ascontiguousarray(C.T)
 
 
@@ -328,9 +328,9 @@ def _transposed(C: NDArray[Any]) -> NDArray[Any]:
 class _FromLine:
     """Converts positions on the line through two seeds, (1, 2), to centres, (2, d)."""
 
-    origin: NDArray[Any]
-    direction: NDArray[Any]
+    origin: Array
+    direction: Array
 
-    def __call__(self, P: NDArray[Any]) -> NDArray[Any]:
-        centres: NDArray[Any] = self.origin + P.T * self.direction
+    def __call__(self, P: Array) -> Array:
+        centres: Array = self.origin + P.T * self.direction
         return centres

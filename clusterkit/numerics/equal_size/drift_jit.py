@@ -9,12 +9,12 @@ gives; the tests compare them with that plain loop.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts
 from clusterkit.numerics.equal_size.tree_jit import BoxTree, TreeRoom, count
 
 __all__ = [
@@ -88,19 +88,19 @@ class DriftRecord(NamedTuple):
         Sizes of every iteration, unless it has no rows.
     """
 
-    best_centres: NDArray[Any]
-    last_centres: NDArray[Any]
-    best: NDArray[Any]
-    imbalances: NDArray[Any]
-    sizes: NDArray[Any]
+    best_centres: Array
+    last_centres: Array
+    best: Counts
+    imbalances: Counts
+    sizes: Counts
 
 
 class UpdateRoom(NamedTuple):
     """Work space of an update: coefficients (m, m), a row of moves (m,) and squared lengths of moves (m,)."""
 
-    coefficients: NDArray[Any]
-    moves: NDArray[Any]
-    squares: NDArray[Any]
+    coefficients: Array
+    moves: Array
+    squares: Array
 
 
 @njit

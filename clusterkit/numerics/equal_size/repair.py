@@ -6,15 +6,14 @@ Rows that tie after the shift are moved one by one. The shift is found by the tr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from clusterkit._typing import Array
 
 __all__ = ["even_out"]
 
 
-def even_out(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], int, int]:
+def even_out(rows: Array) -> tuple[Array, Array, int, int]:
     """Add offsets to the columns such that each column has the largest score of ``n // k`` rows or one more.
 
     Parameters

@@ -10,12 +10,12 @@ affine hull of their seeds; if these are few, the rows are given by their coordi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Indices
 
 __all__ = ["LOOSE", "TILE", "TiledRows", "count", "flatten", "lay", "pack", "scores_of"]
 
@@ -46,13 +46,13 @@ class TiledRows(NamedTuple):
         Largest norm of the rows of each tile, before and after the projection on the hull.
     """
 
-    tiles: NDArray[Any]
-    numbers: NDArray[Any]
-    origin: NDArray[Any]
-    axes: NDArray[Any]
+    tiles: Array
+    numbers: Indices
+    origin: Array
+    axes: Array
     scale: float
     unit: float
-    norms: NDArray[Any]
+    norms: Array
 
 
 @njit(fastmath=LOOSE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clusterkit._typing import Array, Counts
 
 if TYPE_CHECKING:
     from clusterkit.numerics.equal_size.border_list_jit import BorderList, SweepRoom
@@ -37,13 +38,13 @@ class TiledLoop:
     rows: TiledRows
     border: BorderList
     room: SweepRoom
-    plan: Any
+    plan: np.void
 
     def __init__(
         self,
-        X: NDArray[Any],
-        C: NDArray[Any],
-        sizes: NDArray[Any],
+        X: Array,
+        C: Array,
+        sizes: Counts,
         settings: DriftSettings,
         record: DriftRecord,
     ) -> None:
@@ -56,7 +57,7 @@ class TiledLoop:
         if not self._lay(np.float32, seeds):
             self._lay(np.float64, seeds)
 
-    def _lay(self, dtype: Any, seeds: NDArray[Any]) -> bool:
+    def _lay(self, dtype: Any, seeds: Array) -> bool:
         """Arrange rows and work space in a type; False if norms are out of the range of single precision."""
         from clusterkit.numerics.equal_size import border_list_jit, sweep_jit
 
@@ -110,7 +111,7 @@ class TiledLoop:
         return done, why
 
 
-def _aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
     """An array that begins at a cache line, from where the processor loads its vectors fastest."""
     memory = np.empty(int(np.prod(shape)) + CACHE_LINE, dtype=dtype)
     begin = -memory.ctypes.data % CACHE_LINE // memory.itemsize

@@ -8,12 +8,12 @@ rounding errors cannot change the comparison, so the sizes equal those of the pl
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices
 
 __all__ = ["BoxTree", "TreeRoom", "build", "count", "tree_room"]
 
@@ -39,9 +39,9 @@ class BoxTree(NamedTuple):
         child 0.
     """
 
-    rows: NDArray[Any]
-    boxes: NDArray[Any]
-    spans: NDArray[Any]
+    rows: Array
+    boxes: Array
+    spans: Indices
 
 
 class TreeRoom(NamedTuple):
@@ -57,9 +57,9 @@ class TreeRoom(NamedTuple):
         Nodes to visit, each with the level of its parent's list.
     """
 
-    lists: NDArray[Any]
-    lengths: NDArray[Any]
-    stack: NDArray[Any]
+    lists: Indices
+    lengths: Counts
+    stack: Indices
 
 
 def tree_room(m: int) -> TreeRoom:

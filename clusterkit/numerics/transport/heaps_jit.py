@@ -6,12 +6,12 @@ cluster, and `widen` makes room.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices
 
 __all__ = ["Heaps", "build_heaps", "drop_stale", "push", "widen"]
 
@@ -34,12 +34,12 @@ class Heaps(NamedTuple):
         Entries of the pool that belong to a heap.
     """
 
-    keys: NDArray[Any]
-    rows: NDArray[Any]
-    starts: NDArray[Any]
-    capacity: NDArray[Any]
-    lengths: NDArray[Any]
-    used: NDArray[Any]
+    keys: Array
+    rows: Indices
+    starts: Indices
+    capacity: Counts
+    lengths: Counts
+    used: Counts
 
 
 @njit

@@ -14,12 +14,12 @@ Efficient algorithms for the Hitchcock transportation problem, SIAM J. Comput. 2
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.transport.heaps_jit import Heaps, build_heaps, drop_stale, push, widen
 
 __all__ = ["DONE", "IMPOSSIBLE", "WINDOW", "move_along_paths"]
@@ -40,9 +40,9 @@ class Arcs(NamedTuple):
         No row outside the window costs less than this.
     """
 
-    cost: NDArray[Any]
-    mover: NDArray[Any]
-    beyond: NDArray[Any]
+    cost: Array
+    mover: Indices
+    beyond: Array
 
 
 class Flow(NamedTuple):
@@ -57,18 +57,18 @@ class Flow(NamedTuple):
     low, high : integer ndarray of shape (k,)
     """
 
-    amount: NDArray[Any]
-    excess: NDArray[Any]
-    low: NDArray[Any]
-    high: NDArray[Any]
+    amount: Counts
+    excess: Counts
+    low: Counts
+    high: Counts
 
 
 class PathSearch(NamedTuple):
     """Arrays (k + 1,) of Dijkstra's algorithm: distance, the node before on the path or -1, whether it is final."""
 
-    distance: NDArray[Any]
-    before: NDArray[Any]
-    final: NDArray[Any]
+    distance: Array
+    before: Indices
+    final: Mask
 
 
 @njit

@@ -62,7 +62,7 @@ class PreparedDrift(Prepared):
 
         parts = find_parts(self.space.rows(), m, self.rule, rng, report)
         extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
-        rows = np.empty((n, m))
+        rows: Array = np.empty((n, m))
         for block, H in self.space.blocks():
             rows[block] = extend.of_features(H)
         facts: dict[str, Any] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import attrs
 import numpy as np
@@ -194,7 +194,7 @@ class PreparedGmmc(Prepared):
     problem: MaxCutProblem | None
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """The method, where "auto" was to choose it."""
         return {"method": self.method} if self.spec.method == "auto" else {}
 

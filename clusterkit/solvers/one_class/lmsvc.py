@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -168,7 +168,7 @@ class PreparedLmsvc(Prepared):
     products: KernelProducts | FeatureProducts
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """Empty: the preparation decides no parameter."""
         return {}
 

@@ -212,7 +212,7 @@ class PreparedPsvdd(Prepared):
     sphere: PreparedSvdd
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """Empty: the bounds are n numbers, too many to report."""
         return {}
 

@@ -133,7 +133,7 @@ class PreparedSubsampled(Prepared):
     n_drawn: int
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """Parameters that the solver decided, with the prefix ``solver__``."""
         return {f"solver__{name}": value for name, value in self.inner.resolved.items()}
 

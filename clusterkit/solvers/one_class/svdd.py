@@ -202,7 +202,7 @@ class PreparedSvdd(Prepared):
     bounds: Array
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """C, where it comes from `nu` or from the default."""
         return {} if self.solver.C is not None and self.solver.nu is None else {"C": self.C}
 

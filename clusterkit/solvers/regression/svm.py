@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 
@@ -53,7 +53,7 @@ class Svm(Solver):
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "every_turn"
     default_balancer: ClassVar[str | None] = "band"
-    default_labeler: ClassVar[str | Mapping[str, Any] | None] = {"name": "bias_threshold", "loss": "hinge"}
+    default_labeler: ClassVar[str | Mapping[str, object] | None] = {"name": "bias_threshold", "loss": "hinge"}
     has_objective: ClassVar[bool] = True
     accuracy: ClassVar[float] = 3e-3
     C: float = params.real(1.0, above=0)

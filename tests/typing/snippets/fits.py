@@ -41,7 +41,7 @@ def recipes_by_name(X: NDArray[np.float64]) -> None:
     assert_type(fitted.converged_, bool)
     assert_type(fitted.interrupted_, bool)
     assert_type(fitted.history_, NDArray[np.floating[Any]])
-    assert_type(fitted.resolved_, dict[str, dict[str, Any]])
+    assert_type(fitted.resolved_, dict[str, dict[str, object]])
     assert_type(fitted.space_, Space | None)
     assert_type(fitted.outcome_, Outcome | None)
     recipe(3)  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ def searches(X: NDArray[np.float64]) -> None:
     assert_type(by_name.scores, NDArray[np.floating[Any]])
     by_estimator = search(Pipeline(), [{"solver__df": np.linspace(5, 20, 4)}, {"n_clusters": range(2, 5)}], X)
     assert_type(by_estimator.best_estimator, Pipeline)
-    assert_type(by_estimator.best_params, dict[str, Any])
+    assert_type(by_estimator.best_params, dict[str, object])
     search(3, {"n_clusters": [2]}, X)  # type: ignore[call-overload]
     search("kmeans", {"n_clusters": 2}, X)  # type: ignore[dict-item]
 

@@ -22,7 +22,6 @@ command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 __all__ = ["reproduce", "tables"]
 
@@ -47,7 +46,7 @@ def reproduce(
     runs: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Run a table of a paper.
 
     Parameters

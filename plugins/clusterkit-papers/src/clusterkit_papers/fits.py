@@ -8,13 +8,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 import numpy as np
 
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit_papers.jobs import Values
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = [
     "DEGREES",
@@ -84,7 +88,7 @@ def timed_fit(fit: Callable[[], T]) -> TimedFit[T]:
     return TimedFit(fitted, wall, cpu)
 
 
-def fit_recipe(X: np.ndarray, name: str, seed: int, **parameters: Any) -> TimedFit[Any]:
+def fit_recipe(X: np.ndarray, name: str, seed: int, **parameters: object) -> TimedFit[Pipeline | Driven]:
     """Fit the estimator of a recipe to X of shape (n, d) and measure it; see `timed_fit` for interrupts."""
     from clusterkit import recipe
 
@@ -98,8 +102,8 @@ def judged_fit(
     name: str,
     seed: int,
     *,
-    labels_of: Callable[[Any], np.ndarray] = lambda model: model.labels_,
-    **parameters: Any,
+    labels_of: Callable[[Pipeline | Driven], np.ndarray] = lambda model: model.labels_,
+    **parameters: object,
 ) -> Values:
     """Fit a recipe to X with as many clusters as `y` has classes, and compare its labels with them.
 
@@ -141,7 +145,7 @@ def judge(y: np.ndarray, labels: np.ndarray) -> Values:
 
 
 @cache
-def warm_up(name: str, *, n_rows: int = 60, **parameters: Any) -> None:
+def warm_up(name: str, *, n_rows: int = 60, **parameters: object) -> None:
     """Import and compile what a recipe needs, once a process, so that no measured time contains that.
 
     Parameters

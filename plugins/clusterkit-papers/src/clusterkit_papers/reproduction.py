@@ -38,7 +38,7 @@ def reproduce(
     runs: int | None,
     seed: int,
     progress: Callable[[int, int, str], None] | None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Rows of a table; see `clusterkit_papers.reproduce`."""
     by_name = catalogue()
     if name not in by_name:
@@ -58,7 +58,7 @@ def run_jobs(
     *,
     whole: Sequence[Job] = (),
     progress: Callable[[int, int, str], None] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Run jobs one after the other and return the rows, in the order of the printed table.
 
     A missing data set and a job that cannot run give rows with the reason. Ctrl-C keeps the rows of the finished jobs,

@@ -122,7 +122,7 @@ class PreparedGmmcSdp(Prepared):
     S: np.ndarray
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """The conic solver tried first."""
         return {"solver": self.candidates[0]}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -130,7 +130,7 @@ class PreparedMmcSdp(Prepared):
     centred: bool
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """The balance, the order of the solvers, and whether the kernel was centred."""
         return {"balance_slack": self.balance_slack, "centred": self.centred, "solver": self.candidates[0]}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import clusterkit
 
 API_VERSION = 2
@@ -20,7 +18,7 @@ def clusterkit_solvers() -> dict[str, str]:
 
 
 @clusterkit.hookimpl
-def clusterkit_recipes() -> dict[str, dict[str, Any]]:
+def clusterkit_recipes() -> dict[str, dict[str, object]]:
     """Recipes by name."""
     return {
         "mmc": {

@@ -37,7 +37,7 @@ CONSENSUS_FUNCTIONS: Sequence[tuple[str, str, bool, str]] = (
 """Column, registered name, whether the function receives the number of classes, and why its values cannot be compared
 with the printed ones."""
 
-SEARCHES: Mapping[str, Mapping[str, Any]] = {
+SEARCHES: Mapping[str, Mapping[str, object]] = {
     "edsvc as published": {},
     "edsvc, plane": {"tuner__search": "plane"},
 }

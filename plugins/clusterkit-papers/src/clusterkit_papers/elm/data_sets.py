@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -10,6 +10,9 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.stages import Task
 from clusterkit_papers.scalings import to_range
+
+if TYPE_CHECKING:
+    from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["DATA_SETS", "ElmDataSet", "Samples"]
 
@@ -32,7 +35,7 @@ class Samples:
     """
 
     dense: Array
-    additive: Any
+    additive: Array | SparseRows
     y: np.ndarray
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from clusterkit_papers.elm.data_sets import DATA_SETS, ElmDataSet
 from clusterkit_papers.elm.runs import ElmMethod, ElmRuns, Nodes
 from clusterkit_papers.elm.tables import NODES
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["NODE_SWEEP", "SIGMA_SWEEP", "draw", "figures"]
 
@@ -64,7 +67,7 @@ def _run(elm_runs: ElmRuns, method: ElmMethod, seeds: Sequence[int], step: Step)
     return Measurements(elm_runs.runs(method, elm_runs.data_set.swept, seeds, step))
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
     """The curves of figure 2; needs the extra ``plots``.
 
     Parameters

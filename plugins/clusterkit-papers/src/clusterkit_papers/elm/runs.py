@@ -18,7 +18,7 @@ __all__ = ["ElmMethod", "ElmRuns", "Nodes"]
 Nodes = Literal["distance", "ridge"]
 """Kind of nodes of the ELM map: ``exp(-b |x - a|²)`` or ``exp(-(a · x + b)²)``."""
 
-ONE_START: Mapping[str, Any] = {"init__weighting": "uniform", "init__trials": 1, "n_init": 1}
+ONE_START: Mapping[str, object] = {"init__weighting": "uniform", "init__trials": 1, "n_init": 1}
 """The start of the paper's k-means: k distinct random samples are the centres, once."""
 
 LARGE = 900
@@ -50,7 +50,7 @@ class ElmMethod:
         """The name of the method in rows."""
         return self.recipe + (", ridge nodes" if self.nodes is not None and self.kind == "ridge" else "")
 
-    def parameters(self, data_set: ElmDataSet) -> dict[str, Any]:
+    def parameters(self, data_set: ElmDataSet) -> dict[str, object]:
         """Parameters of the recipe on a data set."""
         factorises = self.recipe.endswith("nmf")
         parameters: dict[str, Any] = {"labeler__n_init": 1} if factorises else dict(ONE_START)

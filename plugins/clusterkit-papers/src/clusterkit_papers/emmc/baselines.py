@@ -61,13 +61,13 @@ class Baseline:
     recipe: str
     what: str
     balance: Literal["sizes", "outputs", "none"] = "none"
-    changes: Mapping[str, Any] = attrs.field(factory=dict)
+    changes: Mapping[str, object] = attrs.field(factory=dict)
     grid: Grid = attrs.field(factory=dict)
     note: str = ""
 
-    def fit(self, data_set: EmmcDataSet, X: np.ndarray, y: np.ndarray, seed: int, **chosen: Any) -> Values:
+    def fit(self, data_set: EmmcDataSet, X: np.ndarray, y: np.ndarray, seed: int, **chosen: object) -> Values:
         """One run of the method; `chosen` are the values of its grid."""
-        parameters = {**self.changes, **chosen}
+        parameters: dict[str, Any] = {**self.changes, **chosen}
         if self.balance != "none":
             parameters["balancer"] = {"name": "band", "slack": data_set.slack}
         if self.balance == "outputs":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -15,7 +15,7 @@ from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 
 __all__ = ["table7", "table8", "table9", "table10"]
 
-FEWER: dict[str, Any] = {"n_maps": 3, "n_init": 20}
+FEWER: dict[str, object] = {"n_maps": 3, "n_init": 20}
 """Maps and starts of emmc-multistart on sets of thousands of rows, where the recipe's defaults take too long."""
 
 GRID_LARGE = (12.0, 50.0, 150.0)
@@ -123,9 +123,14 @@ def _plain(
         data_set,
         row or f"{data_set.name}: {name}",
         cells or _cells("EMMC" if margin else "k-means"),
-        lambda X, y, seed: judged_fit(X, y, name, seed, **(data_set.margin(X) if margin else {})),
+        lambda X, y, seed: _judged(X, y, name, seed, data_set.margin(X) if margin else {}),
         uses_labels=uses_labels,
     )
+
+
+def _judged(X: np.ndarray, y: np.ndarray, name: str, seed: int, parameters: Mapping[str, Any]) -> Values:
+    """`judged_fit` with the parameters in a mapping."""
+    return judged_fit(X, y, name, seed, **parameters)
 
 
 def _multistart(plan: Plan, data_set: EmmcDataSet, row: str) -> Job:
@@ -138,7 +143,7 @@ def _multistart(plan: Plan, data_set: EmmcDataSet, row: str) -> Job:
         data_set,
         row,
         (*_cells("EMMC"), Cell("agreement of maps (%)", "agreement")),
-        lambda X, y, seed: judged_fit(X, y, "emmc-multistart", seed, **data_set.margin(X), **changes),
+        lambda X, y, seed: _judged(X, y, "emmc-multistart", seed, {**data_set.margin(X), **changes}),
         note=note,
     )
 
@@ -153,7 +158,7 @@ def _chosen_by_labels(plan: Plan, data_set: EmmcDataSet, row: str, grid: Sequenc
         def at(df: float) -> list[Values]:
             runs = []
             for seed in seeds:
-                runs.append(judged_fit(X, y, "emmc", seed, **data_set.margin(X, solver__df=df)))
+                runs.append(_judged(X, y, "emmc", seed, data_set.margin(X, solver__df=df)))
                 step(f"{row}, df = {df:g}, seed {seed}")
             return runs
 

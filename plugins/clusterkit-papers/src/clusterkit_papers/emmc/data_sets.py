@@ -58,7 +58,7 @@ class EmmcDataSet:
         dataset = load(self.dataset)
         return SCALINGS[self.scale](dataset.data), dataset.target
 
-    def margin(self, X: np.ndarray, **changes: Any) -> dict[str, Any]:
+    def margin(self, X: np.ndarray, **changes: object) -> dict[str, object]:
         """Parameters of an EMMC recipe on the samples X: number of nodes, slack and scaling, with `changes`."""
         parameters: dict[str, Any] = {
             "featuremap__n_hidden": len(X) if self.n_hidden is None else self.n_hidden,

@@ -58,7 +58,7 @@ def _job(
 
     def run(step: Step) -> Measurements:
         X, y = data_set.load()
-        margin = data_set.margin(X, featuremap__n_hidden=L, **changes)
+        margin: dict[str, Any] = data_set.margin(X, featuremap__n_hidden=L, **changes)
 
         def at(df: float | None) -> list[Values]:
             runs = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,6 +14,9 @@ from clusterkit.core.stages import Task
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["PARTITIONERS", "MinMaxFits", "draw", "figures"]
 
@@ -221,7 +224,7 @@ def _words(ks: Sequence[int]) -> str:
     return f"K = {ks[0]}..{ks[-1]}" if whole else f"K = {', '.join(map(str, ks))}"
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None, name: str = "Banana") -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None, name: str = "Banana") -> Figure:
     """The curves of one problem; needs the extra ``plots``.
 
     Parameters

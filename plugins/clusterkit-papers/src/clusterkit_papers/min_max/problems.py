@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import attrs
 import numpy as np
@@ -24,6 +24,13 @@ EVERY = tuple(range(1, 21))
 
 FEW = (1, 5, 10, 20)
 """A part of these, for the variants of a problem."""
+
+
+class Machine(TypedDict):
+    """Parameters of a support vector machine."""
+
+    C: float
+    gamma: float
 
 
 @attrs.frozen(eq=False)
@@ -83,7 +90,7 @@ class MinMaxProblem:
     paper_name: str
     dataset: str
     split: Literal["permuted", "first", "realisations"]
-    positive: tuple[Any, ...]
+    positive: tuple[int | str, ...]
     C: float
     gamma: float
     ks: tuple[int, ...] = EVERY
@@ -95,7 +102,7 @@ class MinMaxProblem:
     words: str = ""
 
     @property
-    def machine(self) -> Mapping[str, Any]:
+    def machine(self) -> Machine:
         """Parameters of every support vector machine."""
         return {"C": self.C, "gamma": self.gamma}
 

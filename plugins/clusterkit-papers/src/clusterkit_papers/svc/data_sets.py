@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 import attrs
 import numpy as np
@@ -83,7 +83,22 @@ class SvcDataSet:
         return np.ascontiguousarray(X), y
 
 
-FEW_C: dict[str, Any] = {"sphere_C": (2.0**-5, 1.0), "plane_C": (2.0, 8.0)}
+class CValues(TypedDict):
+    """Values of C that a data set tries, for spheres and for planes."""
+
+    sphere_C: tuple[float, ...]
+    plane_C: tuple[float, ...]
+
+
+class QuickGrid(CValues):
+    """What a quick run changes in every data set."""
+
+    scalings: tuple[Scaling, ...]
+    gammas: tuple[float, ...]
+    fractions: tuple[float, ...]
+
+
+FEW_C: CValues = {"sphere_C": (2.0**-5, 1.0), "plane_C": (2.0, 8.0)}
 """The part of the values of C that is tried on large sets, whose fits take long."""
 
 DATA_SETS = (
@@ -157,7 +172,7 @@ DATA_SETS = (
 SMALL = ("Flame", "Iris")
 """The data sets of a quick run."""
 
-QUICK: dict[str, Any] = {"scalings": ("zscore",), "gammas": GRID[2:], "fractions": (0.5,), **FEW_C}
+QUICK: QuickGrid = {"scalings": ("zscore",), "gammas": GRID[2:], "fractions": (0.5,), **FEW_C}
 """The part of the grid of a quick run."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -13,13 +13,16 @@ from clusterkit_papers.fits import TimedFit, fit_recipe
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.svc.data_sets import GRID
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["SHAPES", "Shape", "draw", "figures"]
 
 DRAW = 1000
 """Added to the seed of the data, because the constants below were chosen on the draws without it."""
 
-LONGER: Mapping[str, Any] = {"solver__C": 8.0, "solver__t_min": 4000}
-QUANTILE: Mapping[str, Any] = {
+LONGER: Mapping[str, object] = {"solver__C": 8.0, "solver__t_min": 4000}
+QUANTILE: Mapping[str, object] = {
     **LONGER,
     "solver__level": "quantile",
     "solver__outlier_fraction": 0.0,
@@ -50,7 +53,7 @@ class Shape:
     name: str
     sample: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
     clusters: int
-    exact: Mapping[str, Any]
+    exact: Mapping[str, object]
     words: str
 
     def draw(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +189,7 @@ def _timed(X: np.ndarray, seed: int, name: str, parameters: Mapping[str, Any]) -
     return fit_recipe(X, name, seed, **parameters)
 
 
-def draw(path: str | None = None, seed: int = 0) -> Any:
+def draw(path: str | None = None, seed: int = 0) -> Figure:
     """Draw the shapes with the clusters that each method finds; needs matplotlib, the extra ``plots`` of clusterkit.
 
     Parameters

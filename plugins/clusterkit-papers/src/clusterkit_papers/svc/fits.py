@@ -64,11 +64,11 @@ class GridPoint:
     """
 
     scaling: Scaling
-    parameters: tuple[tuple[str, Any], ...]
+    parameters: tuple[tuple[str, object], ...]
     text: str
 
     @classmethod
-    def of(cls, scaling: Scaling, words: str, parameters: Mapping[str, Any]) -> GridPoint:
+    def of(cls, scaling: Scaling, words: str, parameters: Mapping[str, object]) -> GridPoint:
         """The point described by `words`, to which the scaling is added."""
         return cls(scaling, tuple(parameters.items()), f"{SCALING_WORDS[scaling]}, {words}")
 
@@ -222,7 +222,7 @@ def grid_words(data_set: SvcDataSet, method: SvcMethod) -> str:
             return f"{whole}, p from {p}, ε = {radius}, no outliers in training"
 
 
-def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: Any) -> SvcFit:
+def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> SvcFit:
     """Fit a recipe as its estimator does, measuring the domain and the labels separately.
 
     Empty domains (C < 1) are a part of the paper's grid; the row shows what came of them, without a warning.
