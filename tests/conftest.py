@@ -1,4 +1,4 @@
-"""Shared test setting: pictures without a screen, a registry that forgets."""
+"""Shared test setting: pictures without a screen, a registry that forgets, settings of hypothesis for one test."""
 
 from __future__ import annotations
 
@@ -15,3 +15,18 @@ def fresh_registry():
 
     yield
     registry.forget()
+
+
+@pytest.fixture
+def change_settings():
+    """A function that changes settings of hypothesis until the test ends."""
+    from hypothesis import settings
+
+    settings.register_profile("before-the-test", parent=settings.default)
+
+    def change(**changes):
+        settings.register_profile("of-the-test", parent=settings.default, **changes)
+        settings.load_profile("of-the-test")
+
+    yield change
+    settings.load_profile("before-the-test")

@@ -182,7 +182,8 @@ def _lengths(rows: Array, edges: Indices) -> Array:
 def _matrix(rows: Array, edges: Indices) -> Any:
     from scipy.sparse import coo_array
 
-    return coo_array((_lengths(rows, edges), edges.T), shape=(len(rows), len(rows))).tocsr()
+    ends = edges.T.astype(np.int32)  # the searches of graphs of SciPy 1.15 refuse wider ones
+    return coo_array((_lengths(rows, edges), ends), shape=(len(rows), len(rows))).tocsr()
 
 
 def _forest(rows: Array, edges: Indices) -> Indices:

@@ -91,7 +91,8 @@ def parametrize_with_laws(
 
     Returns
     -------
-    A decorator for a test function with one argument ``law``, which it calls.
+    A decorator for a test function with one argument ``law``, which it calls. Cases with drawn examples have the marker
+    ``hypothesis``, as tests have that hypothesis drives: ``pytest -m hypothesis`` runs those that more examples help.
 
     Raises
     ------
@@ -121,7 +122,11 @@ def parametrize_with_laws(
             for p in registry.plugins()
         )
         raise UnknownName(f"no registered stage has {described}. Installed plugins: {seen or 'none'}.")
-    cases = [pytest.param(case, id=case.label) for entry in entries for case in _cases(entry, share)]
+    cases = [
+        pytest.param(case, id=case.label, marks=[pytest.mark.hypothesis] if case.draws else [])
+        for entry in entries
+        for case in _cases(entry, share)
+    ]
     return pytest.mark.parametrize("law", cases)
 
 
@@ -135,10 +140,13 @@ class LawCase:
     label : str
         What pytest shows.
     run : callable
+    draws : bool, default False
+        Whether it is checked on drawn examples.
     """
 
     label: str
     run: Callable[[], None]
+    draws: bool = False
 
     def __call__(self) -> None:
         """Check it."""
@@ -157,7 +165,8 @@ def _cases(entry: Entry, share: float) -> Iterator[LawCase]:
     for suffix, stage in variants(default):
         for law in _applicable(stage):
             if not suffix or law not in CONTRACT:  # the contract is about the class
-                yield LawCase(f"{where}{suffix}-{law.name}", functools.partial(_check, law, stage, share))
+                run = functools.partial(_check, law, stage, share)
+                yield LawCase(f"{where}{suffix}-{law.name}", run, bool(law.sources))
 
 
 def _fail(problem: Exception) -> None:

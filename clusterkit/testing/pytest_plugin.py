@@ -4,17 +4,25 @@ The profile is chosen by ``pytest --hypothesis-profile=NAME`` or by the environm
 
 - ``fast``, the default, for every change: 25 examples a law, the same in every run;
 - ``few``, for compiled functions that run as plain Python: 4 examples;
-- ``deep``, for a release: 1,000 examples, new ones in every run.
+- ``deep``, for a release: 200 examples, new ones in every run;
+- ``thousand``, for functions that must be exact and are fast: 1,000 examples, new ones in every run.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from hypothesis import settings
+
 __all__ = ["no_external_plugins"]
+
+DEEP = 200
+"""Examples of the profile ``deep``: most laws cost a fit for each, and all of them together should take an hour."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,16 +34,24 @@ def pytest_configure(config: pytest.Config) -> None:
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     settings.register_profile("fast", deadline=None, max_examples=25, derandomize=True, suppress_health_check=slow)
     settings.register_profile("few", deadline=None, max_examples=4, derandomize=True, suppress_health_check=slow)
-    settings.register_profile("deep", deadline=None, max_examples=1000, suppress_health_check=slow)
+    settings.register_profile("deep", deadline=None, max_examples=DEEP, suppress_health_check=slow)
+    settings.register_profile("thousand", deadline=None, max_examples=1000, suppress_health_check=slow)
     profile = config.getoption("--hypothesis-profile", default=None)
     settings.load_profile(profile or os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 def deep() -> bool:
-    """Whether the deep profile runs."""
+    """Whether the profile asks for as many examples as ``deep``, or more."""
     from hypothesis import settings
 
-    return settings.get_current_profile_name() == "deep"
+    return settings.default is not None and settings.default.max_examples >= DEEP
+
+
+def share_of_examples(share: float) -> settings:
+    """Settings with a share of the examples that the profile asks for, at least one: where an example costs much."""
+    from hypothesis import settings
+
+    return settings(max_examples=max(1, round(share * settings().max_examples)))
 
 
 @pytest.fixture

@@ -7,19 +7,15 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import Phase
 
 from clusterkit.core.stages import Consensus
 from clusterkit.testing import laws_of
 
 
 @pytest.fixture(autouse=True)
-def without_shrinking():
-    usual = settings.get_current_profile_name()
-    settings.register_profile("found", parent=settings(), phases=[Phase.generate])
-    settings.load_profile("found")
-    yield
-    settings.load_profile(usual)
+def without_shrinking(change_settings):
+    change_settings(phases=[Phase.generate])
 
 
 def broken_by(stage) -> set[str]:

@@ -49,15 +49,9 @@ def _blocks(path: Path):
 
 
 @pytest.fixture
-def few_examples():
+def few_examples(change_settings):
     """Pages show the conformance kit; its thoroughness is tested elsewhere."""
-    from hypothesis import settings
-
-    settings.register_profile("before-documents", parent=settings.default)
-    settings.register_profile("documents", max_examples=5, deadline=None, database=None)
-    settings.load_profile("documents")
-    yield
-    settings.load_profile("before-documents")
+    change_settings(max_examples=5, deadline=None, database=None)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)

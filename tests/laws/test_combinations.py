@@ -45,6 +45,7 @@ def _one_for_each_reason(compositions: list[Composition]) -> list[Composition]:
 
 # the samples are made for every stage at once, and so are no counts
 pytestmark = [
+    pytest.mark.deep,
     pytest.mark.filterwarnings("ignore:featuremap 'log_tfidf' is for counts"),
     # its criterion admits that, and twenty rows invite it
     pytest.mark.filterwarnings("ignore:solver 'cpm3c'. . of . clusters have no sample"),

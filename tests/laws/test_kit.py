@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import Phase
 from laws.broken_drivers import Forgetful, Misreporting, Mute, Overconfident, Shifting, Shortening, Unrepeatable
 from laws.broken_solvers import Silent, solver
 from laws.broken_stages import (
@@ -54,13 +54,9 @@ def is_broken(check) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def without_shrinking():
+def without_shrinking(change_settings):
     """That a law is broken is enough here; the smallest example is not looked for."""
-    usual = settings.get_current_profile_name()
-    settings.register_profile("without-shrinking", parent=settings(), phases=[Phase.generate])
-    settings.load_profile("without-shrinking")
-    yield
-    settings.load_profile(usual)
+    change_settings(phases=[Phase.generate])
 
 
 BROKEN = [
@@ -212,6 +208,11 @@ class TestParametrisation:
     def test_ids_read_kind_name_law(self):
         mark = parametrize_with_laws(kind="solver", names=["ridge"])
         assert "solver-ridge-same_seed_same_outcome" in [param.id for param in mark.args[1]]
+
+    def test_cases_with_drawn_examples_are_marked(self):
+        marks = {case.id: [mark.name for mark in case.marks] for case in parametrize_with_laws(names=["ridge"]).args[1]}
+        assert marks["solver-ridge-same_seed_same_outcome"] == ["hypothesis"]
+        assert marks["solver-ridge-imports_nothing_heavy"] == []
 
     def test_a_distribution_without_stages_is_an_error(self):
         with pytest.raises(UnknownName, match="no registered stage has distribution='not-there'"):

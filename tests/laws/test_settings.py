@@ -54,6 +54,7 @@ def _name(stage) -> str:
     return f"{stage.name}-{'-'.join(f'{key}={value}' for key, value in changed.items())}"
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("stage", SETTINGS, ids=_name)
 def test_setting_keeps_the_laws(stage):
     for name, check in laws_of(stage):

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("cvxpy", reason="the solvers of clusterkit-sdp need cvxpy")
@@ -31,10 +31,11 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.testing.pytest_plugin import share_of_examples
 
 RNG = np.random.default_rng(0)
 """Passed where a generator is required; nothing is random."""
-few = settings(max_examples=5, deadline=None)
+few = share_of_examples(0.2)
 
 
 def gaussian(X, fraction=0.3):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import cpmmc as oracle
 from oracles.maps import mapped
@@ -22,6 +22,7 @@ from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
+from clusterkit.testing.pytest_plugin import share_of_examples
 
 
 def dense(X):
@@ -87,7 +88,6 @@ def test_outputs_are_balanced_and_the_objective_falls_between_cuts(data, interce
 
 
 @given(data=problem(), seed=st.integers(0, 99))
-@settings(max_examples=25)
 def test_the_vectors_follow_the_winners(data, seed):
     """Cuts updated by differences equal cuts built anew."""
     X, labels, k, _ = data
@@ -129,7 +129,7 @@ def test_two_clusters_are_cpmmc_with_twice_the_trade_off(data, C):
 
 
 @given(seed=st.integers(0, 2**16))
-@settings(max_examples=15)
+@share_of_examples(0.6)
 def test_renumbering_renumbers(seed):
     rng = np.random.default_rng(seed)
     X, y = make_blobs(60, centers=3, cluster_std=2.0, random_state=seed % 7)

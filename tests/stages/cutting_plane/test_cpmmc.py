@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import cpmmc as oracle
 from oracles.maps import mapped
@@ -62,7 +62,6 @@ def program(draw):
 
 
 @given(data=program(), half_width=st.sampled_from([0.0, 0.03, 1.0]))
-@settings(max_examples=25)
 def test_the_dual_program_equals_the_primal_one(data, half_width):
     Z, shares, means, C, _ = data
     gram = np.einsum("plq,rlq->pr", Z, Z)
@@ -82,7 +81,6 @@ def test_the_dual_program_equals_the_primal_one(data, half_width):
 
 
 @given(data=program(), half_width=st.sampled_from([0.03, 1.0]))
-@settings(max_examples=25)
 def test_the_dual_program_equals_the_primal_one_without_a_bias(data, half_width):
     Z, shares, means, C, rng = data
     Z = Z - Z.mean(axis=2, keepdims=True) if Z.shape[2] > 1 else Z

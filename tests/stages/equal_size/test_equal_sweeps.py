@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import equal as oracle
 
 from clusterkit.numerics.equal_size import drift_jit, sweep_jit
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.numerics.equal_size.tiles import TiledLoop
+from clusterkit.testing.pytest_plugin import share_of_examples
 
 TURNS = 1000
 
@@ -70,7 +71,7 @@ def test_whole_numbers_with_ties(n, d, m, levels, seed):
     check(X, m, seed % 1000, 40, ties=True)
 
 
-@settings(max_examples=4)
+@share_of_examples(0.16)
 @given(d=st.integers(4, 20), m=st.integers(3, 20), whole=st.booleans(), seed=st.integers(0, 2**32 - 1))
 def test_a_thousand_iterations(d, m, whole, seed):
     rng = np.random.default_rng(seed)

@@ -222,6 +222,7 @@ def test_every_graph_refines_the_complete_one(contour, k):
     assert everything.tolist() == whole.tolist()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("stage", [Proximity(graph="knn", n_neighbors=2), Proximity(graph="delaunay")], ids=repr)
 def test_settings_keep_the_laws(stage):
     for name, check in laws_of(stage):

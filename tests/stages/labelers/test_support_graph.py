@@ -98,6 +98,7 @@ def test_with_all_samples_as_supports_it_is_the_complete_graph(contour):
     assert label(SupportGraph(), region, X).labels.tolist() == whole.tolist()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(
     "stage", [SupportGraph(attach=False), SupportGraph(outliers="nearest", n_segment_points=3)], ids=repr
 )

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import gmmc as oracle
 from sklearn.datasets import make_blobs
@@ -20,6 +20,7 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.max_cut._interior_point import interior_point
 from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
+from clusterkit.testing.pytest_plugin import share_of_examples
 
 METHODS = ["interior", "descent"]
 
@@ -43,7 +44,7 @@ problems = st.builds(
 weights = st.tuples(st.sampled_from([0.02, 0.1, 1.0]), st.sampled_from([0.01, 1.0, 30.0]))
 
 
-@settings(max_examples=settings().max_examples // 4)
+@share_of_examples(1 / 4)
 @given(space=problems, weight=weights, cap=st.sampled_from([None, 0.05, 1.0]))
 def test_value_and_labels_of_the_cone_program(space, weight, cap):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
@@ -61,7 +62,7 @@ def test_value_and_labels_of_the_cone_program(space, weight, cap):
 
 
 @pytest.mark.filterwarnings("ignore:solver 'gmmc'. max_iter")
-@settings(max_examples=settings().max_examples // 4)
+@share_of_examples(1 / 4)
 @given(space=problems)
 def test_descent_goes_to_the_value_of_the_cone_program(space):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
@@ -74,7 +75,7 @@ def test_descent_goes_to_the_value_of_the_cone_program(space):
         assert facts["value"] == pytest.approx(value, rel=1.01e-4)
 
 
-@settings(max_examples=settings().max_examples // 8)
+@share_of_examples(1 / 8)
 @given(space=problems, weight=weights)
 def test_value_of_the_program_with_the_offset(space, weight):
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
