@@ -6,19 +6,31 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from clusterkit import __version__
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.cli.tables import OpenedTable
 
-__all__ = ["load", "matched", "save"]
+__all__ = ["check", "load", "matched", "save"]
+
+ENDINGS = ("", ".joblib", ".model", ".pkl")
+"""Endings that a model file may have."""
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
 """Keys of the dict in a model file."""
 
 
+def check(path: str | None) -> None:
+    """Raise `BadInput` before the fit if the ending of the file is none of a model."""
+    if path == outputs.STDOUT:
+        raise BadInput("--save needs a file; standard output (-) takes labels only")
+    outputs.check_ending(path, ENDINGS, "a model")
+
+
 def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
-    """Write a model file: the fitted pipeline with the columns of `table`."""
+    """Write a model file, whole or not at all: the fitted pipeline with the columns of `table`."""
     import joblib
 
     content = {
@@ -28,7 +40,8 @@ def save(path: str, pipeline: Any, table: Any, recipe: str) -> None:
         "recipe": recipe,
         "clusterkit": __version__,
     }
-    joblib.dump(content, path)
+    with replacing(path) as part:
+        joblib.dump(content, part)
 
 
 def load(path: str) -> dict[str, Any]:

@@ -28,7 +28,5 @@ def test_a_promise_is_held_by_tests_that_exist(promise, tests):
         file, *names = address.split("::")
         scope: list[ast.stmt] = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
         for name in names:
-            [node] = [
-                each for each in scope if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == name
-            ]
+            [node] = [each for each in scope if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == name]
             scope = node.body
