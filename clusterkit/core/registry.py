@@ -161,6 +161,15 @@ class Registry:
             self._builtins = types.MappingProxyType({(entry.kind, entry.name): entry for entry in entries})
         return self._builtins
 
+    def provider(self, stage: type[stages.Stage]) -> str:
+        """The distribution that a stage class is from; nothing is imported to learn it."""
+        place = f"{stage.__module__}:{stage.__qualname__}"
+        scanned = () if self._scanned is None else [e for each in self._scanned.entries.values() for e in each]
+        for entry in (*self._session.values(), *self.builtins().values(), *scanned):
+            if entry.target is stage or entry.target == place:
+                return entry.distribution
+        return BUILTIN if stage.__module__.startswith("clusterkit.") else f"module {stage.__module__}"
+
     def names(self, kind: str) -> list[str]:
         """All names of a kind, built-in, registered and installed."""
         everywhere = (*self.builtins(), *self._session, *self._scan().entries)
