@@ -82,19 +82,18 @@ def compositions() -> Iterator[Composition]:
 
 
 @overload
-def register(thing: T, *, name: str | None = None, replace: bool = False) -> T: ...
+def register(thing: T, *, replace: bool = False) -> T: ...
 @overload
-def register(thing: None = None, *, name: str | None = None, replace: bool = False) -> Callable[[T], T]: ...
+def register(thing: None = None, *, replace: bool = False) -> Callable[[T], T]: ...
 
 
-def register(thing: T | None = None, *, name: str | None = None, replace: bool = False) -> T | Callable[[T], T]:
+def register(thing: T | None = None, *, replace: bool = False) -> T | Callable[[T], T]:
     """Make a stage class, a `Recipe` or a plugin module known to this session; also a decorator.
 
     Parameters
     ----------
     thing : stage class, Recipe or module
-    name : str, optional
-        Another name than its own.
+        A stage or recipe is known by its own `name`.
     replace : bool, default False
         Whether it may take the place of one with the same name.
 
@@ -103,5 +102,5 @@ def register(thing: T | None = None, *, name: str | None = None, replace: bool =
     The thing.
     """
     if thing is None:
-        return lambda each: registry.register(each, name=name, replace=replace)
-    return registry.register(thing, name=name, replace=replace)
+        return lambda each: registry.register(each, replace=replace)
+    return registry.register(thing, replace=replace)

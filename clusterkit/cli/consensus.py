@@ -9,6 +9,7 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["consensus"]
@@ -74,6 +75,7 @@ def consensus(
     from clusterkit.consensus import combine
     from clusterkit.core.registry import registry
 
+    outputs.check({"-o": path}, files)
     output.check(path)
     try:
         stage = registry.get("consensus", method)().with_parameters(**parsed(settings))

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console
-from clusterkit.cli import labels as output
+from clusterkit.cli import console, outputs
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.picture import FORMATS
+from clusterkit.core.whole_files import replacing
 
 __all__ = ["demo"]
 
@@ -36,7 +36,7 @@ def demo(path: str, seed: int) -> None:
     """
     if not path.lower().endswith(FORMATS):
         raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
-    output.check(path)
+    outputs.check({"-o": path})
     import numpy as np
     from sklearn.datasets import make_moons
 
@@ -77,7 +77,8 @@ def demo(path: str, seed: int) -> None:
     else:
         from clusterkit.plots.demo import draw
 
-        draw(path, moons, svc["model"], images, emmc["model"], digits, notes)
+        with replacing(path) as part:
+            draw(str(part), moons, svc["model"], images, emmc["model"], digits, notes)
         console.text(f"Picture: {path}")
     console.text("Next: clusterkit fit YOUR.csv -k 3 -o labels.csv, or clusterkit recipes")
 

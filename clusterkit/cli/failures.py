@@ -78,7 +78,8 @@ def _explained(error: BaseException, debug: bool) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return UNEXPECTED, f"not enough memory: {error}"
     hint = "" if debug else " (--debug shows where)"
-    return UNEXPECTED, f"unexpected {type(error).__name__}: {error}{hint}"
+    notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
+    return UNEXPECTED, f"unexpected {type(error).__name__}: {error}{notes}{hint}"
 
 
 def _is_message(error: BaseException) -> bool:

@@ -9,6 +9,7 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.settings import estimator
@@ -34,10 +35,14 @@ Examples:
     "-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters; leave out if the recipe finds it."
 )
 @click.option(
-    "-o", "--output", "path", metavar="FILE", help="File for the labels: .csv .tsv (.gz) .npy; - is standard output."
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    help="File for the labels: .csv .tsv .txt (.gz) .npy; - is standard output.",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`.")
+@click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .joblib.")
 @click.option(
     "--plot",
     "picture",
@@ -74,9 +79,10 @@ def fit(
     from clusterkit.cli.interrupt import watching
     from clusterkit.estimators.bars import shown
 
+    outputs.check({"-o": path, "--save": save, "--plot": picture}, [data])
     output.check(path, with_data=with_data)
-    output.check(save)
-    plot.check(picture, (path, save))
+    models.check(save)
+    plot.check(picture)
     model = estimator(name, clusters, seed, settings)
     opened, classes = table_options.open(data)
     table = source.read(opened, table_options.chosen(opened), keep_rows=with_data)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.outputs import STDOUT, text_table, write_table
+from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
@@ -18,28 +14,24 @@ if TYPE_CHECKING:
 
 __all__ = ["STDOUT", "check", "write"]
 
-STDOUT = "-"
-"""The path that stands for standard output."""
-
 
 def check(path: str | None, *, with_data: bool = False) -> None:
-    """Raise `BadInput` before the fit for a path that could not be written after it."""
+    """Raise `BadInput` before the fit if the ending of the file is none of labels."""
     if path is None:
         if with_data:
             raise BadInput("--with-data needs -o FILE, or -o - for standard output")
         return
     if path == STDOUT:
         return
-    if with_data and path.lower().endswith(".npy"):
-        raise BadInput(f"{path}: --with-data writes text, so the file cannot be .npy")
-    if Path(path).is_dir():
-        raise BadInput(f"{path} cannot be written: it is a folder")
-    if not Path(path).resolve().parent.is_dir():
-        raise BadInput(f"{path} cannot be written: there is no such folder")
+    if path.lower().endswith(".npy"):
+        if with_data:
+            raise BadInput(f"{path}: --with-data writes text, so the file cannot be .npy")
+    elif text_table(path) is None:
+        raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), or .npy")
 
 
 def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
-    """Write one label per row under the header ``label``.
+    """Write one label per row under the header ``label``, the whole file or none.
 
     Parameters
     ----------
@@ -53,19 +45,11 @@ def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
     if path.lower().endswith(".npy"):
         import numpy as np
 
-        np.save(path, labels, allow_pickle=False)
+        with replacing(path) as part, part.open("wb") as file:
+            np.save(file, labels, allow_pickle=False)
         return
-    endings = {suffix.lower() for suffix in Path(path).suffixes}
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter="\t" if ".tsv" in endings else ",", lineterminator="\n")
     head, rows = ([], [[]] * len(labels)) if table is None else (list(table.row_names), table.rows)
     name = "label"
     while name in head:  # the data may be the output of this command
         name += "_"
-    writer.writerow([*head, name])
-    writer.writerows([*row, label] for row, label in zip(rows, labels.tolist(), strict=True))
-    if path == STDOUT:
-        click.echo(buffer.getvalue(), nl=False)
-        return
-    content = buffer.getvalue().encode()
-    Path(path).write_bytes(gzip.compress(content) if ".gz" in endings else content)
+    write_table(path, [[*head, name], *([*row, label] for row, label in zip(rows, labels.tolist(), strict=True))])

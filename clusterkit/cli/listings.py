@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -13,6 +13,7 @@ from clusterkit.cli import console
 
 if TYPE_CHECKING:
     from clusterkit.core.registry import Plugin
+    from clusterkit.core.stages import Stage
 
 __all__ = ["plugins", "recipes", "stages"]
 
@@ -29,20 +30,15 @@ def stages(kind: str | None, as_json: bool) -> None:
     KIND is featuremap, solver, labeler, balancer, partitioner (for the slot init), consensus, tuner or driver.
     Without KIND, stages of all kinds are listed.
     """
-    import clusterkit
-    from clusterkit.core.registry import registry
+    from clusterkit.core.errors import UnknownName, nearest_names
+    from clusterkit.core.registry import ABSTRACT_NAMES, registry
 
-    by_kind = clusterkit.stages() if kind is None else {kind: clusterkit.stages(kind)}
-    rows: list[dict[str, Any]] = [
-        {
-            "kind": stage_kind,
-            "name": name,
-            "summary": _first_line(stage),
-            "parameters": {p: getattr(stage(), p) for p in stage().parameters()},
-            "provided_by": getattr(registry.find(stage_kind, name), "distribution", ""),
-        }
-        for stage_kind, stages in by_kind.items()
-        for name, stage in sorted(stages.items())
+    if kind is not None and kind not in ABSTRACT_NAMES:
+        raise UnknownName(f"no kind of stage named {kind!r}. {nearest_names(kind, ABSTRACT_NAMES)}")
+    rows = [
+        _stage(entry.kind, entry.name, entry.distribution)
+        for each in (ABSTRACT_NAMES if kind is None else [kind])
+        for entry in registry.entries(each)
     ]
     if as_json:
         console.as_json(rows)
@@ -78,7 +74,10 @@ def recipes(name: str | None, as_json: bool) -> None:
         return
     console.table(
         ["recipe", "clusters", "what it is", "use it for"],
-        [[recipe.name, recipe.clusters, recipe.title, recipe.use_when] for recipe in by_name.values()],
+        [
+            *([recipe.name, recipe.clusters, recipe.title, recipe.use_when] for recipe in by_name.values()),
+            *_broken_recipes(),
+        ],
     )
     console.text("Details and citation: clusterkit recipes NAME", dim=True)
     _mention_broken()
@@ -206,6 +205,38 @@ def _described(recipe: Any) -> dict[str, Any]:
         "citation": recipe.citation,
         "changes": dict(recipe.parameters),
     }
+
+
+def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:
+    """All about a stage; one that cannot be imported or made has its line too, with the problem in it."""
+    from clusterkit.core.errors import BrokenPlugin
+    from clusterkit.core.registry import registry
+
+    described = {"kind": kind, "name": name, "summary": "", "parameters": {}, "provided_by": distribution}
+    try:
+        stage = cast("type[Stage]", registry.get(kind, name))
+        specimen = stage()
+        parameters = {p: getattr(specimen, p) for p in specimen.parameters()}
+    except BrokenPlugin as error:
+        return described | {"summary": f"not usable: {error}", "problem": str(error)}
+    except (Exception, SystemExit) as error:  # whatever a stage raises, the others are listed
+        problem = f"{type(error).__name__}: {error}"
+        return described | {"summary": f"not usable: {problem}", "problem": problem}
+    return described | {"summary": _first_line(stage), "parameters": parameters, "problem": None}
+
+
+def _broken_recipes() -> list[list[str]]:
+    """A line for each recipe that cannot be loaded."""
+    from clusterkit.core.errors import BrokenPlugin
+    from clusterkit.core.registry import registry
+
+    lines = []
+    for name in registry.names("recipe"):
+        try:
+            registry.get("recipe", name)
+        except BrokenPlugin as error:
+            lines.append([name, "", f"not usable: {error}", ""])
+    return lines
 
 
 def _first_line(stage: type) -> str:

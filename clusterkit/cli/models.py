@@ -6,21 +6,33 @@ import warnings
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from clusterkit import __version__
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.cli.tables import NumericTable, OpenedTable
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["ModelFile", "load", "matched", "save"]
+__all__ = ["ModelFile", "check", "load", "matched", "save"]
+
+ENDINGS = ("", ".joblib", ".model", ".pkl")
+"""Endings that a model file may have."""
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
 """Keys of the dict in a model file."""
 
 
+def check(path: str | None) -> None:
+    """Raise `BadInput` before the fit if the ending of the file is none of a model."""
+    if path == outputs.STDOUT:
+        raise BadInput("--save needs a file; standard output (-) takes labels only")
+    outputs.check_ending(path, ENDINGS, "a model")
+
+
 def save(path: str, pipeline: Pipeline | Driven, table: NumericTable, recipe: str) -> None:
-    """Write a model file: the fitted pipeline with the columns of `table`."""
+    """Write a model file, whole or not at all: the fitted pipeline with the columns of `table`."""
     import joblib
 
     content = {
@@ -30,7 +42,8 @@ def save(path: str, pipeline: Pipeline | Driven, table: NumericTable, recipe: st
         "recipe": recipe,
         "clusterkit": __version__,
     }
-    joblib.dump(content, path)
+    with replacing(path) as part:
+        joblib.dump(content, part)
 
 
 class ModelFile(TypedDict):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clusterkit.cli import labels as output
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from clusterkit.cli.tables import NumericTable
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["FORMATS", "check", "draw"]
+__all__ = ["FORMATS", "check", "draw", "write"]
 
 FORMATS = (".pdf", ".png", ".svg")
 """Endings of picture files: the formats that matplotlib writes without further packages."""
@@ -26,21 +27,12 @@ MOST_COORDINATES = 2
 """Number of coordinates up to which the border of a domain can be drawn."""
 
 
-def check(path: str | None, others: tuple[str | None, ...]) -> None:
-    """Raise `BadInput` before the fit for a picture that could not be drawn or written after it.
-
-    `others` are the files of other options, which the picture must not overwrite.
-    """
+def check(path: str | None) -> None:
+    """Raise `BadInput` before the fit for a picture that could not be drawn after it."""
     if path is None:
         return
     if not path.lower().endswith(FORMATS):
         raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")
-    output.check(path)
-    target = Path(path).resolve()
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise BadInput(f"{path} cannot be written: no permission")
-    if any(other is not None and Path(other).resolve() == target for other in others):
-        raise BadInput(f"{path}: --plot needs a file of its own")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -74,4 +66,10 @@ def draw(path: str, model: Pipeline | Driven, table: NumericTable, data: str, na
     function(model, table.data, ax=ax, names=table.names)
     ax.set_title(f"{Path(data).name}, recipe {name}\n" + ax.get_title(loc="left"), loc="left", fontsize=10.5)
     fit_height(ax)
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    write(path, figure)
+
+
+def write(path: str, figure: Figure) -> None:
+    """Write a figure, the whole file or none; its ending decides the format."""
+    with replacing(path) as part:
+        figure.savefig(part, dpi=DOTS_PER_INCH, format=Path(path).suffix.lower().removeprefix("."))

@@ -6,6 +6,7 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["predict"]
@@ -36,6 +37,7 @@ def predict(
     """
     from clusterkit.cli import console, models, summary
 
+    outputs.check({"-o": path}, [model_file, data])
     output.check(path, with_data=with_data)
     model = models.load(model_file)
     pipeline = model["pipeline"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.settings import estimator, parsed
@@ -86,7 +84,10 @@ Examples:
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="File for the labels of the best candidate, as in `fit`.")
 @click.option(
-    "--table", "scores", metavar="FILE", help="CSV file for the table of all candidates; - is standard output."
+    "--table",
+    "scores",
+    metavar="FILE",
+    help="File for the table of all candidates: .csv .tsv (.gz); - is standard output.",
 )
 @click.option("--plot", "picture", metavar="FILE", help="File for a picture of the scores: .png .pdf .svg.")
 @source.options
@@ -119,13 +120,16 @@ def search(
     """
     from clusterkit.estimators.search import search as run
 
-    for destination in (path, scores, resume):
-        output.check(destination)
+    outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
+    output.check(path)
+    if scores is not None and outputs.text_table(scores) is None:
+        raise BadInput(f"{scores}: the table can be .csv, .tsv, .txt (each also .gz)")
     if output.STDOUT in (path, scores) and (path == scores or resume == output.STDOUT):
         raise BadInput("standard output (-) takes either the labels or the table")
     if resume == output.STDOUT:
         raise BadInput("--resume needs a file")
-    plot.check(picture, (path, scores, resume))
+    outputs.check_ending(resume, ("", ".json", ".jsonl"), "finished candidates")
+    plot.check(picture)
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
         raise BadInput("-k and --grid n_clusters: use one of them")
@@ -141,8 +145,7 @@ def search(
     if path is not None and path != output.STDOUT:
         output.write(path, ranking.best_labels)
     if scores is not None and scores != output.STDOUT:
-        with Path(scores).open("w", newline="", encoding="utf-8") as stream:
-            _write(stream, ranking)
+        outputs.write_table(scores, _cells(ranking))
     if picture is not None:
         _draw(picture, ranking)
     to_stderr = output.STDOUT in (path, scores)
@@ -150,9 +153,7 @@ def search(
     if path == output.STDOUT:
         output.write(path, ranking.best_labels)
     if scores == output.STDOUT:
-        buffer = io.StringIO(newline="")
-        _write(buffer, ranking)
-        click.echo(buffer.getvalue(), nl=False)
+        outputs.write_table(scores, _cells(ranking))
     if ranking.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 
@@ -237,13 +238,11 @@ def _show(ranking: Any, data: str, name: str, seconds: float, *, as_json: bool, 
         console.text(f"and {len(ranked) - MOST_ROWS} more; --table writes all of them", err=err)
 
 
-def _write(file: Any, ranking: Any) -> None:
+def _cells(ranking: Any) -> list[list[Any]]:
+    """The table of all candidates, with its header; a missing score is empty."""
     table = ranking.table
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(table[0])
-    writer.writerows(
-        ["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row.values()] for row in table
-    )
+    rows = [["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row.values()] for row in table]
+    return [list(table[0]), *rows]
 
 
 def _draw(path: str, ranking: Any) -> None:
@@ -254,4 +253,4 @@ def _draw(path: str, ranking: Any) -> None:
 
     figure = Figure(figsize=SIZE, layout="constrained")
     plots.search_curve(ranking, ax=figure.subplots())
-    figure.savefig(path, dpi=plot.DOTS_PER_INCH)
+    plot.write(path, figure)

@@ -15,11 +15,13 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
+from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
 from clusterkit.core.descent import Descending, descend
+from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Task
+from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
 
 __all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
 
@@ -117,7 +119,10 @@ def read(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
     """Labels of an outcome, balanced."""
-    labeling = labeler.label(outcome, space, task, rng)
+    with During(labeler):
+        labeling = labeler.label(outcome, space, task, rng)
+    high = task.n if task.n_clusters is None else task.n_clusters
+    check_labeling(labeler, labeling, task.n, 0 if isinstance(labeler, Codec) else NOISE, high)
     balanced = BalancedLabeling(
         labeling.labels,
         outcome,
@@ -129,7 +134,9 @@ def read(
     )
     if balancer is None or labeling.costs is None:
         return balanced
-    assignment = balancer.assign(labeling.costs, labeling.labels, task)
+    with During(balancer):
+        assignment = balancer.assign(labeling.costs, labeling.labels, task)
+    check_assignment(balancer, assignment, task.n, high)
     predict = labeling.predict
     if assignment.offsets is not None and isinstance(predict, Decoder):
         predict = attrs.evolve(predict, offsets=assignment.offsets)
@@ -150,6 +157,7 @@ def one_turn(
     task: Task,
     rngs: list[Rng],
     targets: Callable[[int], Coded | None] = lambda start: None,
+    solver: Solver | None = None,
 ) -> tuple[list[StartResult], bool]:
     """Run a solver that needs a single iteration once for each random stream.
 
@@ -159,6 +167,8 @@ def one_turn(
         One a start.
     targets : callable
         Index of a start to the coded labels that the solver learns from; None for a solver that learns from none.
+    solver : Solver, optional
+        What `prepared` was made by, for errors.
 
     Returns
     -------
@@ -171,13 +181,13 @@ def one_turn(
     for index, rng in enumerate(rngs):
         try:
             coded = targets(index)
-            outcome = prepared.solve(coded, None, rng)
+            outcome = _solved(prepared, solver, coded, None, space, task, rng)
             balanced = read(outcome, labeler, balancer, space, task, rng)
         except KeyboardInterrupt:
             if not results:
                 raise
             return results, True
-        values = prepared.objective(coded, outcome)
+        values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status
         results.append(
             StartResult(
@@ -209,6 +219,7 @@ def alternate(
     max_iter: int,
     together: bool,
     rng: Rng,
+    solver: Solver | None = None,
 ) -> tuple[list[StartResult], bool]:
     """Run the loop from R labellings.
 
@@ -222,6 +233,8 @@ def alternate(
         Most iterations of each start.
     together : bool
         Whether the solver solves several starts together, as more columns.
+    solver : Solver, optional
+        What `prepared` was made by, for errors.
 
     Returns
     -------
@@ -238,7 +251,7 @@ def alternate(
         for first in range(0, starts, chunk):
             active = [_Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
             begun += active
-            _run(active, prepared, codec, balancer, space, task, max_iter, rng)
+            _run(active, prepared, codec, balancer, space, task, max_iter, rng, solver)
     except KeyboardInterrupt:
         interrupted = True
         for start in begun:
@@ -258,6 +271,7 @@ def _run(
     task: Task,
     max_iter: int,
     rng: Rng,
+    solver: Solver | None,
 ) -> None:
     previous: Outcome | None = None
     quick = balancer is None and codec.largest and len(active) == 1
@@ -270,8 +284,8 @@ def _run(
             previous = None if made else previous
         turn += 1
         coded = codec.encode(np.stack([start.labels for start in active]), task.k)
-        outcome = prepared.solve(coded, previous, rng)
-        objective = prepared.objective(coded, outcome)
+        outcome = _solved(prepared, solver, coded, previous, space, task, rng)
+        objective = _objective(prepared, solver, coded, outcome, len(active))
         for position, start in enumerate(active):
             value = math.nan if objective is None else float(objective[position])
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
@@ -288,6 +302,33 @@ def _run(
         active = [active[position] for position in going]
     for start in active:
         start.finish(False, f"max_iter = {max_iter} reached")
+
+
+def _solved(
+    prepared: Prepared,
+    solver: Solver | None,
+    coded: Coded | None,
+    previous: Outcome | None,
+    space: Space,
+    task: Task,
+    rng: Rng,
+) -> Outcome:
+    """The outcome of one turn, checked."""
+    with During(solver):
+        outcome = prepared.solve(coded, previous, rng)
+    path = None if solver is None else solver.path(type(space))
+    check_outcome(solver, outcome, Outcome if path is None else path.gives, task.n, coded)
+    return outcome
+
+
+def _objective(
+    prepared: Prepared, solver: Solver | None, coded: Coded | None, outcome: Outcome, starts: int
+) -> Array | None:
+    """The objective of each start, checked; None if the solver has none."""
+    with During(solver):
+        values = prepared.objective(coded, outcome)
+    check_objective(solver, values, starts)
+    return values
 
 
 def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int) -> tuple[int, bool]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BrokenPlugin",
+    "BrokenStage",
     "ClusterkitWarning",
     "IncompatibleStages",
     "Infeasible",
@@ -45,6 +46,10 @@ class Infeasible(ValueError):
 
 class BrokenPlugin(ValueError):
     """A third-party plugin cannot be used: it fails to import, is too new, or answers wrongly."""
+
+
+class BrokenStage(BrokenPlugin):
+    """A stage returned what its contract forbids, for example features that are not finite; names the distribution."""
 
 
 class NeedsMemory(ValueError, MemoryError):

@@ -86,26 +86,49 @@ class PluginHooks:
 
     manager: pluggy.PluginManager = attrs.field(factory=lambda: _manager())
 
-    def add(self, module: ModuleType, distribution: str) -> list[Entry]:
+    def add(
+        self, module: ModuleType, distribution: str, accept: Callable[[list[Entry]], None] = lambda entries: None
+    ) -> list[Entry]:
         """Take a plugin module into use; returns what it provides.
+
+        A module of the same name, from a notebook cell that ran before, makes room for it.
+
+        Parameters
+        ----------
+        module : module
+        distribution : str
+        accept : callable, optional
+            Told what the module provides; raises to refuse it.
 
         Raises
         ------
         BrokenPlugin
             If it speaks another version of the interface, has a hook that does not exist, or answers no mapping.
         Exception
-            Whatever a hook of the module raises. A module that fails is not used at all.
+            Whatever a hook of the module or `accept` raises. Nothing is changed then: neither a hook nor a listener of
+            the module is called again.
         """
         _check_version(module)
         name = f"{distribution}:{getattr(module, '__name__', id(module))}"
-        if not self.manager.is_registered(module):
-            self.manager.register(module, name=name)
+        before = module if self.manager.is_registered(module) else self.manager.get_plugin(name)
+        self._swap(before, module, name)
         try:
             self.manager.check_pending()
-            return list(self._entries(module, distribution))
+            entries = list(self._entries(module, distribution))
+            accept(entries)
         except BaseException:
-            self.manager.unregister(module)
+            self._swap(module, before, name)
             raise
+        return entries
+
+    def _swap(self, old: object, new: object, name: str) -> None:
+        """Use one module in the place of another; None stands for none."""
+        if old is new:
+            return
+        if old is not None:
+            self.manager.unregister(old)
+        if new is not None:
+            self.manager.register(new, name=name)
 
     def listeners(self) -> list[tuple[str, Callable[..., object]]]:
         """Name and caller of each plugin that wants the report of every iteration."""
@@ -173,4 +196,7 @@ def _allowed() -> set[str] | None:
 
 
 def _origin(point: metadata.EntryPoint) -> tuple[str, str]:
-    return (point.dist.name, point.dist.version) if point.dist is not None else (point.value, "unknown")
+    """Name and version of the distribution that an entry point is from, as far as its metadata have them."""
+    if point.dist is None:
+        return point.value, "unknown"
+    return str(point.dist.name or point.value), str(point.dist.version or "unknown")

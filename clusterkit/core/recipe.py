@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import attrs
 
 __all__ = ["Recipe"]
+
+
+def _read_only(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """A copy that nobody can change: a recipe handed out is the one in the registry."""
+    return MappingProxyType(copy.deepcopy(dict(parameters)))
 
 
 @attrs.frozen
@@ -25,7 +32,7 @@ class Recipe:
     parameters : mapping
         What differs from the defaults of `clusterkit.Pipeline` and of the driver: whole slots (``"solver": "ridge"``),
         parameters of stages (``"solver__C": 1.0``), and parameters of the driver by their plain names
-        (``"n_maps": 5``).
+        (``"n_maps": 5``). Copied, and read-only from then on.
     driver : str, default "single"
         Name of a registered driver (``clusterkit.stages("driver")``).
     clusters : {"given", "two", "found"}
@@ -37,7 +44,12 @@ class Recipe:
     name: str
     title: str
     citation: str
-    parameters: Mapping[str, object] = attrs.field(factory=dict)
+    parameters: Mapping[str, object] = attrs.field(factory=dict, converter=_read_only)
     driver: str = "single"
     clusters: Literal["given", "two", "found"] = "given"
     use_when: str = ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """By the constructor, because a read-only view does not pickle."""
+        rest = (self.driver, self.clusters, self.use_when)
+        return Recipe, (self.name, self.title, self.citation, dict(self.parameters), *rest)

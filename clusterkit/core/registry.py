@@ -11,7 +11,7 @@ import inspect
 import types
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 import attrs
@@ -20,14 +20,10 @@ from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName,
 from clusterkit.core.first_party import where
 from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, installed
 from clusterkit.core.progress import Listener, Report
+from clusterkit.core.provider_code import BUILTIN, SESSION, code_of, running_distribution
 from clusterkit.core.recipe import Recipe
 
 __all__ = ["ABSTRACT", "BUILTIN", "VARIABLE", "Entry", "Plugin", "Registry", "StageKind", "registry"]
-
-BUILTIN = "clusterkit-toolkit"
-"""Distribution of the built-in stages."""
-SESSION = "this session"
-"""Stands for the distribution of what was registered in the running session."""
 
 ABSTRACT_NAMES: Mapping[str, str] = {
     "featuremap": "FeatureMap",
@@ -77,10 +73,11 @@ class Registry:
     """All stages and recipes by kind and name."""
 
     _session: dict[tuple[str, str], Entry] = attrs.field(factory=dict)
-    _builtins: dict[tuple[str, str], Entry] | None = None
+    _builtins: Mapping[tuple[str, str], Entry] | None = None
     _scanned: _Scan | None = None
     _hooks: PluginHooks = attrs.field(factory=PluginHooks)
     _warned: set[tuple[str, str]] = attrs.field(factory=set)
+    _silenced: set[str] = attrs.field(factory=set)
 
     @overload
     def get(self, kind: Literal["featuremap"], name: str) -> type[stages.FeatureMap]: ...
@@ -154,8 +151,17 @@ class Registry:
             from clusterkit.core import builtin_plugin
 
             entries = self._hooks.add(builtin_plugin, BUILTIN)
-            self._builtins = {(entry.kind, entry.name): entry for entry in entries}
+            self._builtins = types.MappingProxyType({(entry.kind, entry.name): entry for entry in entries})
         return self._builtins
+
+    def provider(self, stage: type[stages.Stage]) -> str:
+        """The distribution that a stage class is from; nothing is imported to learn it."""
+        place = f"{stage.__module__}:{stage.__qualname__}"
+        scanned = () if self._scanned is None else [e for each in self._scanned.entries.values() for e in each]
+        for entry in (*self._session.values(), *self.builtins().values(), *scanned):
+            if entry.target is stage or entry.target == place:
+                return entry.distribution
+        return BUILTIN if stage.__module__.startswith("clusterkit.") else f"module {stage.__module__}"
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind, built-in, registered and installed."""
@@ -202,7 +208,7 @@ class Registry:
         for name, stage in self.available(cast("StageKind", kind)).items():
             try:
                 specimens[name] = stage()
-            except Exception:  # of a plugin: it must not spoil the tables of the others
+            except (Exception, SystemExit):  # of a plugin: it must not spoil the tables of the others
                 entry = self.find(kind, name)
                 if entry is not None and entry.distribution == BUILTIN:
                     raise
@@ -212,26 +218,38 @@ class Registry:
         """Installed plugins, the unusable ones with the reason."""
         return list(self._scan().plugins)
 
-    def register(self, thing: T, *, name: str | None = None, replace: bool = False) -> T:
+    def register(self, thing: T, *, replace: bool = False) -> T:
         """Make a stage class, a `Recipe` or a plugin module known to this session; returns it, so it decorates.
 
-        A class defined anew under the same name (a notebook cell run twice) takes the place of the old one.
+        A class defined anew under the same name (a notebook cell run twice) takes the place of the old one. A module
+        that is refused is not used at all: its `clusterkit_iteration` is not called either.
 
         Raises
         ------
         BrokenPlugin
-            If the thing is none of these, or its name is taken and `replace` is False.
+            If the thing is none of these, its name is taken and `replace` is False, or an installed plugin calls this
+            while it is imported or asked: what it provides is told by its hooks.
         """
-        from clusterkit.core.stages import Stage
+        from clusterkit.core.stages.stage import Stage
 
+        plugin = running_distribution()
+        if plugin is not None:
+            raise BrokenPlugin(
+                f"{plugin} calls register while it is loaded; a plugin provides names by its hooks, and register is "
+                "for the user"
+            )
         if isinstance(thing, type) and issubclass(thing, Stage) and not inspect.isabstract(thing):
-            entries = [Entry(thing.kind, name or thing.name, thing, SESSION)]
+            self._enter([Entry(thing.kind, thing.name, thing, SESSION)], replace)
         elif isinstance(thing, Recipe):
-            entries = [Entry("recipe", name or thing.name, thing, SESSION)]
+            self._enter([Entry("recipe", thing.name, thing, SESSION)], replace)
         elif isinstance(thing, types.ModuleType):
-            entries = self._hooks.add(thing, SESSION)
+            self._hooks.add(thing, SESSION, partial(self._enter, replace=replace))
         else:
             raise BrokenPlugin(f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}")
+        return thing
+
+    def _enter(self, entries: list[Entry], replace: bool) -> None:
+        """Make entries known to the session, all of them or none."""
         for entry in entries:
             taken = self.find(entry.kind, entry.name)
             if taken is not None and not replace and not _same(taken, entry):
@@ -240,32 +258,51 @@ class Registry:
                     "choose another name or pass replace=True"
                 )
         self._session.update({(entry.kind, entry.name): entry for entry in entries})
-        return thing
 
     def iteration_listeners(self) -> list[Listener]:
         """What calls the `clusterkit_iteration` hook of each plugin, installed ones and those of this session.
 
-        A listener that raises is not called again; one warning names its plugin.
+        A listener that raises is not called again in this process; one warning names its plugin.
         """
         self._scan()
-        return [_listener(name, call) for name, call in self._hooks.listeners()]
+        return [self._listener(name, call) for name, call in self._hooks.listeners() if name not in self._silenced]
 
     def forget(self) -> None:
         """Drop what was registered and scanned (for tests and after installing a plugin in a live session)."""
         self._session.clear()
         self._warned.clear()
+        self._silenced.clear()
         self._scanned = self._builtins = None
         self._hooks = PluginHooks()
+
+    def _listener(self, name: str, call: Callable[..., object]) -> Listener:
+        """A caller of one plugin's hook that is silent after the first failure."""
+
+        def listen(report: Report) -> None:
+            if name in self._silenced:
+                return
+            try:
+                call(report=report)
+            except (Exception, SystemExit) as error:  # of a plugin: the fit goes on without it
+                self._silenced.add(name)
+                warnings.warn(
+                    f"clusterkit_iteration of plugin {name} is not called again: {type(error).__name__}: {error}",
+                    ClusterkitWarning,
+                    stacklevel=2,
+                )
+
+        return listen
 
     def _load(self, entry: Entry) -> Any:
         target: Any = entry.target
         try:
             if isinstance(target, str):
                 module, _, attribute = target.partition(":")
-                target = getattr(importlib.import_module(module), attribute)
-            if entry.kind == "recipe":
-                return target if isinstance(target, Recipe) else Recipe(name=entry.name, **target)
-        except Exception as error:  # a plugin may fail in any way; it must not take the rest with it
+                with code_of(entry.distribution):
+                    target = getattr(importlib.import_module(module), attribute)
+            if entry.kind == "recipe" and not isinstance(target, Recipe):
+                target = Recipe(**{"name": entry.name, **target})
+        except (Exception, SystemExit) as error:  # a plugin may fail in any way; it must not take the rest with it
             if entry.distribution == BUILTIN:
                 raise
             raise BrokenPlugin(
@@ -281,6 +318,13 @@ class Registry:
             expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)
         if not fits:
             raise BrokenPlugin(f"{entry.kind} {entry.name!r} of {entry.distribution} is no {expected}: {target!r}")
+        if entry.kind in ABSTRACT_NAMES or entry.kind == "recipe":
+            own_name = getattr(target, "name", None)
+            if own_name != entry.name:
+                raise BrokenPlugin(
+                    f"{entry.kind} {entry.name!r} of {entry.distribution} calls itself {own_name!r}; "
+                    "the plugin must use one name for it"
+                )
         return target
 
     def _scan(self) -> _Scan:
@@ -292,7 +336,8 @@ class Registry:
                 problem = plugin.problem
                 if problem is None:
                     try:
-                        answers = self._hooks.add(point.load(), plugin.distribution)
+                        with code_of(plugin.distribution):
+                            answers = self._hooks.add(point.load(), plugin.distribution)
                     # isolation: any failure of one plugin is a report, not an error
                     except (Exception, SystemExit) as error:
                         problem = str(error) if isinstance(error, BrokenPlugin) else f"{type(error).__name__}: {error}"
@@ -312,27 +357,6 @@ def _abstract() -> Mapping[str, type[stages.Stage]]:
     """The abstract class of each kind of stage."""
     module = importlib.import_module("clusterkit.core.stages")
     return {kind: getattr(module, name) for kind, name in ABSTRACT_NAMES.items()}
-
-
-def _listener(name: str, call: Callable[..., object]) -> Listener:
-    """A caller of one plugin's hook that is silent after the first failure."""
-    failed = False
-
-    def listen(report: Report) -> None:
-        nonlocal failed
-        if failed:
-            return
-        try:
-            call(report=report)
-        except Exception as error:  # of a plugin: the fit goes on without it
-            failed = True
-            warnings.warn(
-                f"clusterkit_iteration of plugin {name} is not called again: {type(error).__name__}: {error}",
-                ClusterkitWarning,
-                stacklevel=2,
-            )
-
-    return listen
 
 
 def _warn_shadowed(plugins: list[Plugin]) -> None:

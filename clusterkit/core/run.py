@@ -16,6 +16,7 @@ from clusterkit.core import memory
 from clusterkit.core.alternate import BalancedLabeling, StartResult, alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
+from clusterkit.core.contracts import During, check_instance, check_space, named
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
@@ -132,9 +133,13 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
             "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
         )
     task = Task(n, c.n_clusters, _bounds(c, n))
-    space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
+    with During(c.featuremap):
+        space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
+    check_space(c.featuremap, space, c.featuremap.gives, X)
     _check_sparse(c, X, space)
-    prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
+    with During(c.solver):
+        prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
+    check_instance(c.solver, "prepare", prepared, Prepared)
     return BoundComposition(c, X, space, prepared, task, seeds)
 
 
@@ -182,7 +187,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
     if c.solver.targets != "every_turn":
         rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(starts)]
         targets = partial(_first_targets, bound)
-        return one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets)
+        return one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
     assert isinstance(c.labeler, Codec)
     return alternate(
         bound.prepared,
@@ -195,6 +200,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
         max_iter=c.max_iter,
         together=c.solver.columns,
         rng=seeds.stream("solver"),
+        solver=c.solver,
     )
 
 
@@ -310,14 +316,16 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     assert c.init is not None
     samples: Any = bound.X if c.init.sees == "input" else bound.space
     rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
-    labels = np.asarray(c.init.partition(samples, bound.task, rng))
+    with During(c.init):
+        labels = np.asarray(c.init.partition(samples, bound.task, rng))
     if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
         raise InvalidParameter(
-            f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype}"
+            f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype} "
+            f"({named(c.init)})"
         )
     if labels.min() < 0 or labels.max() >= k:
         wrong = labels.min() if labels.min() < 0 else labels.max()
-        raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1}")
+        raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1} ({named(c.init)})")
     labels = labels.astype(np.intp, copy=False)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
         labels = along_principal_axis(bound.space, labels, k)

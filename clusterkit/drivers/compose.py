@@ -21,6 +21,7 @@ from clusterkit._typing import (
 )
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import SLOTS, Composition, check
+from clusterkit.core.contracts import During, check_instance
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
 from clusterkit.core.first_party import where
 from clusterkit.core.registry import ABSTRACT, VARIABLE, StageKind, registry
@@ -34,6 +35,7 @@ from clusterkit.core.stages import (
     Partitioner,
     Solver,
     Stage,
+    Tuned,
     Tuner,
     outcome_labeler,
 )
@@ -123,8 +125,12 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Comp
     if tuner is None:
         return c, {}
     before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
-    answer = tuner.tune(before, X, rng)
-    after: dict[str, Any] = {slot: answer.stages[slot] for slot in before}
+    with During(tuner):
+        answer = tuner.tune(before, X, rng)
+    check_instance(tuner, "tune", answer, Tuned)
+    after: dict[str, Any] = {slot: answer.stages.get(slot) for slot in before}
+    for slot, stage in before.items():
+        check_instance(tuner, f"tune, under {slot!r},", after[slot], ABSTRACT[stage.kind])
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}

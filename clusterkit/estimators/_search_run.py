@@ -178,8 +178,7 @@ def failed_candidate(params: Mapping[str, Any], error: Exception) -> Candidate:
 
 
 def _restored(params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
-    facts = {key: value for key, value in stored.items() if key != "candidate"}
-    return Candidate(params, **{**facts, "score": math.nan if facts["score"] is None else facts["score"]})
+    return Candidate(params, **{**stored, "score": math.nan if stored["score"] is None else stored["score"]})
 
 
 def all_failed(candidates: list[Candidate]) -> InvalidParameter:

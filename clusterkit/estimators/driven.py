@@ -11,9 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import Array, DriverLike, Labels, RandomState, Samples
+from clusterkit.core.contracts import During, check_instance
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver
+from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.drivers import compose
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
@@ -88,7 +89,9 @@ exact_on_training_, n_features_in_
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            result = driver.run([composition], rows, seeds)
+            with During(driver):
+                result = driver.run([composition], rows, seeds)
+            check_instance(driver, "run", result, DriverResult)
         set_fitted(self, result.fit, decided, base.reported_labeler(composition))
         for name, value in result.report.items():
             setattr(self, f"{name}_", value)

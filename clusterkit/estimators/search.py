@@ -183,7 +183,9 @@ def search(
         judged = judge(
             score, checked, ensemble=ensemble, noise=noise, on=on, repeats=repeats, stability=stability, seeds=seeds
         )
-        store = None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude))
+        store = (
+            None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
+        )
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
         return progress.result(models, seed, refit)

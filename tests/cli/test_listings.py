@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 
 import pytest
@@ -123,3 +124,41 @@ def test_plugins(run, monkeypatch):
 )
 def test_errors(run, error_of, args, message):
     assert message in error_of(run(*args))
+
+
+class TestNotUsable:
+    """What cannot be imported or made has its line and leaves the lines of the others alone."""
+
+    def test_stages(self, run, monkeypatch):
+        from clusterkit.core.registry import Entry, registry
+
+        registry._session["solver", "lost"] = Entry("solver", "lost", "a_module_that_is_nowhere:Lost", "somebody")
+        registry._session["solver", "odd"] = Entry("solver", "odd", "clusterkit.solvers.regression.ridge:Ridge", "it")
+        answer = run("stages", "solver")
+        assert answer.exit_code == 0, answer.output
+        [lost] = [line for line in answer.stdout.splitlines() if "lost" in line]
+        assert "not usable: solver 'lost' of somebody cannot be loaded: ModuleNotFoundError" in lost
+        listed = {stage["name"]: stage for stage in json.loads(run("stages", "--json").stdout)}
+        assert "calls itself 'ridge'" in listed["odd"]["problem"]
+        assert listed["ridge"]["problem"] is None
+
+    def test_a_stage_that_needs_an_argument(self, run):
+        from clusterkit.core.registry import registry
+
+        stage = clusterkit.stages("partitioner")["random"]
+        needy = type("Needy", (stage,), {"name": "needy", "__init__": lambda self, must: None})
+        registry.register(needy)
+        [line] = [line for line in run("stages").stdout.splitlines() if "needy" in line]
+        assert "not usable: TypeError" in line
+
+    def test_a_built_in_too(self, run, monkeypatch):
+        monkeypatch.setitem(sys.modules, "clusterkit.solvers.regression.ridge", None)
+        [line] = [line for line in run("stages", "solver").stdout.splitlines() if " ridge " in line]
+        assert "not usable: ModuleNotFoundError" in line
+
+    def test_recipes(self, run):
+        from clusterkit.core.registry import Entry, registry
+
+        registry._session["recipe", "lost"] = Entry("recipe", "lost", "a_module_that_is_nowhere:LOST", "somebody")
+        [line] = [line for line in run("recipes").stdout.splitlines() if "lost" in line]
+        assert "not usable: recipe 'lost' of somebody cannot be loaded" in line

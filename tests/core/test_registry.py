@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
+from collections.abc import Callable
 
 import attrs
 import pytest
@@ -13,7 +15,7 @@ import clusterkit
 from clusterkit.core.errors import BrokenPlugin, UnknownName, nearest_names
 from clusterkit.core.hookspecs import HOOKS, hookimpl
 from clusterkit.core.recipe import Recipe
-from clusterkit.core.registry import ABSTRACT, BUILTIN, VARIABLE, Entry, Registry
+from clusterkit.core.registry import ABSTRACT, BUILTIN, VARIABLE, Entry, Plugin, Registry
 
 STAGES = [(kind, name) for kind in ABSTRACT for name in TABLE[kind]]
 
@@ -143,3 +145,109 @@ assert not loaded, loaded
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@attrs.frozen
+class Point:
+    """An entry point of a plugin whose module `load` makes."""
+
+    load: Callable[[], object]
+
+
+def module_of(**attributes):
+    module = types.ModuleType("a_plugin_of_a_test")
+    module.API_VERSION = 2
+    for name, value in attributes.items():
+        setattr(module, name, hookimpl(value) if name.startswith("clusterkit_") else value)
+    return module
+
+
+@pytest.fixture
+def installing(monkeypatch):
+    """Make plugins look installed: a function that gives the module of each, by the name of its distribution."""
+
+    def install(**loads):
+        points = [(Plugin(name, f"{name}-dist", "1.0"), Point(load)) for name, load in loads.items()]
+        monkeypatch.setattr("clusterkit.core.registry.installed", lambda: iter(points))
+        return Registry()
+
+    return install
+
+
+def raising(error):
+    def load():
+        raise error
+
+    return load
+
+
+class TestScan:
+    def test_one_that_is_cut_short_is_not_kept(self, installing):
+        presses = [KeyboardInterrupt()]
+
+        def load():
+            if presses:
+                raise presses.pop()
+            return module_of(clusterkit_readers=lambda: {".one": "m:one"})
+
+        registry = installing(first=lambda: module_of(clusterkit_readers=lambda: {".first": "m:first"}), second=load)
+        with pytest.raises(KeyboardInterrupt):
+            registry.plugins()
+        assert registry._scanned is None
+        assert [plugin.problem for plugin in registry.plugins()] == [None, None]
+        assert registry.names("reader") == [".first", ".one"]
+
+    @pytest.mark.parametrize("error", [SystemExit("enough"), RuntimeError("enough"), RecursionError("enough")])
+    def test_an_exit_is_the_failure_of_that_plugin(self, installing, error):
+        good = module_of(clusterkit_readers=lambda: {".good": "m:good"})
+        registry = installing(
+            bad=raising(error), worse=lambda: module_of(clusterkit_readers=raising(error)), good=lambda: good
+        )
+        problems = [plugin.problem for plugin in registry.plugins()]
+        assert problems == [f"{type(error).__name__}: enough"] * 2 + [None]
+        assert registry.names("reader") == [".good"]
+
+    def test_a_stage_whose_module_exits_is_a_broken_plugin(self, fresh, monkeypatch):
+        import importlib
+
+        monkeypatch.setattr(importlib, "import_module", lambda name: raising(SystemExit("enough"))())
+        fresh._session["reader", ".x"] = Entry("reader", ".x", "m:x", "somebody")
+        with pytest.raises(BrokenPlugin, match=r"reader '\.x' of somebody cannot be loaded: SystemExit: enough"):
+            fresh.get("reader", ".x")
+
+    @pytest.mark.parametrize("version", [True, False, "2", 2.0, None, (2,), 0, 1, 3, 99])
+    def test_a_version_must_be_the_one_spoken_and_an_int(self, installing, version):
+        registry = installing(odd=lambda: module_of(API_VERSION=version))
+        [plugin] = registry.plugins()
+        assert plugin.problem.startswith(f"it says API_VERSION = {version!r}, this clusterkit speaks 2; ")
+        if version in (0, 1) and type(version) is int:
+            assert "FeatureMap.fit(X, rng) is now fit(X, task, rng)" in plugin.problem
+
+
+class TestBuiltinsAreSafe:
+    def test_no_plugin_may_register_while_it_is_loaded(self, installing):
+        def replace():
+            registry.register(Recipe("emmc", "mine", "nobody"), replace=True)
+            return module_of()
+
+        registry = installing(
+            importing=replace, answering=lambda: module_of(clusterkit_readers=lambda: {".a": replace() and "m:a"})
+        )
+        problems = [plugin.problem for plugin in registry.plugins()]
+        assert [problem.partition(" calls register")[0] for problem in problems] == ["importing-dist", "answering-dist"]
+        assert registry.get("recipe", "emmc").title != "mine"
+
+    def test_the_table_cannot_be_edited(self, fresh):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            fresh.builtins()["solver", "ridge"] = Entry("solver", "ridge", "os:system", "somebody")
+
+    def test_a_name_that_differs_from_the_class_is_refused(self, fresh):
+        fresh._session["partitioner", "mine"] = Entry(
+            "partitioner", "mine", "clusterkit.partitioners.random:Random", "somebody"
+        )
+        with pytest.raises(BrokenPlugin, match="partitioner 'mine' of somebody calls itself 'random'"):
+            fresh.get("partitioner", "mine")
+        for target in (Recipe("other", "t", "c"), {"name": "other", "title": "t", "citation": "c"}):
+            fresh._session["recipe", "mine"] = Entry("recipe", "mine", target, "somebody")
+            with pytest.raises(BrokenPlugin, match="recipe 'mine' of somebody calls itself 'other'"):
+                fresh.get("recipe", "mine")

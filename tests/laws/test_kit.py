@@ -190,7 +190,11 @@ def test_the_message_names_stage_law_and_example():
 
 class TestNames:
     def test_a_name_of_two_kinds_must_be_told_apart(self):
-        registry.register(Sound, name="ridge")
+        @attrs.frozen
+        class Ridge(Sound):  # type: ignore[misc]
+            name: ClassVar[str] = "ridge"
+
+        registry.register(Ridge)
         with pytest.raises(UnknownName, match="solver and partitioner have a stage named 'ridge'"):
             check_stage("ridge")
         assert [name for name, _ in laws_of("partitioner:ridge")] == [name for name, _ in laws_of(Sound)]

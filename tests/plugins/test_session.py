@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 import types
+import warnings
 from typing import ClassVar, final
 
 import attrs
@@ -49,11 +52,10 @@ def test_a_class_is_known_by_its_name_from_then_on():
 
 def test_as_a_decorator():
     bare = clusterkit.register(make("one"))
-    named = clusterkit.register(name="another")(make("two"))
+    replaced = clusterkit.register(replace=True)(make("kmeans"))
     stages = clusterkit.stages("partitioner")
     assert stages["one"] is bare
-    assert stages["another"] is named
-    assert "two" not in stages
+    assert stages["kmeans"] is replaced
 
 
 def test_a_recipe():
@@ -62,20 +64,66 @@ def test_a_recipe():
     assert "my-means" in clusterkit.recipes()
 
 
-def test_a_plugin_module():
+def test_a_plugin_module(monkeypatch):
     module = types.ModuleType("mine")
     module.API_VERSION = 2
-    module.clusterkit_partitioners = clusterkit.hookimpl(
-        lambda: {"random_again": "clusterkit.partitioners.random:Random"}
-    )
+    module.clusterkit_partitioners = clusterkit.hookimpl(lambda: {"stripes": "a_module_of_stripes:Stripes"})
     # pluggy takes the name of the hook from the attribute
     assert clusterkit.register(module) is module
-    assert clusterkit.stages("partitioner")["random_again"].name == "random"
+    monkeypatch.setitem(sys.modules, "a_module_of_stripes", types.SimpleNamespace(Stripes=make("stripes")))
+    assert clusterkit.stages("partitioner")["stripes"].name == "stripes"
 
 
 def test_a_plugin_module_without_a_version_is_refused():
     with pytest.raises(BrokenPlugin, match="set API_VERSION in the plugin module"):
         clusterkit.register(types.ModuleType("mine"))
+
+
+def listener(heard: list[int], name: str = "listens") -> types.ModuleType:
+    """A plugin module that hears of every iteration."""
+    module = types.ModuleType(name)
+    module.API_VERSION = 2
+
+    def hear(report):
+        heard.append(report.turn)
+
+    module.clusterkit_iteration = clusterkit.hookimpl(hear)
+    return module
+
+
+class TestListener:
+    @pytest.mark.parametrize("error", [ZeroDivisionError("oops"), SystemExit("oops"), MemoryError("oops")])
+    def test_one_that_raises_is_dropped_for_good_with_one_warning(self, error):
+        calls = []
+
+        def fail(report):
+            calls.append(report)
+            raise error
+
+        module = listener([], "fails")
+        module.clusterkit_iteration = clusterkit.hookimpl(fail)
+        heard = []
+        clusterkit.register(module)
+        clusterkit.register(listener(heard))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+        [message] = [str(each.message) for each in caught]
+        assert message.endswith(f"is not called again: {type(error).__name__}: oops")
+        assert len(calls) == 1
+        assert len(heard) > 1
+
+
+def test_a_recipe_cannot_be_edited():
+    parameters = {"featuremap": ["zscore", "elm"], "solver": "centroids"}
+    mine = clusterkit.register(Recipe("mine", "t", "c", parameters))
+    for each in (mine, clusterkit.recipes()["emmc"]):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            each.parameters["solver"] = "ridge"
+    parameters["featuremap"].append("rbf")
+    assert mine.parameters["featuremap"] == ["zscore", "elm"]
+    assert pickle.loads(pickle.dumps(mine)) == mine
 
 
 class TestClash:
@@ -117,6 +165,27 @@ class TestClash:
         with pytest.raises(BrokenPlugin, match="partitioner 'kmeans' is already provided by clusterkit-toolkit"):
             clusterkit.register(module)
         assert clusterkit.stages("partitioner")["kmeans"].name == "kmeans"
+
+    def test_a_module_that_is_refused_hears_of_no_iteration(self):
+        heard = []
+        module = listener(heard)
+        module.clusterkit_partitioners = clusterkit.hookimpl(
+            lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
+        )
+        with pytest.raises(BrokenPlugin, match="already provided"):
+            clusterkit.register(module)
+        recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+        assert heard == []
+
+    def test_a_module_in_use_stays_in_use_when_it_is_refused_later(self):
+        heard = []
+        module = clusterkit.register(listener(heard))
+        module.clusterkit_partitioners = clusterkit.hookimpl(
+            lambda: {"kmeans": "clusterkit.partitioners.random:Random"}
+        )
+        clusterkit.register(module)  # pluggy read its hooks when it came into use
+        recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+        assert heard
 
 
 @pytest.mark.parametrize("thing", [3, "ridge", Partitioner, int, make("halves")()])

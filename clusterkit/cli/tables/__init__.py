@@ -6,6 +6,8 @@ see only an array. `opened` has what all formats share, `delimited` text files, 
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -27,8 +29,11 @@ __all__ = [
 ]
 
 
-TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".gz"})
-"""Endings of delimited text, for which no plugin is asked."""
+TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data"})
+"""Endings of delimited text, for which no plugin is asked; each may be followed by ``.gz``."""
+
+ARRAYS = frozenset({".npy", ".parquet", ".pq"})
+"""Endings of the other formats."""
 
 
 def open_table(
@@ -36,8 +41,8 @@ def open_table(
 ) -> OpenedTable:
     """Open a file. Its ending decides the format.
 
-    A plugin may read further endings by the hook ``clusterkit_readers``; a file with an ending that nobody reads is
-    taken for delimited text.
+    A plugin may read further endings by the hook ``clusterkit_readers``. An ending that nobody reads is refused, as
+    what the file is can only be guessed; on standard input everything is delimited text.
 
     Parameters
     ----------
@@ -51,32 +56,38 @@ def open_table(
     Raises
     ------
     TableError
-        If the file is not a table.
+        If the file is not a table, or its ending is not known.
     OSError
         If it cannot be read.
     """
     if not isinstance(source, str | Path):
         return DelimitedTable(decoded(source, "standard input"), "standard input", delimiter, header)
     title = str(source)
-    ending = Path(title).suffix.lower()
+    ending = Path(title.lower().removesuffix(".gz")).suffix
     if ending == ".npy":
         return ArrayTable(title, npy(title))
     if ending in {".parquet", ".pq"}:
         return ArrayTable(title, *parquet(title))
-    if ending not in TEXT and (columns := _read_by_plugin(title, ending)) is not None:
-        return ArrayTable(title, *columns)
+    if ending not in TEXT:
+        return ArrayTable(title, *_read_by_plugin(title, Path(title).suffix.lower()))
     return DelimitedTable(decoded(source, title), title, delimiter, header)
 
 
-def _read_by_plugin(title: str, ending: str) -> tuple[list[AnyArray], list[str]] | None:
-    """Columns of a file and their names, by the reader that a plugin registers for the ending; None if there is none.
+def _read_by_plugin(title: str, ending: str) -> tuple[list[AnyArray], list[str]]:
+    """Columns of a file and their names, by the reader that a plugin registers for the ending.
 
     A reader is a function from the path of a file to a mapping of column names to arrays of shape (n,).
     """
     from clusterkit.core.registry import registry
 
     if registry.find("reader", ending) is None:
-        return None
+        if not Path(title).exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), title)
+        known = sorted({*TEXT, *ARRAYS, *registry.names("reader")} - {""})
+        raise TableError(
+            f"{title}: nothing reads files that end in {ending}. Endings: {', '.join(known)} (text also with .gz). "
+            "Text with another ending can be given on standard input: -"
+        )
     reader = cast("Callable[[str], Mapping[str, AnyArray]]", registry.get("reader", ending))
     columns = reader(title)
     if not columns:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array
 from clusterkit.cli.tables.opened import MISSING, OpenedTable, TableError, is_number, numbered, refuse, unique
+from clusterkit.core import memory
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
 
 __all__ = ["ArrayTable", "npy", "parquet"]
 
@@ -64,8 +69,12 @@ def npy(title: str) -> list[AnyArray]:
     """Columns of an NPY file. Pickled objects are refused, because reading them runs code."""
     try:
         array = np.load(title, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header may raise anything, and claim any size
         raise TableError(f"{title} is no NPY file of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise TableError(f"{title} is no NPY file of numbers: it is an archive of several arrays")
     if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
         raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")
     return list(array.T)
@@ -82,9 +91,25 @@ def parquet(title: str) -> tuple[list[AnyArray], list[str]]:
         ) from None
     with open(title, "rb") as file:
         try:
+            _check_size(pyarrow.parquet.ParquetFile(file).metadata, title)
             table = pyarrow.parquet.read_table(file)
-        except pyarrow.ArrowInvalid as error:
+        except TableError:
+            raise
+        except Exception as error:  # a damaged file may raise anything, OSError too
             raise TableError(f"{title} is no Parquet file: {error}") from None
     if not table.num_columns:
         raise TableError(f"{title} has no column")
     return [column.to_numpy() for column in table.columns], table.column_names
+
+
+def _check_size(metadata: FileMetaData, title: str) -> None:
+    """Refuse a Parquet file that would be too large when it is unpacked."""
+    allowed = memory.unpacked_cap()
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    # columns of equal values are almost nothing in the file
+    size = max(sum(group.total_byte_size for group in groups), 8 * metadata.num_rows * metadata.num_columns)
+    if size > allowed:
+        raise TableError(
+            f"{title} has {memory.human(size)} when it is unpacked, above the cap of {memory.human(allowed)}. If that "
+            f"is right, raise the cap: {memory.setting(memory.UNPACKED_VARIABLE, 2 * size)}"
+        )

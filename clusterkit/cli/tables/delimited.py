@@ -24,6 +24,7 @@ from clusterkit.cli.tables.opened import (
     refuse,
     unique,
 )
+from clusterkit.core import memory
 
 __all__ = ["DelimitedTable", "decoded"]
 
@@ -142,13 +143,32 @@ def _looks_like_names(preview: list[list[str]]) -> bool:
 
 
 def decoded(source: str | Path | BinaryIO, title: str) -> str:
-    """The text of a file or stream, decompressed if it is gzipped."""
+    """The text of a file or stream, decompressed if it is gzipped.
+
+    Raises
+    ------
+    TableError
+        If it is no text, or larger than `clusterkit.core.memory.unpacked_cap` allows when it is decompressed.
+    """
     content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
     try:
         if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
+            content = _unpacked(content, title)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TableError(f"{title} is not UTF-8 text. Formats: CSV, TSV (also .gz), Parquet, NPY") from None
     except (EOFError, OSError, zlib.error) as error:
         raise TableError(f"{title} cannot be unpacked: {error}") from None
+
+
+def _unpacked(content: bytes, title: str) -> bytes:
+    """The gzipped content, read no further than the cap: a few thousand bytes may stand for gigabytes."""
+    allowed = memory.unpacked_cap()
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        text = file.read(allowed + 1)
+    if len(text) > allowed:
+        raise TableError(
+            f"{title} is larger than {memory.human(allowed)} when it is unpacked. If that is right, raise the cap: "
+            f"{memory.setting(memory.UNPACKED_VARIABLE, 4 * allowed)}"
+        )
+    return text

@@ -10,6 +10,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from clusterkit._typing import ArrayLike, Labels, Rng
+from clusterkit.core.contracts import During, check_consensus
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import NOISE, Labelings, by_appearance, checked
 from clusterkit.core.params import check_count
@@ -95,7 +96,10 @@ class Consensus(Stage):
                     stacklevel=4,
                 )
             return columns
-        return by_appearance(np.asarray(self.merge(labelings, k, rng)))
+        with During(self):
+            labels = np.asarray(self.merge(labelings, k, rng))
+        check_consensus(self, labels, members.shape[1])
+        return by_appearance(labels)
 
     @abstractmethod
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:

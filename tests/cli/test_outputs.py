@@ -1,0 +1,291 @@
+"""What commands write: never over what they read, whole or not at all, and only what the ending says."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import signal
+import sys
+
+import joblib
+import numpy as np
+import pytest
+
+KMEANS = ("--recipe", "kmeans", "-k", 3, "--drop", "id")
+GRID = ("--recipe", "kmeans", "--drop", "id", "--grid", "n_clusters=2,3", "--score", "silhouette")
+
+
+def parts(folder):
+    """What is left of files that were being written."""
+    return [path.name for path in folder.iterdir() if path.name.startswith(".clusterkit-")]
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """A disk without room: nothing can be put on it for good."""
+
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("clusterkit.core.whole_files.os.fsync", fail)
+
+
+class TestNothingIsOverwritten:
+    @pytest.mark.parametrize("option", ["-o", "--save", "--plot"])
+    def test_the_data_of_a_fit(self, run, table, option, error_of):
+        before = table.read_bytes()
+        assert f"{option} needs a file of its own, this one is read by this command" in error_of(
+            run("fit", table, *KMEANS, option, table)
+        )
+        assert table.read_bytes() == before
+
+    def test_by_another_name(self, run, table, tmp_path, error_of, monkeypatch):
+        before = table.read_bytes()
+        (tmp_path / "soft.csv").symlink_to(table)
+        (tmp_path / "hard.csv").hardlink_to(table)
+        monkeypatch.chdir(tmp_path)
+        for name in ("soft.csv", "hard.csv", "./points.csv", f"../{tmp_path.name}/points.csv"):
+            assert "needs a file of its own" in error_of(run("fit", table, *KMEANS, "-o", name))
+        assert table.read_bytes() == before
+
+    def test_the_file_on_standard_input(self, table, tmp_path, monkeypatch):
+        from clusterkit.cli import outputs
+        from clusterkit.cli.failures import BadInput
+
+        with table.open() as stream:
+            monkeypatch.setattr(sys, "stdin", stream)
+            with pytest.raises(BadInput, match="needs a file of its own"):
+                outputs.check({"-o": str(table)}, ["-"])
+            outputs.check({"-o": str(tmp_path / "other.csv")}, ["-"])
+
+    @pytest.mark.parametrize(("first", "second"), [("-o", "--save"), ("-o", "--plot"), ("--save", "--plot")])
+    def test_another_output(self, run, table, tmp_path, first, second, error_of):
+        answer = run("fit", table, *KMEANS, first, tmp_path / "new", second, tmp_path / "." / "new")
+        assert f"{second} needs a file of its own, this one is that of {first}" in error_of(answer)
+        assert not (tmp_path / "new").exists()
+
+    def test_the_other_commands(self, run, table, tmp_path, error_of, write):
+        model = tmp_path / "m.joblib"
+        assert run("fit", table, *KMEANS, "--save", model).exit_code == 0
+        for source in (model, table):
+            assert "needs a file of its own" in error_of(run("predict", model, table, "-o", source))
+        members = [write(f"{name}.csv", "label\n0\n0\n1\n") for name in "ab"]
+        assert "needs a file of its own" in error_of(run("consensus", *members, "-o", members[1]))
+        for option in ("-o", "--table", "--resume", "--plot"):
+            assert "needs a file of its own" in error_of(run("search", table, *GRID, option, table))
+        pair = ("--table", tmp_path / "t.csv", "-o", tmp_path / "t.csv")
+        assert "needs a file of its own" in error_of(run("search", table, *GRID, *pair))
+
+
+class TestWholeOrNothing:
+    @pytest.mark.parametrize(
+        ("option", "name"),
+        [("-o", "l.csv"), ("-o", "l.csv.gz"), ("-o", "l.npy"), ("--save", "m.joblib"), ("--plot", "p.png")],
+    )
+    def test_a_full_disk_leaves_what_was_there(self, run, table, tmp_path, option, name, error_of, full):
+        path = tmp_path / name
+        for before in (None, b"precious"):
+            if before is not None:
+                path.write_bytes(before)
+            message = error_of(run("fit", table, *KMEANS, option, path))
+            assert message == f"{path}: cannot be written: No space left on device"
+            assert (path.read_bytes() if path.exists() else None) == before
+            assert parts(tmp_path) == []
+
+    def test_the_table_of_a_search(self, run, table, tmp_path, error_of, full):
+        path = tmp_path / "scores.csv"
+        assert "scores.csv: cannot be written: No space left" in error_of(run("search", table, *GRID, "--table", path))
+        assert parts(tmp_path) == []
+        assert not path.exists()
+
+    def test_a_failure_in_between(self, run, table, tmp_path, monkeypatch):
+        def fail(content, path):
+            path.write_bytes(b"half")
+            raise OSError("half of it written")  # as numpy raises it: without a number
+
+        monkeypatch.setattr(joblib, "dump", fail)
+        answer = run("fit", table, *KMEANS, "--save", tmp_path / "m.joblib")
+        assert "m.joblib: cannot be written: half of it written" in answer.stderr
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["points.csv"]
+
+    def test_ctrl_c_in_between(self, tmp_path):
+        from clusterkit.core.whole_files import replacing
+
+        path = tmp_path / "a.csv"
+
+        def write():
+            with replacing(path) as part:
+                part.write_text("half")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            write()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_links_devices_and_permissions(self, run, table, tmp_path):
+        target, link = tmp_path / "labels.csv", tmp_path / "link.csv"
+        target.write_text("old")
+        target.chmod(0o640)
+        link.symlink_to(target)
+        assert run("fit", table, *KMEANS, "-o", link).exit_code == 0
+        assert link.is_symlink()
+        assert target.read_text().startswith("label")
+        assert target.stat().st_mode & 0o777 == 0o640
+        assert run("fit", table, *KMEANS, "-o", os.devnull).exit_code == 0
+        assert not os.path.isfile(os.devnull)
+
+
+class TestEndings:
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            (("-o", "l.xlsx"), "l.xlsx: labels can be .csv, .tsv, .txt (each also .gz), or .npy"),
+            (("-o", "l.parquet"), "l.parquet: labels can be"),
+            (("-o", "l.npy.gz"), "l.npy.gz: labels can be"),
+            (("--save", "m.csv"), "m.csv: a model can be .joblib, .model, .pkl, not .csv"),
+            (("--save", "-"), "--save needs a file"),
+        ],
+    )
+    def test_of_outputs(self, run, table, args, message, error_of, monkeypatch):
+        monkeypatch.chdir(table.parent)
+        assert message in error_of(run("fit", table, *KMEANS, *args))
+        assert len(list(table.parent.iterdir())) == 1
+
+    def test_of_a_search(self, run, table, error_of):
+        assert "s.json: the table can be" in error_of(run("search", table, *GRID, "--table", "s.json"))
+        assert "r.csv: finished candidates can be .json, .jsonl" in error_of(
+            run("search", table, *GRID, "--resume", "r.csv")
+        )
+
+    @pytest.mark.parametrize("name", ["t.xlsx", "t.json", "t.csv.zip", "t.xlsx.gz", "t.2024"])
+    def test_of_inputs(self, run, table, name, error_of):
+        other = table.with_name(name)
+        other.write_bytes(table.read_bytes())
+        message = error_of(run("fit", other, *KMEANS))
+        assert f"{name}: nothing reads files that end in .{name.rpartition('.')[2]}. Endings: .csv, .dat" in message
+
+    def test_delimiter_of_the_ending_alone(self, run, table, tmp_path):
+        path = tmp_path / "labels.tsv.csv"
+        assert run("fit", table, *KMEANS, "-o", path, "--with-data").exit_code == 0
+        assert "\t" not in path.read_text()
+
+
+class TestUnpacking:
+    @pytest.fixture
+    def bomb(self, tmp_path):
+        path = tmp_path / "bomb.csv.gz"
+        path.write_bytes(gzip.compress(b"1,2\n" * 500_000))
+        return path
+
+    def test_text_is_unpacked_up_to_a_cap(self, run, bomb, monkeypatch, error_of):
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
+        message = error_of(run("fit", bomb, "-k", 2))
+        assert "is larger than 1.0 MiB when it is unpacked. If that is right, raise the cap: CLUSTERKIT_UNP" in message
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", message.rpartition("=")[2])
+        from clusterkit.cli.tables import open_table
+
+        assert len(open_table(bomb).numbers([0, 1])) == 500_000
+
+    def test_parquet_too(self, tmp_path, monkeypatch):
+        pa = pytest.importorskip("pyarrow")
+        import pyarrow.parquet as pq
+
+        from clusterkit.cli.tables import TableError, open_table
+
+        path = tmp_path / "t.parquet"
+        pq.write_table(pa.table({"a": np.zeros(1_000_000)}), path)
+        assert path.stat().st_size < 10_000
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
+        with pytest.raises(TableError, match=r"7\.6 MiB when it is unpacked, above the cap of 1\.0 MiB"):
+            open_table(path)
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "16M")
+        assert len(open_table(path).numbers([0])) == 1_000_000
+
+    @pytest.mark.parametrize("text", ["much", "-1G", "0", "nan", "1e400", "inf"])
+    def test_the_cap_must_be_a_size(self, monkeypatch, text):
+        from clusterkit.core import memory
+        from clusterkit.core.errors import InvalidParameter
+
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", text)
+        with pytest.raises(InvalidParameter, match="must be a size such as"):
+            memory.unpacked_cap()
+
+    def test_arrays_that_are_none(self, tmp_path):
+        from clusterkit.cli.tables import TableError, open_table
+
+        archive = tmp_path / "a.npy"
+        with archive.open("wb") as file:
+            np.savez(file, a=np.zeros(3))
+        header = (
+            np.lib.format.magic(1, 0) + b"v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000, 2), }"
+        )
+        huge = tmp_path / "h.npy"
+        huge.write_bytes(header.ljust(128) + b"\n")
+        for path in (archive, huge):
+            with pytest.raises(TableError, match="is no NPY file of numbers"):
+                open_table(path)
+
+
+class TestResume:
+    """A damaged store of a search is one line of error, and a whole one is never made worse."""
+
+    @pytest.fixture
+    def store(self, run, table, tmp_path):
+        path = tmp_path / "done.jsonl"
+        assert run("search", table, *GRID, "--resume", path).exit_code == 0
+        return path
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"labels": None},
+            {"labels": "AAAA"},
+            {"labels": "eJw="},
+            {"score": "high"},
+            {"score": [1]},
+            {"seconds": None},
+            {"n_clusters": "two"},
+            {"status": "running"},
+            {"reason": 3},
+            {"more": 1},
+            {"candidate": None, "score": {}},
+        ],
+    )
+    def test_a_damaged_line(self, run, table, store, change, error_of):
+        head, line, *rest = store.read_text().splitlines()
+        store.write_text("\n".join([head, json.dumps(json.loads(line) | change), *rest]) + "\n")
+        before = store.read_bytes()
+        message = error_of(run("search", table, *GRID, "--resume", store))
+        assert "line 2 is damaged" in message
+        assert "remove the line to fit its candidate again" in message
+        assert store.read_bytes() == before
+
+    @pytest.mark.parametrize("line", ["3", "[]", "null", "{}", "not json", '"text"', "[" * 100_000])
+    def test_a_line_that_is_none(self, run, table, store, line, error_of):
+        head, _, *rest = store.read_text().splitlines()
+        store.write_text("\n".join([head, line, *rest]) + "\n")
+        assert "line 2 is damaged" in error_of(run("search", table, *GRID, "--resume", store))
+
+    @pytest.mark.parametrize("head", ["3", "[]", "null", '{"format": 1}', "{", ""])
+    def test_another_first_line(self, run, table, store, head, error_of):
+        _, *rest = store.read_text().splitlines()
+        store.write_text("\n".join([head, *rest]) + "\n")
+        assert "is not a file of a search" in error_of(run("search", table, *GRID, "--resume", store))
+
+    def test_a_full_disk_leaves_whole_lines(self, run, table, store, error_of, monkeypatch):
+        resource = pytest.importorskip("resource")
+        whole = store.read_bytes()
+        # a line longer than the largest file that the process may write: the system writes a part of it
+        monkeypatch.setattr("clusterkit.estimators._search_store._packed", lambda labels: "x" * 10_000_000)
+        limits, before = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
+        try:
+            grid = ("--grid", "n_clusters=2,3,4")
+            answer = run("search", table, *GRID[:4], *grid, "--score", "silhouette", "--resume", store)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, before)
+        assert "cannot be written" in error_of(answer)
+        assert store.read_bytes() == whole
