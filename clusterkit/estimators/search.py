@@ -186,7 +186,7 @@ def search(
         store = None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude))
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
-        return progress.result(models, seed, refit)
+        return progress.search_result(models, seed, refit)
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:
