@@ -42,8 +42,8 @@ def kernel_kmeans() -> tuple[np.ndarray, str]:
     """Kernel k-means whose iterations follow the rows that move."""
     from clusterkit import recipe
 
-    model = recipe("kernel-kmeans", n_clusters=8, random_state=0, n_init=1, max_iter=400)
-    model.fit(blobs(1500, 4, 8, 0.7))
+    model = recipe("kernel-kmeans", n_clusters=20, random_state=0, n_init=1, max_iter=400)
+    model.fit(blobs(2500, 3, 20, 0.2))
     return model.labels_, f"{model.n_iter_} iterations, objective {model.objective_:.12g}"
 
 
@@ -107,7 +107,7 @@ def transport() -> tuple[np.ndarray, str]:
 
     X = blobs(200_000, 5, 10)
     C = ((X[:, None] - X[None, :10]) ** 2).sum(axis=2)
-    assignment = Transport(slack=0).assign(C, C.argmin(axis=1), Task(len(X), 10))
+    assignment = Transport().assign(C, C.argmin(axis=1), Task(len(X), 10))
     return assignment.labels, f"cost {C[np.arange(len(X)), assignment.labels].sum():.14g}"
 
 
