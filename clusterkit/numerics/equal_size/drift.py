@@ -33,8 +33,8 @@ COLLAPSE_SHARE = 0.05
 """A start ends, if another may follow, once two centres are nearer than this share of the smallest distance between two
 seeds: such centres hardly move any more, because all moves are proportional to distances between centres.
 
-Set by hand. On 4,000 rows in two arcs, 20 parts and four seeds, a share of 0.025 took 6 % more time and made one of
-four partitions more even by a row; a share of 0.1 gave the same partitions in 8 % less time
+Set by hand. On 4,000 rows in two arcs, 20 parts and four seeds, a share of 0.025 took 6 % more time and narrowed the
+sizes of one of four partitions by a row; a share of 0.1 gave the same partitions in 8 % less time
 (`tests/benchmarks/constants.py`).
 """
 ITERATIONS_PER_CALL = 100

@@ -41,8 +41,8 @@ HALS_STOP = 0.1
 HALS_MAX_PASSES = 100
 """Bound on the passes over a row, against endless loops where the products are very long: a guard, not a tuned value.
 
-It did not bind in any fit tried: 50 and 200 gave the same factors bit for bit (`tests/benchmarks/constants.py`), because
-the stopping rule above ends the passes earlier.
+It did not bind in the fit tried: 50 and 200 gave the same factors bit for bit (`tests/benchmarks/constants.py`),
+because the stopping rule above ends the passes earlier.
 """
 
 
