@@ -81,6 +81,35 @@ def _account(shared: Any, size: Any, sign: Any, total: Any) -> Any:
 
 
 @njit
+def _join(root: Any, edge: Any) -> Any:
+    """Join the components of two base clusters; returns the name of the result, the lower one."""
+    one, other = root[edge[0]], root[edge[1]]
+    one, other = min(one, other), max(one, other)
+    for c in range(len(root)):
+        if root[c] == other:
+            root[c] = one
+    return one
+
+
+@njit
+def _coupling(sizes: Any, total: Any, squares: Any) -> Any:
+    """The number of clusters, and the mean co-association between pairs of them; 0 for a single cluster.
+
+    `total` is the sum of the mean vectors of all clusters and `squares` that of their squared lengths.
+    """
+    n_clusters = 0
+    for size in sizes:
+        if size > 0:
+            n_clusters += 1
+    if n_clusters < 2:
+        return n_clusters, 0.0
+    length = 0.0
+    for value in total:
+        length += value * value
+    return n_clusters, (length - squares) / (n_clusters * (n_clusters - 1.0))
+
+
+@njit
 def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
     """Join components of base clusters edge by edge, and let the samples vote for a component after each edge.
 
@@ -116,15 +145,8 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
     clusters = np.empty(last + 1, np.int64)
     squares, inner = 0.0, 0.0
     for t in range(last + 1):
-        one, other = -1, -1
-        if t > 0:
-            one, other = root[edges[t - 1, 0]], root[edges[t - 1, 1]]
-            one, other = min(one, other), max(one, other)
-            for c in range(E):
-                if root[c] == other:
-                    root[c] = one
+        one = _join(root, edges[t - 1]) if t > 0 else -1
         changed[:] = False
-        moved = 0
         for a in range(u):
             touched = t == 0
             for m in range(M):
@@ -135,7 +157,6 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
             now = _vote(numbers[a], root)
             if t > 0 and now == label[a]:
                 continue
-            moved += 1
             for step in range(2):
                 c = label[a] if step == 0 else now
                 if t == 0 and step == 0:
@@ -151,20 +172,11 @@ def join_until(numbers: Any, counts: Any, edges: Any, last: Any) -> Any:
                     if numbers[a, m] >= 0:
                         shared[c, numbers[a, m]] += weight
             label[a] = now
-        n_clusters = 0
         for c in range(E):
             if changed[c]:
                 square, inside = _account(shared[c], sizes[c], 1.0, total)
                 squares += square
                 inner += inside
-            if sizes[c] > 0:
-                n_clusters += 1
-        clusters[t] = n_clusters
-        cohesion[t] = inner / n_clusters
-        coupling[t] = 0.0
-        if n_clusters > 1:
-            length = 0.0
-            for o in range(E):
-                length += total[o] * total[o]
-            coupling[t] = (length - squares) / (n_clusters * (n_clusters - 1.0))
+        clusters[t], coupling[t] = _coupling(sizes, total, squares)
+        cohesion[t] = inner / clusters[t]
     return label, cohesion, coupling, clusters

@@ -26,7 +26,7 @@ class Diclens(Consensus):
     The tree links base clusters by their mean co-association, most similar first. After each link every sample goes to
     the group with most of its base clusters. The result is the partition with the largest difference between the mean
     co-association inside clusters and between clusters, both scaled to [0, 1] over all partitions; the number of
-    clusters follows. No parameters. The loop is in ``_divisive_jit.py`` (`join_until`).
+    clusters follows. It has no parameters of its own. The loop is in ``_divisive_jit.py`` (`join_until`).
 
     Notes
     -----

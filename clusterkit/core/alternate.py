@@ -172,24 +172,24 @@ def one_turn(
 
     Returns
     -------
-    results : list of StartResult
+    ends : list of StartResult
         One for each start that ended.
     interrupted : bool
         Whether Ctrl-C ended the loop.
     """
-    results: list[StartResult] = []
+    ends: list[StartResult] = []
     for index, rng in enumerate(rngs):
         try:
             coded = targets(index)
             outcome = _solved(prepared, solver, coded, None, space, task, rng)
             balanced = read(outcome, labeler, balancer, space, task, rng)
         except KeyboardInterrupt:
-            if not results:
+            if not ends:
                 raise
-            return results, True
+            return ends, True
         values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status
-        results.append(
+        ends.append(
             StartResult(
                 balanced,
                 1 if status is None else status.n_iter,
@@ -201,10 +201,10 @@ def one_turn(
             )
         )
         if balanced.interrupted or (status is not None and status.interrupted):
-            return results, True
+            return ends, True
         if len(rngs) > 1:
-            tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
-    return results, False
+            tell(Report("starts", index + 1, len(rngs), ends[-1].objective, len(rngs) - index - 1))
+    return ends, False
 
 
 def alternate(
@@ -238,7 +238,7 @@ def alternate(
 
     Returns
     -------
-    results : list of StartResult
+    ends : list of StartResult
         One for each start; after Ctrl-C one for each start that has labels to return.
     interrupted : bool
         Whether Ctrl-C ended the loop early.
@@ -361,11 +361,12 @@ def _advance(start: _Start, objective: float, balanced: BalancedLabeling) -> Non
     repeated = np.array_equal(balanced.labels, start.labels)
     start.labeling = balanced
     if repeated:
-        start.finish(True, "labels repeat")
+        start.finish(True, "converged: labels no longer change")
         return
     start.seen.add(_digest(start.labels))
     if _digest(balanced.labels) in start.seen:
-        start.finish(False, "cycle: labels seen before came back; the best of them is returned")
+        which = "the last one" if math.isnan(objective) else "the one with the lowest objective"
+        start.finish(False, f"did not converge: labels alternate between states; returned {which}")
         return
     start.labels = balanced.labels
 

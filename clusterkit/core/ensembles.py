@@ -161,5 +161,5 @@ def kmeans_ensemble(X: Array, n_members: int, member_clusters: ClusterRange, rng
 
 def _kmeans_member(X: Array, m: int, k: int, seed: int) -> Member:
     with suited(len(X) * min(len(X), 1000)):
-        result = fit(kmeans_composition(k), X, Seeds.of(seed))
-    return Member(result.labels, result.interrupted)
+        clusters = fit(kmeans_composition(k), X, Seeds.of(seed))
+    return Member(clusters.labels, clusters.interrupted)

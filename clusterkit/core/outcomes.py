@@ -24,6 +24,7 @@ __all__ = [
     "Outcome",
     "Scores",
     "Status",
+    "SupportCounts",
 ]
 
 
@@ -40,7 +41,7 @@ class Status:
     history : tuple of float
         Objective after each of its iterations.
     facts : mapping
-        Anything else worth reporting, such as the number of support vectors. Nothing in the library depends on it.
+        Anything else worth reporting, such as the duality gap. Nothing in the library depends on it.
     interrupted : bool
         Whether Ctrl-C ended it; further starts are then not begun.
     warning : str or None
@@ -156,11 +157,14 @@ class Scores(Embedding):
         Factors that make the columns comparable with each other, where they are not as they stand (NMF).
     carry : object
         Private state of the solver for its next turn.
+    are_memberships : bool
+        Whether the rows are degrees of membership in the clusters, which sum to 1.
     """
 
     starts: int = attrs.field(default=1, kw_only=True)
     scale: Array | None = attrs.field(default=None, kw_only=True)
     carry: object = attrs.field(default=None, kw_only=True)
+    are_memberships: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def q(self) -> int:
@@ -183,11 +187,39 @@ class Scores(Embedding):
         return attrs.evolve(self, rows=self.rows[:, columns], extend=None, starts=len(starts))
 
 
+@final
+@attrs.frozen
+class SupportCounts:
+    """How many samples shape a domain; each of several equal samples counts.
+
+    Parameters
+    ----------
+    n_support : int
+        Number of samples with a weight that is not 0.
+    n_bounded : int or None
+        Number of these whose weight is at its upper bound: the outliers. None if the weights have no upper bound.
+    bound : float or None
+        The upper bound C where it is the same for all weights, else None.
+    """
+
+    n_support: int
+    n_bounded: int | None = None
+    bound: float | None = None
+
+
 @attrs.frozen(eq=False)
 class Domain(Outcome):
-    """The region ``value(x) >= level``, in the coordinates of the space's points."""
+    """The region ``value(x) >= level``, in the coordinates of the space's points.
+
+    Parameters
+    ----------
+    level : float
+    support_counts : SupportCounts or None
+        None where the solver does not report them.
+    """
 
     level: float = attrs.field(kw_only=True)
+    support_counts: SupportCounts | None = attrs.field(default=None, kw_only=True)
 
     @property
     def supports(self) -> Array | None:

@@ -156,8 +156,8 @@ def _bounds(c: Composition, n: int) -> tuple[Sizes, Sizes] | None:
 def run(bound: BoundComposition) -> FitResult:
     """Start, loop, and keep the best."""
     c, task = bound.composition, bound.task
-    results, interrupted = _starts(bound)
-    best = results[first_least([result.objective for result in results])]
+    starts, interrupted = _starts(bound)
+    best = starts[first_least([start.objective for start in starts])]
     labels = best.labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
     _warn(best.labeling, labels, task)
@@ -165,7 +165,7 @@ def run(bound: BoundComposition) -> FitResult:
         labels,
         best.n_iter,
         best.converged and not interrupted,
-        _reason(best, c, len(results), interrupted),
+        _reason(best, c, len(starts), interrupted),
         best.objective,
         best.history,
         bound.space.lean(),
@@ -173,7 +173,7 @@ def run(bound: BoundComposition) -> FitResult:
         best.labeling.predict,
         _predicts(bound, best.labeling, labels),
         _resolved(bound, best.labeling),
-        tuple(result.objective for result in results),
+        tuple(start.objective for start in starts),
         interrupted,
         best.labeling.memberships,
         best.labeling.outlier_scores,

@@ -95,7 +95,7 @@ class AutoPooledDriver(Driver):
     n_maps : int, default 5
         Random maps of the search.
     degrees : sequence of float, default (20, 25, 30)
-        Complexities to choose from.
+        Effective degrees of freedom (df) of the solver to choose from.
     widths : sequence of float or None, default None
         Widths to choose from. With None, or for a map without this parameter, the width stays as it is.
     n_references : int, default 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, TypeAlias, TypeVar, cast, final, overload
 
 import attrs
 
@@ -44,6 +44,7 @@ __all__ = [
     "AUTO",
     "KINDS",
     "StageLike",
+    "Tuning",
     "changes",
     "compose",
     "deep_parameters",
@@ -105,8 +106,28 @@ def compose(
     return c
 
 
-def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Composition, dict[str, dict[str, object]]]:
-    """The composition with the values that a tuner decides, and these values by slot.
+@final
+@attrs.frozen(eq=False)
+class Tuning:
+    """What a tuner made of a composition.
+
+    Parameters
+    ----------
+    composition : Composition
+        With the values that the tuner decided.
+    decided : mapping
+        Slot to the parameters decided; under "tuner" the tuner's own account, for `resolved_`.
+    interrupted : bool
+        Whether Ctrl-C ended the tuner early.
+    """
+
+    composition: Composition
+    decided: Mapping[str, Mapping[str, object]] = attrs.field(factory=dict)
+    interrupted: bool = False
+
+
+def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
+    """The composition with the values that a tuner decides.
 
     Parameters
     ----------
@@ -115,15 +136,9 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Comp
         None decides nothing.
     X : ndarray of shape (n, d)
     rng : Generator
-
-    Returns
-    -------
-    Composition
-    dict
-        Slot to the parameters decided; under "tuner" the tuner's own account.
     """
     if tuner is None:
-        return c, {}
+        return Tuning(c)
     before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
     with During(tuner):
         answer = tuner.tune(before, X, rng)
@@ -133,7 +148,8 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Comp
         check_instance(tuner, f"tune, under {slot!r},", after[slot], ABSTRACT[stage.kind])
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
-    return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
+    decided = {slot: facts for slot, facts in decided.items() if facts}
+    return Tuning(attrs.evolve(c, **after), decided, answer.interrupted)
 
 
 @overload

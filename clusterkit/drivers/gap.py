@@ -85,9 +85,7 @@ def scale_free(bound: BoundComposition, objective: float) -> float:
 
     For the same complexity C is larger for another map or other data, so that objectives themselves cannot be compared.
     """
-    own_value = bound.composition.solver.parameters().get("C")
-    C = cast("float | None", bound.prepared.resolved.get("C", own_value))
-    return objective / C if C else objective
+    return objective / bound.prepared.objective_factor
 
 
 def scale_free_objective(bound: BoundComposition, labels: Labels) -> float:

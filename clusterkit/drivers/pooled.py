@@ -113,7 +113,7 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
                 runs.append(run(attrs.evolve(bound, composition=c)))
                 if runs[-1].interrupted:
                     break
-            winner = runs[first_least([result.objective for result in runs])]
+            winner = runs[first_least([candidate.objective for candidate in runs])]
             bound_compositions.append(bound)
             winners.append(winner)
             interrupted = runs[-1].interrupted

@@ -207,12 +207,12 @@ def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Se
             interrupted = outcome.status is not None and outcome.status.interrupted
             if interrupted:
                 break
-            facts = {} if outcome.status is None else outcome.status.facts
+            counts = outcome.support_counts if isinstance(outcome, Domain) else None
             steps.append((
                 gamma,
                 int(labels.max(initial=-1)) + 1,
-                facts.get("n_sv", -1),
-                facts.get("n_bsv", -1),
+                -1 if counts is None else counts.n_support,
+                -1 if counts is None or counts.n_bounded is None else counts.n_bounded,
                 np.count_nonzero(labels < 0),
                 time.perf_counter() - begin,
             ))  # fmt: skip

@@ -96,7 +96,7 @@ class SearchInProgress:
         scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
         return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
 
-    def result(self, models: list[Any], seed: int, refit: bool) -> SearchResult[Any]:
+    def search_result(self, models: list[Any], seed: int, refit: bool) -> SearchResult[Any]:
         best = self.best()
         candidates = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
         if best is None:

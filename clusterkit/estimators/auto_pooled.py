@@ -35,7 +35,7 @@ class AutoPooled(FixedDriver):
         As in `Pooled`; best with ``init="random"``.
     n_maps : int, default 5
     degrees : sequence of float, default (20, 25, 30)
-        Complexities to choose from.
+        Effective degrees of freedom (df) of the solver to choose from.
     widths : sequence of float or None, default None
         Widths to choose from. With None, or for a map without this parameter, the width of the base is used.
     n_references : int, default 3

@@ -83,17 +83,17 @@ exact_on_training_, n_features_in_
         driver, base = self._driver(), self._base()
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
-        composition, decided = base.tuned(base.composition(), rows, seeds)
+        tuning = base.tuned(base.composition(), rows, seeds)
         with (
-            threads.suited(threads.elements(len(rows), composition.featuremap)),
+            threads.suited(threads.elements(len(rows), tuning.composition.featuremap)),
             bars.shown(self.verbose),
             bars.hooks(),
         ):
             with During(driver):
-                result = driver.run([composition], rows, seeds)
-            check_instance(driver, "run", result, DriverResult)
-        set_fitted(self, result.fit, decided, base.reported_labeler(composition))
-        for name, value in result.report.items():
+                answer = driver.run([tuning.composition], rows, seeds)
+            check_instance(driver, "run", answer, DriverResult)
+        set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
+        for name, value in answer.report.items():
             setattr(self, f"{name}_", value)
         return self
 

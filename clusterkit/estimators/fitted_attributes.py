@@ -2,23 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Floats, Labels, Samples
-from clusterkit.core.outcomes import Outcome
+from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Predict
+from clusterkit.drivers.compose import Tuning
 
 __all__ = ["FittedAttributes", "set_fitted"]
 
 
+@final
+class only_where_made:
+    """A fitted array that only some methods have; elsewhere an AttributeError says which do.
+
+    A value in the instance takes precedence, as this descriptor has no ``__set__``: ``hasattr(estimator, name)`` is
+    True only after a fit of a method that has the array.
+
+    Parameters
+    ----------
+    methods : str
+        The methods that have it, for the message.
+    compute : callable
+        Fitted estimator to the array, at its first use; None where the method has no such array.
+    """
+
+    def __init__(
+        self, methods: str, compute: Callable[[FittedAttributes], Floats | None] = lambda estimator: None
+    ) -> None:
+        self.methods = methods
+        self.compute = compute
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: FittedAttributes | None, owner: type | None = None) -> Floats:
+        if instance is not None and not hasattr(instance, "labels_"):
+            raise AttributeError(f"no {self.name} before the fit; call fit(X) first")
+        values = None if instance is None else self.compute(instance)
+        if values is None:
+            raise AttributeError(f"no {self.name} here: only {self.methods} have them")
+        vars(instance)[self.name] = values
+        return values
+
+
+def _outside_domain(estimator: FittedAttributes) -> Floats | None:
+    """Level of the domain minus its value at the samples; None if the outcome is no domain."""
+    outcome, space = estimator.outcome_, estimator.space_
+    if not isinstance(outcome, Domain) or space is None:
+        return None
+    return outcome.level - outcome.value(space.points)
+
+
 class FittedAttributes:
-    """Declares for type checkers what the fit of a clusterer sets; it has no code."""
+    """Declares what the fit of a clusterer sets."""
 
     labels_: Labels
     n_iter_: int
@@ -34,6 +77,8 @@ class FittedAttributes:
     predictor_: Predict | None
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    memberships_ = only_where_made("methods with degrees of membership, such as recipe 'fuzzy-cmeans',")
+    outlier_scores_ = only_where_made("methods whose outcome is a domain, such as recipe 'svc',", _outside_domain)
 
     if TYPE_CHECKING:
 
@@ -41,17 +86,15 @@ class FittedAttributes:
             """Of scikit-learn, which has no types."""
 
 
-def set_fitted(
-    estimator: FittedAttributes, fit: FitResult, decided: Mapping[str, Mapping[str, object]], labeler: str | None = None
-) -> None:
+def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning, labeler: str | None = None) -> None:
     """Set the attributes of `clusterkit.Pipeline` on an estimator.
 
     Parameters
     ----------
     estimator : FittedAttributes
     fit : FitResult
-    decided : mapping
-        Slot to parameters that were decided before the fit, by a tuner.
+    tuning : Tuning
+        The parameters that were decided before the fit, by a tuner.
     labeler : str, optional
         The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
     """
@@ -59,12 +102,12 @@ def set_fitted(
     estimator.n_iter_ = fit.n_iter
     estimator.converged_ = fit.converged
     estimator.stop_reason_ = fit.reason
-    estimator.interrupted_ = fit.interrupted
+    estimator.interrupted_ = fit.interrupted or tuning.interrupted
     estimator.history_ = np.asarray(fit.history, dtype=np.float64)
     estimator.objective_ = fit.objective
     estimator.space_ = fit.space
     estimator.outcome_ = fit.outcome
-    resolved = {slot: dict(facts) for slot, facts in decided.items()}
+    resolved = {slot: dict(facts) for slot, facts in tuning.decided.items()}
     for slot, facts in fit.resolved.items():
         resolved[slot] = {**resolved.get(slot, {}), **facts}
     if labeler is not None:
@@ -72,3 +115,7 @@ def set_fitted(
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
+    for name, values in (("memberships_", fit.memberships), ("outlier_scores_", fit.outlier_scores)):
+        vars(estimator).pop(name, None)  # of a fit before
+        if values is not None:
+            setattr(estimator, name, values)

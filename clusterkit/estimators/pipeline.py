@@ -84,7 +84,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     converged_ : bool
     stop_reason_ : str
     interrupted_ : bool
-        Whether Ctrl-C ended the fit early; the attributes then belong to the best labels so far.
+        Whether Ctrl-C ended the tuner or the fit early; the attributes then belong to the best labels so far.
     history_ : ndarray
         Objective after each iteration.
     objective_ : float
@@ -100,6 +100,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had string column names.
+    memberships_ : ndarray of shape (n, k)
+        Degree to which each sample belongs to each cluster, rows that sum to 1; only for methods that have such
+        degrees, such as fuzzy c-means. A balancer changes labels, not memberships.
+    outlier_scores_ : ndarray of shape (n,)
+        How far each sample is outside the domain, level minus value, at most 0 inside; only for methods whose outcome
+        is a domain, or whose labeler gives scores of its own.
 
     Raises
     ------
@@ -154,10 +160,10 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            composition, decided = self.tuned(composition, rows, seeds)
-            result = SingleDriver().run([composition], rows, seeds)
+            tuning = self.tuned(composition, rows, seeds)
+            answer = SingleDriver().run([tuning.composition], rows, seeds)
         self._takes_sparse_rows = isinstance(rows, SparseRows)
-        set_fitted(self, result.fit, decided, self.reported_labeler(composition))
+        set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
         return self
 
     @inductive
@@ -179,7 +185,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         c = compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
         # resolved before the data are read, so that a wrong tuner costs no time
         compose.resolve("tuner", self.tuner)
-        return c if X is None or seeds is None else self.tuned(c, X, seeds)[0]
+        return c if X is None or seeds is None else self.tuned(c, X, seeds).composition
 
     def reported_labeler(self, c: Composition) -> str | None:
         """The name of the labeler of a composition, for `resolved_`; None where the user named it."""
@@ -201,8 +207,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         tags.input_tags.sparse = self._accepts_sparse_samples()
         return tags
 
-    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> tuple[Composition, dict[str, dict[str, object]]]:
-        """The composition with the tuner's values, and these values by slot."""
+    def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:
+        """The composition with the tuner's values, and how the tuner found them."""
         tuner = compose.resolve("tuner", self.tuner)
         return compose.tuned(c, tuner, X, seeds.stream("tuner"))
 

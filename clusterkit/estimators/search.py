@@ -188,7 +188,7 @@ def search(
         )
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
-        return progress.result(models, seed, refit)
+        return progress.search_result(models, seed, refit)
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:

@@ -17,8 +17,11 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["Seeded"]
 
 MARGIN = 16.0
-"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors: a
-few operations, each with an error of one eps at most."""
+"""Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors.
+
+Measured for equal samples: 0 for features and for the Gaussian kernel, and for the linear kernel at most 1.8 units with
+100 attributes and 13 with 600, so that half the value would take equal samples for different ones there.
+"""
 
 
 @final

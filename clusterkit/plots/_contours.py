@@ -38,7 +38,7 @@ LEAST_GRID, LARGEST_GRID = 200, 500
 CELLS = 6.0
 """Grid cells on a length of 1 / sqrt(gamma), the width of a kernel."""
 MARGIN = 0.06
-"""Margin around the data, as a share of their extent."""
+"""Margin around the data, as a share of their extent: enough that no point touches the frame; drawing only."""
 GROWTHS = 5
 """Most doublings of the margin until the border lies within the plot."""
 HEIGHT = "value of the domain"

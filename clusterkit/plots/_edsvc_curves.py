@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Clusterer, Indices
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots.figure import COLORS, FAINT, INK, check_axes, frame, matplotlib_or_raise
-from clusterkit.tuners.curves import GRID_STEP, WIDTH_STEP, EdSvcCurves
+from clusterkit.tuners.curves import CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:
     from clusterkit.plots.figure import AxesArray, ObjectArray
@@ -75,7 +75,7 @@ def edsvc_curves(model: Clusterer | Mapping[str, object] | EdSvcCurves, axes: Ax
 
 def _curves(model: Any) -> EdSvcCurves:
     facts = model.resolved_.get("tuner", {}) if hasattr(model, "resolved_") else model
-    curves = facts.get("curves") if isinstance(facts, dict) else facts
+    curves = facts.get(CURVES) if isinstance(facts, dict) else facts
     if not isinstance(curves, EdSvcCurves):
         raise InvalidParameter(
             f"edsvc_curves: needs a fit with the tuner 'edsvc' that searched, such as recipe('edsvc').fit(X), got "

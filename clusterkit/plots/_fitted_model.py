@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.outcomes import Domain, KernelDomain
+from clusterkit.core.outcomes import Domain, KernelDomain, SupportCounts
 
 __all__ = ["FittedDomain", "Supports", "labels_of", "names_of", "rows_of"]
 
@@ -82,23 +82,22 @@ class Supports:
         Distinct support vectors.
     bounded : ndarray of shape (s,)
         Which weights are at their bound.
-    counts : tuple of int or None
-        Numbers of support vectors and of bounded ones as the solver counts them, with multiplicity of equal samples;
-        None where the solver does not report them.
+    counts : SupportCounts or None
+        Their numbers, where each of several equal samples counts; None where the solver does not report them.
     """
 
     centres: Array
     bounded: Mask
-    counts: tuple[int | None, int | None]
+    counts: SupportCounts | None
 
     @property
     def title(self) -> str:
         """Text for a title; "" if nothing is known."""
-        n_sv, n_bsv = self.counts
-        if n_sv is None:
+        if self.counts is None:
             return ""
-        bound = "" if n_bsv is None else f", {n_bsv or 'none'} at the bound"
-        return f"{n_sv:,} support vector{'' if n_sv == 1 else 's'}{bound}"
+        n_support, n_bounded = self.counts.n_support, self.counts.n_bounded
+        bound = "" if n_bounded is None else f", {n_bounded or 'none'} at the bound"
+        return f"{n_support:,} support vector{'' if n_support == 1 else 's'}{bound}"
 
 
 @final
@@ -170,27 +169,23 @@ class FittedDomain:
             return None
         used = known.weights != 0
         centres, weights = known.centres[used], known.weights[used]
-        facts: Mapping[str, Any] = {} if domain.status is None else domain.status.facts
-        n_sv = facts.get("n_sv", facts.get("n_support", len(centres)))
-        n_bsv = facts.get("n_bsv")
+        counts = domain.support_counts or SupportCounts(len(centres))
         bounded = np.zeros(len(centres), dtype=bool)
-        if n_bsv:
+        if counts.n_bounded:
             # By the optimality conditions the weight of a sample outside is at its bound, also where bounds differ or
             # equal samples share a centre. A sample whose weight is C may also lie on the border.
             bounded = domain.value(centres) < domain.level
-            C = facts.get("C")
-            if C is not None and C < 1.0:
-                bounded |= np.isclose(weights, C, rtol=AT_BOUND, atol=0.0)
-        return Supports(centres, bounded, (n_sv, n_bsv))
+            if counts.bound is not None and counts.bound < 1.0:
+                bounded |= np.isclose(weights, counts.bound, rtol=AT_BOUND, atol=0.0)
+        return Supports(centres, bounded, counts)
 
     def supports_title(self) -> str:
         """Text about the support vectors for a title."""
         supports = self.supports()
         if supports is not None:
             return supports.title
-        facts: Mapping[str, Any] = {} if self.domain.status is None else self.domain.status.facts
         none = np.empty((0, 1))
-        return Supports(none, np.empty(0, dtype=bool), (facts.get("n_sv"), facts.get("n_bsv"))).title
+        return Supports(none, np.empty(0, dtype=bool), self.domain.support_counts).title
 
 
 def _coordinate_names(raw: list[str], before: tuple[Any, ...], d: int) -> list[str]:

@@ -29,7 +29,7 @@ LONGEST = 24
 
 
 def search_curve(
-    result: SearchResult[EstimatorT], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
+    search: SearchResult[EstimatorT], ax: Axes | None = None, *, params: Sequence[str] | str | None = None
 ) -> Axes:
     """Draw the scores of a search against one parameter, or as a heat map over two.
 
@@ -38,8 +38,8 @@ def search_curve(
 
     Parameters
     ----------
-    result : SearchResult
-        The result of `clusterkit.search`.
+    search : SearchResult
+        What `clusterkit.search` returned.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
     params : str or one or two str, optional
@@ -62,32 +62,32 @@ def search_curve(
     >>> from matplotlib.figure import Figure
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(60, random_state=0)
-    >>> result = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
-    >>> plots.search_curve(result, ax=Figure().subplots()).get_xlabel()
+    >>> finished = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
+    >>> plots.search_curve(finished, ax=Figure().subplots()).get_xlabel()
     'n_clusters'
     """
     check_axes(ax, "search_curve")
-    if not isinstance(result, SearchResult):
-        raise InvalidParameter(f"search_curve: needs what clusterkit.search returns, got {type(result).__name__}")
-    names = _names(result, params)
+    if not isinstance(search, SearchResult):
+        raise InvalidParameter(f"search_curve: needs what clusterkit.search returns, got {type(search).__name__}")
+    names = _names(search, params)
     ax = axes_for(ax)
-    values = [_values(result, name) for name in names]
+    values = [_values(search, name) for name in names]
     if len(names) == 1:
-        _draw_curve(ax, result, names[0], values[0])
+        _draw_curve(ax, search, names[0], values[0])
     else:
-        _draw_map(ax, result, names, values)
-    best = result.candidates[result.best_index]
+        _draw_map(ax, search, names, values)
+    best = search.candidates[search.best_index]
     values_of_best = ", ".join(f"{name} = {_text(best.params.get(name))}" for name in names)
-    direction = "lowest" if result.lower_is_better else "highest"
-    ax.set_title(f"{direction} {result.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters",
+    direction = "lowest" if search.lower_is_better else "highest"
+    ax.set_title(f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters",
                  fontsize=10.5, loc="left", color=INK)  # fmt: skip
     return ax
 
 
-def _names(result: SearchResult[Any], params: Sequence[str] | str | None) -> list[str]:
-    known = sorted({name for candidate in result.candidates for name in candidate.params})
+def _names(search: SearchResult[Any], params: Sequence[str] | str | None) -> list[str]:
+    known = sorted({name for candidate in search.candidates for name in candidate.params})
     if params is None:
-        names = (result.varied or known)[:2]
+        names = (search.varied or known)[:2]
         if not names:
             raise InvalidParameter("search_curve: the grid names no parameter")
         return names
@@ -102,38 +102,38 @@ def _names(result: SearchResult[Any], params: Sequence[str] | str | None) -> lis
     return names
 
 
-def _values(result: SearchResult[Any], name: str) -> dict[str, Any]:
+def _values(search: SearchResult[Any], name: str) -> dict[str, Any]:
     """The values of a parameter by their keys: numbers sorted, others in the order of the grid."""
     values: dict[str, Any] = {}
-    for candidate in result.candidates:
+    for candidate in search.candidates:
         values.setdefault(candidate.key(name), candidate.params.get(name))
     if all(map(_is_number, values.values())):
         return dict(sorted(values.items(), key=lambda item: item[1]))
     return values
 
 
-def _best(result: SearchResult[Any], names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
+def _best(search: SearchResult[Any], names: Sequence[str], keys: Sequence[str]) -> Candidate | None:
     """The best candidate with these values; None if none of them has a score."""
-    sign = -1.0 if result.lower_is_better else 1.0
+    sign = -1.0 if search.lower_is_better else 1.0
     matching = [
         candidate
-        for candidate in result.candidates
+        for candidate in search.candidates
         if not np.isnan(candidate.score) and [candidate.key(name) for name in names] == list(keys)
     ]
     return max(matching, key=lambda candidate: sign * candidate.score, default=None)
 
 
-def _draw_curve(ax: Any, result: SearchResult[Any], name: str, keyed: dict[str, Any]) -> None:
+def _draw_curve(ax: Any, search: SearchResult[Any], name: str, keyed: dict[str, Any]) -> None:
     values = list(keyed.values())
     numeric = all(map(_is_number, values))
     places = np.array(values, dtype=float) if numeric else np.arange(len(values), dtype=float)
-    points = [_best(result, [name], [key]) for key in keyed]
+    points = [_best(search, [name], [key]) for key in keyed]
     scores = np.array([np.nan if point is None else point.score for point in points])
     scored = ~np.isnan(scores)
     ax.plot(
-        places[scored], scores[scored], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=result.score
+        places[scored], scores[scored], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=search.score
     )
-    best = int(np.nanargmin(scores) if result.lower_is_better else np.nanargmax(scores))
+    best = int(np.nanargmin(scores) if search.lower_is_better else np.nanargmax(scores))
     ax.plot(places[best], scores[best], color=COLORS[5], marker="o", markersize=10, markerfacecolor="none",
             linestyle="", markeredgewidth=1.8, label="best")  # fmt: skip
     for place, score, point in zip(places, scores, points, strict=True):
@@ -144,7 +144,7 @@ def _draw_curve(ax: Any, result: SearchResult[Any], name: str, keyed: dict[str, 
         low = float(scores[scored].min()) - 0.08 * max(float(np.ptp(scores[scored])), 1e-3)
         ax.plot(places[~scored], np.full(np.sum(~scored), low), color=FAINT, marker="x", linestyle="", label="no score")
     ax.margins(y=0.12)
-    frame(ax, "", (name, result.score))
+    frame(ax, "", (name, search.score))
     if numeric and _wide(places):
         ax.set_xscale("log")
     if not numeric or (len(values) <= 10 and not _wide(places)):
@@ -153,13 +153,13 @@ def _draw_curve(ax: Any, result: SearchResult[Any], name: str, keyed: dict[str, 
     ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
-def _draw_map(ax: Any, result: SearchResult[Any], names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
+def _draw_map(ax: Any, search: SearchResult[Any], names: Sequence[str], values: Sequence[dict[str, Any]]) -> None:
     across, up = values
-    table = [[_best(result, names, (x, y)) for x in across] for y in up]
+    table = [[_best(search, names, (x, y)) for x in across] for y in up]
     scores: Array = np.array([[np.nan if cell is None else cell.score for cell in row] for row in table])
     ax.set_facecolor("#dddddd")
-    image = ax.imshow(scores, origin="lower", aspect="auto", cmap="viridis_r" if result.lower_is_better else "viridis")
-    ax.figure.colorbar(image, ax=ax, label=result.score)
+    image = ax.imshow(scores, origin="lower", aspect="auto", cmap="viridis_r" if search.lower_is_better else "viridis")
+    ax.figure.colorbar(image, ax=ax, label=search.score)
     frame(ax, "", names)
     ax.set_xticks(range(len(across)), [_text(x) for x in across.values()], rotation=0 if len(across) <= 10 else 60)
     ax.set_yticks(range(len(up)), [_text(y) for y in up.values()])
@@ -170,10 +170,10 @@ def _draw_map(ax: Any, result: SearchResult[Any], names: Sequence[str], values: 
                     ax.text(column, row, "–", ha="center", va="center", fontsize=8, color=FAINT)
                     continue
                 level = image.norm(cell.score)
-                dark = level > 0.6 if result.lower_is_better else level < 0.6
+                dark = level > 0.6 if search.lower_is_better else level < 0.6
                 text = f"{cell.score:.2g}" + ("" if "n_clusters" in names else f"\n{cell.n_clusters} cl.")
                 ax.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
-    best = result.candidates[result.best_index]
+    best = search.candidates[search.best_index]
     column, row = (list(axis).index(best.key(name)) for name, axis in zip(names, values, strict=True))
     from matplotlib.patches import Rectangle
 

@@ -6,14 +6,14 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, cast, final
+from typing import Any, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.errors import ClusterkitWarning
-from clusterkit.core.outcomes import KernelDomain, Outcome
+from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Prepared, Resumable, Solver, Task
@@ -193,7 +193,8 @@ class FreeSolution:
 
 
 def _n_bounded(outcome: Outcome) -> int:
-    return -1 if outcome.status is None else cast("int", outcome.status.facts.get("n_bsv", -1))
+    counts = outcome.support_counts if isinstance(outcome, Domain) else None
+    return -1 if counts is None or counts.n_bounded is None else counts.n_bounded
 
 
 def _uninterrupted(outcome: Outcome) -> Outcome:

@@ -22,7 +22,7 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.threads import available
 from clusterkit.tuners._candidates import CandidateFit, CandidateGroup, CandidateRuns
 from clusterkit.tuners._ensemble_agreement import TIE, Agreement
-from clusterkit.tuners.curves import BOUND_STEP, GRID_STEP, WIDTH_STEP, EdSvcCurves
+from clusterkit.tuners.curves import BOUND_STEP, CURVES, GRID_STEP, WIDTH_STEP, EdSvcCurves
 
 if TYPE_CHECKING:
     from clusterkit.tuners.edsvc import EdSvc
@@ -268,10 +268,12 @@ class ScoredCandidates:
             facts = {"rule": "no candidate has an allowed number of clusters: the widest kernel without outliers"}
         singletons = self.agreement.singletons()
         facts.update(
-            singletons=round(singletons, 12),
-            candidates=len(self.candidates),
-            partitions=len(self.agreement) - 1,
-            curves=self._curves(chosen, singletons, measure),
+            {
+                "singletons": round(singletons, 12),
+                "candidates": len(self.candidates),
+                "partitions": len(self.agreement) - 1,
+                CURVES: self._curves(chosen, singletons, measure),
+            }
         )
         return EdSvcChoice(gamma, C, facts)
 

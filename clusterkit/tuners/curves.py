@@ -8,10 +8,13 @@ import attrs
 
 from clusterkit._typing import Array, Counts, Labels, Mask
 
-__all__ = ["BOUND_STEP", "COLUMNS", "GRID_STEP", "WIDTH_STEP", "EdSvcCurves"]
+__all__ = ["BOUND_STEP", "COLUMNS", "CURVES", "GRID_STEP", "WIDTH_STEP", "EdSvcCurves"]
 
 WIDTH_STEP, BOUND_STEP, GRID_STEP = 0, 1, 2
 """Values of `EdSvcCurves.step`: a bandwidth at the first bound, a bound at the best bandwidth, a pair of the grid."""
+
+CURVES = "curves"
+"""Key of the table in ``resolved_["tuner"]``, where the plot finds it."""
 
 COLUMNS = ("step", "gamma", "C", "score", "n_clusters", "n_bounded", "qualified")
 """The fields of `EdSvcCurves` with one value for each candidate."""

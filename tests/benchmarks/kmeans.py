@@ -51,11 +51,11 @@ def drawn(space: FeatureSpace | KernelSpace, k: int, starts: int) -> list[np.nda
 def ours(space: FeatureSpace | KernelSpace, k: int, starts: list[np.ndarray], max_iter: int) -> tuple[float, int]:
     """Lowest sum of squares, and turns of all starts."""
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
-    results, _ = alternate(
+    starts, _ = alternate(
         prepared, Argmax(), None, space, Task(space.n, k), lambda start: starts[start],
         starts=len(starts), max_iter=max_iter, together=False, rng=np.random.default_rng(0),
     )  # fmt: skip
-    return min(result.objective for result in results), sum(result.n_iter for result in results)
+    return min(start.objective for start in starts), sum(start.n_iter for start in starts)
 
 
 def theirs(H: np.ndarray, k: int, starts: list[np.ndarray], max_iter: int, algorithm: str) -> tuple[float, int]:

@@ -34,13 +34,13 @@ def svc(X, qm, **labeler):
 
 
 def timed(function, repeats):
-    """The shortest of some runs, and the last result."""
+    """The shortest of some runs, and the last answer."""
     best = np.inf
     for _ in range(repeats):
         start = time.perf_counter()
-        result = function()
+        answer = function()
         best = min(best, time.perf_counter() - start)
-    return best, result
+    return best, answer
 
 
 def hdbscan(X, repeats=1):

@@ -54,9 +54,9 @@ def best(repeats: int, call, *arguments, **parameters):
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
-        result = call(*arguments, **parameters)
+        answer = call(*arguments, **parameters)
         times.append(time.perf_counter() - begin)
-    return min(times), result
+    return min(times), answer
 
 
 def libsvm(X: np.ndarray, gamma: float, **parameters):

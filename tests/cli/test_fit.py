@@ -36,7 +36,7 @@ def test_summary_and_labels(run, table, tmp_path):
     assert "3 clusters by kmeans" in answer.stdout
     assert "columns" in answer.stdout
     assert "2 (height, width)" in answer.stdout
-    assert "labels repeat" in answer.stdout
+    assert "labels no longer change" in answer.stdout
     assert answer.stdout.count("33.3 %") == 3
     assert "\x1b" not in answer.stdout
     assert groups(labels_of(out.read_text()))

@@ -102,7 +102,18 @@ class TestEveryName:
             signature = inspect.signature(function).parameters
             assert list(signature)[:3] == ["labelings", "n_clusters", "random_state"]
             assert {key: signature[key].default for key in list(signature)[3:]} == dict(stage().parameters())
-            assert f"{stage.__module__.rpartition('.')[2]}.{stage.__name__}" in function.__doc__
+
+    def test_help_is_the_text_of_the_stage_with_every_parameter(self):
+        for name, stage in clusterkit.stages("consensus").items():
+            function = getattr(consensus, name)
+            text = inspect.getdoc(function)
+            sentences = inspect.cleandoc(stage.__doc__).split("\n\n")
+            assert sentences[0] in text
+            assert sentences[-1] in text  # the notes
+            lines = text.split("Parameters\n----------\n")[1].split("Returns\n")[0].splitlines()
+            listed = [line.split(" : ")[0] for line in lines if " : " in line and not line.startswith(" ")]
+            assert listed == list(inspect.signature(function).parameters)
+            assert "the same method as a stage" in text
 
     def test_another_name_is_an_attribute_error(self):
         with pytest.raises(AttributeError, match="no function 'dicklens'; there are: coassociation, comusa"):

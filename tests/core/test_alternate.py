@@ -72,7 +72,7 @@ def run(
     script: Script, *starts: int, max_iter: int = 50, balancer: Any = None, together: bool = True
 ) -> list[StartResult]:
     labels = [labels_of(start) for start in starts]
-    results, interrupted = alternate(
+    ends, interrupted = alternate(
         script,
         Argmax(),
         balancer,
@@ -85,13 +85,13 @@ def run(
         rng=RNG,
     )
     assert interrupted == (script.calls == script.interrupted_at)
-    return results
+    return ends
 
 
-def summary(result: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
+def summary(end: StartResult) -> tuple[int, int, bool, float, tuple[float, ...]]:
     """Everything a result says but the reason."""
-    state = state_of(result.labeling.labels)
-    return state, result.n_iter, result.converged, result.objective, result.history
+    state = state_of(end.labeling.labels)
+    return state, end.n_iter, end.converged, end.objective, end.history
 
 
 LINE = {0: 1, 1: 2, 2: 3, 3: 3}
@@ -101,56 +101,56 @@ RING = {0: 1, 1: 2, 2: 3, 3: 1}
 
 class TestFixedPoint:
     def test_it_ends_where_labels_repeat(self):
-        [result] = run(Script(LINE, FALLING), 0)
-        assert summary(result) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
-        assert result.reason == "labels repeat"
+        [end] = run(Script(LINE, FALLING), 0)
+        assert summary(end) == (3, 4, True, 1.0, (9.0, 4.0, 2.0, 1.0))
+        assert end.reason == "converged: labels no longer change"
 
     def test_a_start_that_is_one_takes_one_turn(self):
-        [result] = run(Script(LINE, FALLING), 3)
-        assert summary(result) == (3, 1, True, 1.0, (1.0,))
+        [end] = run(Script(LINE, FALLING), 3)
+        assert summary(end) == (3, 1, True, 1.0, (1.0,))
 
     def test_it_is_returned_even_if_the_objective_was_lower_before(self):
         """A balancer may force labels of higher objective; a fixed point is still the answer."""
-        [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}), 0)
-        assert summary(result)[:4] == (3, 4, True, 3.0)
+        [end] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}), 0)
+        assert summary(end)[:4] == (3, 4, True, 3.0)
 
     @given(table=st.lists(st.integers(0, 15), min_size=16, max_size=16), start=st.integers(0, 15), data=st.data())
     def test_any_map_of_labels_ends_in_a_fixed_point_or_a_cycle(self, table, start, data):
         costs = data.draw(st.lists(st.integers(0, 99), min_size=16, max_size=16))
-        [result] = run(Script(dict(enumerate(table)), {s: float(c) for s, c in enumerate(costs)}), start)
+        [end] = run(Script(dict(enumerate(table)), {s: float(c) for s, c in enumerate(costs)}), start)
         path = [start]
         while table[path[-1]] not in path:
             path.append(table[path[-1]])
-        state = state_of(result.labeling.labels)
-        assert result.n_iter == len(path)
-        assert result.history == tuple(float(costs[s]) for s in path)
-        assert result.converged == (table[path[-1]] == path[-1])
-        if result.converged:
+        state = state_of(end.labeling.labels)
+        assert end.n_iter == len(path)
+        assert end.history == tuple(float(costs[s]) for s in path)
+        assert end.converged == (table[path[-1]] == path[-1])
+        if end.converged:
             assert state == path[-1]
         else:
             # labels read on the way whose objective is known; the start was read from nothing
-            assert result.objective == costs[state]
+            assert end.objective == costs[state]
             assert costs[state] == min([costs[s] for s in path[1:]], default=costs[state])
 
 
 class TestCycle:
     def test_the_lowest_of_it_is_returned(self):
-        [result] = run(Script(RING, {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
-        assert summary(result) == (2, 4, False, 2.0, (1.0, 4.0, 2.0, 3.0))
-        assert result.reason.startswith("cycle")
+        [end] = run(Script(RING, {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
+        assert summary(end) == (2, 4, False, 2.0, (1.0, 4.0, 2.0, 3.0))
+        assert "labels alternate between states" in end.reason
 
     def test_a_balancer_can_cause_one(self):
         """All zeros are balanced to 0011, which leads to all ones, balanced to 1100, which leads to all zeros."""
         script = Script({0b0101: 0b0000, 0b0011: 0b1111, 0b1100: 0b0000}, dict.fromkeys(range(16), 1.0))
-        [result] = run(script, 0b0101, balancer=Band(0))
-        assert result.reason.startswith("cycle")
-        assert result.labeling.labels.tolist() == [1, 1, 0, 0]
-        assert not result.labeling.exact
+        [end] = run(script, 0b0101, balancer=Band(0))
+        assert "labels alternate between states" in end.reason
+        assert end.labeling.labels.tolist() == [1, 1, 0, 0]
+        assert not end.labeling.exact
 
     def test_labels_come_with_the_outcome_they_were_read_from(self):
-        [result] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
-        outcome = result.labeling.outcome
-        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), result.labeling.labels)
+        [end] = run(Script(RING, {0: 9.0, 1: 4.0, 2: 2.0, 3: 3.0}), 0)
+        outcome = end.labeling.outcome
+        np.testing.assert_array_equal(np.argmax(outcome.rows, axis=1), end.labeling.labels)
 
 
 class TestMostTurns:
@@ -163,47 +163,47 @@ class TestMostTurns:
         ],
     )
     def test_the_labels_of_lowest_known_objective_are_returned(self, max_iter, state, objective):
-        [result] = run(Script(LINE, FALLING), 0, max_iter=max_iter)
-        assert summary(result)[:4] == (state, max_iter, False, objective)
-        assert result.reason == f"max_iter = {max_iter} reached"
+        [end] = run(Script(LINE, FALLING), 0, max_iter=max_iter)
+        assert summary(end)[:4] == (state, max_iter, False, objective)
+        assert end.reason == f"max_iter = {max_iter} reached"
 
     def test_the_lowest_need_not_be_the_last(self):
-        [result] = run(Script(LINE, {0: 9.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
-        assert summary(result)[:4] == (1, 3, False, 1.0)
+        [end] = run(Script(LINE, {0: 9.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
+        assert summary(end)[:4] == (1, 3, False, 1.0)
 
     def test_start_labels_are_no_candidates(self):
         """Nothing was read to give them, so there would be nothing to predict with."""
-        [result] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
-        assert state_of(result.labeling.labels) == 1
+        [end] = run(Script(LINE, {0: 0.0, 1: 1.0, 2: 5.0, 3: 7.0}), 0, max_iter=3)
+        assert state_of(end.labeling.labels) == 1
 
     def test_without_an_objective_the_last_labels_are_returned(self):
-        [result] = run(Script(LINE, None), 0, max_iter=3)
-        assert state_of(result.labeling.labels) == 3
-        assert math.isnan(result.objective)
+        [end] = run(Script(LINE, None), 0, max_iter=3)
+        assert state_of(end.labeling.labels) == 3
+        assert math.isnan(end.objective)
 
 
 class TestCtrlC:
     def test_the_best_labels_so_far_are_kept(self):
-        [result] = run(Script(LINE, FALLING, interrupted_at=3), 0)
-        assert summary(result) == (1, 2, False, 4.0, (9.0, 4.0))
-        assert result.reason.startswith("interrupted")
+        [end] = run(Script(LINE, FALLING, interrupted_at=3), 0)
+        assert summary(end) == (1, 2, False, 4.0, (9.0, 4.0))
+        assert end.reason.startswith("interrupted")
 
     def test_after_one_turn_the_labels_read_in_it(self):
-        [result] = run(Script(LINE, FALLING, interrupted_at=2), 0)
-        assert summary(result)[:3] == (1, 1, False)
+        [end] = run(Script(LINE, FALLING, interrupted_at=2), 0)
+        assert summary(end)[:3] == (1, 1, False)
 
     def test_before_anything_was_read_there_is_nothing_to_keep(self):
         with pytest.raises(KeyboardInterrupt):
             run(Script(LINE, FALLING, interrupted_at=1), 0)
 
     def test_starts_that_had_ended_are_returned_as_they_ended(self):
-        results = run(Script(LINE, FALLING, interrupted_at=3), 3, 0, together=True)
-        assert [(summary(result)[:3], result.index) for result in results] == [((3, 1, True), 0), ((1, 2, False), 1)]
+        ends = run(Script(LINE, FALLING, interrupted_at=3), 3, 0, together=True)
+        assert [(summary(end)[:3], end.index) for end in ends] == [((3, 1, True), 0), ((1, 2, False), 1)]
 
     def test_starts_that_had_not_begun_are_left_out(self):
-        results = run(Script(LINE, FALLING, interrupted_at=3), 2, 0, 1, together=False)
-        assert [result.index for result in results] == [0]
-        assert results[0].converged
+        ends = run(Script(LINE, FALLING, interrupted_at=3), 2, 0, 1, together=False)
+        assert [end.index for end in ends] == [0]
+        assert ends[0].converged
 
     def test_starts_are_drawn_when_they_begin(self):
         """Ctrl-C need not wait for the initial labels of starts that will not run."""
@@ -291,8 +291,8 @@ class Drawn(Prepared):
         if self.calls == self.raised_at:
             raise KeyboardInterrupt
         rows = rng.standard_normal((N, 1))
-        ended = Status(3, False, "as drawn", (float(rows.sum()),), interrupted=self.calls == self.reported_at)
-        return Embedding(rows, None, status=ended)
+        end = Status(3, False, "as drawn", (float(rows.sum()),), interrupted=self.calls == self.reported_at)
+        return Embedding(rows, None, status=end)
 
     def objective(self, targets, outcome):
         return np.array(outcome.status.history)
@@ -301,20 +301,20 @@ class Drawn(Prepared):
 class TestOneTurn:
     def results(self, prepared: Drawn, starts: int = 4) -> list[StartResult]:
         rngs = [np.random.default_rng(start) for start in range(starts)]
-        results, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
+        ends, interrupted = one_turn(prepared, RowsKMeans(n_init=1), None, SPACE, Task(N, 2), rngs)
         assert interrupted == (prepared.calls in (prepared.raised_at, prepared.reported_at))
-        return results
+        return ends
 
     def test_each_random_stream_is_a_start(self):
-        results = self.results(Drawn())
-        assert len({result.objective for result in results}) == 4
+        ends = self.results(Drawn())
+        assert len({end.objective for end in ends}) == 4
         alone = [float(np.random.default_rng(start).standard_normal((N, 1)).sum()) for start in range(4)]
-        assert [result.objective for result in results] == alone
+        assert [end.objective for end in ends] == alone
 
     def test_the_solver_says_how_it_ended(self):
-        [result] = self.results(Drawn(), 1)
-        assert (result.n_iter, result.converged, result.reason) == (3, False, "as drawn")
-        assert result.history == (result.objective,)
+        [end] = self.results(Drawn(), 1)
+        assert (end.n_iter, end.converged, end.reason) == (3, False, "as drawn")
+        assert end.history == (end.objective,)
 
     def test_ctrl_c_keeps_the_starts_before(self):
         assert [r.index for r in self.results(Drawn(raised_at=3))] == [0, 1]

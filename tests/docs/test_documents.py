@@ -94,8 +94,8 @@ def _run_command(words: list[str], where: str):
 
     from clusterkit.cli import app
 
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, f"{where}: clusterkit {shlex.join(words)}\n{result.output}"
+    answer = CliRunner().invoke(app, words)
+    assert answer.exit_code == 0, f"{where}: clusterkit {shlex.join(words)}\n{answer.output}"
 
 
 def test_blocks_are_recognised():

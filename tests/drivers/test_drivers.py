@@ -47,7 +47,7 @@ class Repeated(Driver):
     def run(self, compositions, X, seeds):
         c = self.single(compositions)
         fits = [fit(c, X, seeds.child("time", i)) for i in range(self.times)]
-        return DriverResult(fits[-1], {"objectives": np.array([result.objective for result in fits])})
+        return DriverResult(fits[-1], {"objectives": np.array([candidate.objective for candidate in fits])})
 
 
 @pytest.fixture
@@ -81,12 +81,12 @@ def test_pooled_equals_a_plain_loop_over_maps():
         bounds = [bind(c, X, Seeds(4).child("map", i)) for i in range(4)]
         fits = [run(bound) for bound in bounds]
         sums = [math.fsum(bound.objective(one.labels) for bound in bounds) for one in fits]
-        result = PooledDriver(n_maps=4).run([c], X, Seeds(4))
-    assert result.report["pooled"].tolist() == sums
-    assert result.report["winner"] == int(np.argmin(sums))
-    np.testing.assert_array_equal(result.fit.labels, fits[int(np.argmin(sums))].labels)
+        answer = PooledDriver(n_maps=4).run([c], X, Seeds(4))
+    assert answer.report["pooled"].tolist() == sums
+    assert answer.report["winner"] == int(np.argmin(sums))
+    np.testing.assert_array_equal(answer.fit.labels, fits[int(np.argmin(sums))].labels)
     model = Pooled(Pipeline(**STAGES), 4, random_state=4).fit(X)
-    np.testing.assert_array_equal(model.labels_, result.fit.labels)
+    np.testing.assert_array_equal(model.labels_, answer.fit.labels)
     assert model.pooled_.tolist() == sums
     generic = Driven(PooledDriver(n_maps=4), Pipeline(**STAGES), random_state=4).fit(X)
     np.testing.assert_array_equal(generic.labels_, model.labels_)

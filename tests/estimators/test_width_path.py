@@ -23,11 +23,11 @@ def test_every_step_is_what_a_fit_finds(nu):
     for i, gamma in enumerate(gammas):
         model = Pipeline("rbf", "svdd", "complete_graph").set_params(featuremap__gamma=gamma, solver__nu=nu).fit(X)
         assert path.labels[i].tolist() == model.labels_.tolist()
-        facts = model.outcome_.status.facts
+        counts = model.outcome_.support_counts
         assert path.n_clusters[i] == len(set(model.labels_) - {-1})
         assert path.n_noise[i] == np.sum(model.labels_ == -1)
-        assert path.n_sv[i] == pytest.approx(facts["n_sv"], abs=2)
-        assert path.n_bsv[i] == pytest.approx(facts["n_bsv"], abs=2)
+        assert path.n_sv[i] == pytest.approx(counts.n_support, abs=2)
+        assert path.n_bsv[i] == pytest.approx(counts.n_bounded, abs=2)
     assert np.all(path.seconds > 0)
     assert not path.interrupted
 

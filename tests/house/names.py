@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from .source import LIBRARY, TESTS, Breach, Source, at_top, sources
 
-FORBIDDEN = frozenset({"found", "own", "kept", "given", "told", "asked", "said"})
-"""Participles that say how a value came about and not what it is. `result` and `res` are no replacements."""
+FORBIDDEN = frozenset({"found", "own", "kept", "given", "told", "asked", "said", "result", "res"})
+"""Words that say how a value came about and not what it is."""
 
 EMPTY_FILE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc", "common"})
 """Names of files that would fit anything."""
@@ -20,7 +20,7 @@ NUMBA = ("numba", "clusterkit._jit")
 
 
 def forbidden_identifiers() -> Iterator[Breach]:
-    """No variable, argument, attribute, function or class is called found, own, kept, given, told, asked or said."""
+    """No identifier is called found, own, kept, given, told, asked, said, result or res."""
     for source in sources(*LIBRARY, *TESTS):
         yield from identifiers_of(source)
 

@@ -19,6 +19,8 @@ def source(text: str, path: str = "a.py") -> Source:
     "text",
     [
         "found = 1",
+        "result = f()",
+        "def f(res): pass",
         "for own in x: pass",
         "def f(kept): pass",
         "def told(): pass",

@@ -68,7 +68,7 @@ def _outliers(points, labels, policy):
 def predict(value, level, points, labels, new, n_segment_points=20, outliers="noise"):
     """Labels of new points, where no component was removed for its size."""
     inside = np.flatnonzero(value(points) >= level)
-    result, margin = np.full(len(new), -1), np.inf
+    predicted, margin = np.full(len(new), -1), np.inf
     for position, y in enumerate(new):
         g = value(y[None])[0]
         margin = min(margin, abs(g - level))
@@ -77,9 +77,9 @@ def predict(value, level, points, labels, new, n_segment_points=20, outliers="no
                 samples = line_values(value, y, points[j], n_segment_points)
                 margin = min(margin, np.abs(samples - level).min())
                 if (samples >= level).all():
-                    result[position] = labels[j]
+                    predicted[position] = labels[j]
                     break
-        if result[position] < 0 and outliers == "nearest":
+        if predicted[position] < 0 and outliers == "nearest":
             nearest = np.argmin(np.square(points[inside] - y).sum(axis=1)) if len(inside) else None
-            result[position] = 0 if nearest is None else labels[inside[nearest]]
-    return result, margin
+            predicted[position] = 0 if nearest is None else labels[inside[nearest]]
+    return predicted, margin

@@ -34,7 +34,7 @@ def degrees(H, C):
 
 
 def emmc(H, labels, codebook, decode, repair, C, max_iter=100):
-    """EMMC: targets, ridge regression from scratch, labels, repair, until labels repeat.
+    """EMMC: targets, ridge regression from scratch, labels, repair, until labels no longer change.
 
     Returns the label vectors entering each iteration followed by the last labels, and the objective of each iteration.
     """

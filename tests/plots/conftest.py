@@ -42,7 +42,7 @@ def svc(moons) -> Pipeline:
     """Two moons and outliers: free and bounded support vectors, noise."""
     model = composed(12.0, 0.25).fit(moons)
     assert set(model.labels_) >= {-1, 0, 1}
-    assert 0 < model.outcome_.status.facts["n_bsv"] < model.outcome_.status.facts["n_sv"]
+    assert 0 < model.outcome_.support_counts.n_bounded < model.outcome_.support_counts.n_support
     return model
 
 

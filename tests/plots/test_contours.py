@@ -35,9 +35,9 @@ def test_border_clusters_noise_and_supports(svc, moons, named):
         assert rows_of(named(ax, f"cluster {label}").get_offsets()) == rows_of(moons[labels == label])
     assert rows_of(named(ax, "noise").get_offsets()) == rows_of(moons[labels < 0])
 
-    weights, C = domain.weights, domain.status.facts["C"]
+    weights, C = domain.weights, domain.support_counts.bound
     bounded = np.isclose(weights, C)
-    assert bounded.sum() == domain.status.facts["n_bsv"]
+    assert bounded.sum() == domain.support_counts.n_bounded
     assert rows_of(named(ax, "bounded support vectors").get_offsets()) == rows_of(domain.centres[bounded])
     assert rows_of(named(ax, "free support vectors").get_offsets()) == rows_of(domain.centres[~bounded])
     k = labels.max() + 1
@@ -106,22 +106,22 @@ def test_recipes_with_a_domain(name, dtype, named):
 
 def test_bounds_by_position(moons, named):
     model = recipe("psvc", featuremap__gamma=12.0).fit(moons)
-    facts = model.outcome_.status.facts
-    assert "C" not in facts
-    assert facts["n_bsv"] > 0
-    assert len(named(plots.contours(model, moons), "bounded support vectors").get_offsets()) == facts["n_bsv"]
+    counts = model.outcome_.support_counts
+    assert counts.bound is None
+    assert counts.n_bounded > 0
+    assert len(named(plots.contours(model, moons), "bounded support vectors").get_offsets()) == counts.n_bounded
 
 
 def test_equal_samples_share_a_support_vector_that_is_bounded_only_outside(compose, named):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(25, 2)), 3, axis=0)
     model = compose(1.0, 0.5).fit(X)
-    facts = model.outcome_.status.facts
+    counts = model.outcome_.support_counts
     ax = plots.contours(model, X)
     bounded = named(ax, "bounded support vectors").get_offsets()
-    assert 3 * len(bounded) == facts["n_bsv"]
+    assert 3 * len(bounded) == counts.n_bounded
     assert np.all(model.outcome_.value(np.asarray(bounded)) < model.outcome_.level)
-    assert f"{facts['n_sv']} support vectors" in title(ax)
+    assert f"{counts.n_support} support vectors" in title(ax)
 
 
 def test_coordinates_behind_maps(moons, named):

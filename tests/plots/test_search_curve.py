@@ -12,7 +12,7 @@ from clusterkit.core.errors import InvalidParameter
 from clusterkit.estimators._search_result import Candidate, SearchResult
 
 
-def result(params, scores, score="ami"):
+def search_of(params, scores, score="ami"):
     labels = np.array([0, 1])
     candidates = tuple(
         Candidate(p, s, labels, 2, 0, 0.1, "excluded" if np.isnan(s) else "scored")
@@ -27,7 +27,7 @@ def marks(ax):
 
 
 def test_a_curve_is_sorted_and_marks_the_best():
-    search = result([{"k": 4}, {"k": 2}, {"k": 3}], [0.4, np.nan, 0.7])
+    search = search_of([{"k": 4}, {"k": 2}, {"k": 3}], [0.4, np.nan, 0.7])
     ax = plots.search_curve(search)
     drawn = marks(ax)
     assert drawn["ami"] == ([3, 4], [0.7, 0.4])
@@ -36,14 +36,14 @@ def test_a_curve_is_sorted_and_marks_the_best():
     assert drawn["no score"][1][0] < 0.4
     assert ax.get_title(loc="left") == "highest ami 0.7: k = 3, 2 clusters"
     assert ax.get_xscale() == "linear"
-    wide = result([{"C": c} for c in (0.1, 1.0, 10.0)], [3.0, 1.0, 2.0], "objective")
+    wide = search_of([{"C": c} for c in (0.1, 1.0, 10.0)], [3.0, 1.0, 2.0], "objective")
     ax = plots.search_curve(wide, ax=Figure().subplots())
     assert ax.get_xscale() == "log"
     assert marks(ax)["best"] == ([1.0], [1.0])
 
 
 def test_words_stay_in_the_order_of_the_grid():
-    ax = plots.search_curve(result([{"map": "rbf"}, {"map": ["zscore", "elm"]}], [0.1, 0.2]))
+    ax = plots.search_curve(search_of([{"map": "rbf"}, {"map": ["zscore", "elm"]}], [0.1, 0.2]))
     assert [text.get_text() for text in ax.get_xticklabels()] == ["rbf", "['zscore', 'elm']"]
 
 
@@ -51,7 +51,7 @@ def test_a_map_shows_the_best_over_the_rest():
     params = [{"a": a, "b": b, "c": c} for a in (1, 2) for b in ("x", "y", "z") for c in (0, 1)]
     scores = np.arange(12.0)
     scores[[4, 5]] = np.nan
-    search = result(params, scores)
+    search = search_of(params, scores)
     ax = plots.search_curve(search)
     assert np.array_equal(
         ax.images[0].get_array().filled(np.nan), [[1.0, 7.0], [3.0, 9.0], [np.nan, 11.0]], equal_nan=True
@@ -64,7 +64,7 @@ def test_a_map_shows_the_best_over_the_rest():
 
 
 def test_wrong_arguments():
-    search = result([{"k": 2}, {"k": 3}], [0.1, 0.2])
+    search = search_of([{"k": 2}, {"k": 3}], [0.1, 0.2])
     with pytest.raises(InvalidParameter, match=r"needs what clusterkit.search returns, got list"):
         plots.search_curve([])
     with pytest.raises(InvalidParameter, match="no parameter 'l' in the grid"):

@@ -121,8 +121,8 @@ def ask(environment):
             variables["CLUSTERKIT_PLUGINS"] = plugins
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=variables)
         assert done.returncode == 0, done.stderr
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return result
+        report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return report
 
     return run
 

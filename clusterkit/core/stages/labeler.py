@@ -114,7 +114,8 @@ class Codec(Labeler[Scores]):
         predict = None
         if outcome.extend is not None:
             predict = Decoder(codec, outcome.extend, outcome.scale, task.k)
-        return Labeling(np.argmin(costs, axis=1), predict, costs, outcome.exact_on_training)
+        labels, memberships = np.argmin(costs, axis=1), outcome.rows if outcome.are_memberships else None
+        return Labeling(labels, predict, costs, outcome.exact_on_training, memberships=memberships)
 
 
 @final

@@ -34,6 +34,14 @@ class Prepared(ABC):
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
 
+    @property
+    def objective_factor(self) -> float:
+        """Factor of the objective that depends on the complexity but not on the labels, > 0: C, where there is one.
+
+        Objectives divided by it can be compared between feature maps and data sets; 1 where there is no such factor.
+        """
+        return 1.0
+
 
 @runtime_checkable
 class Resumable(Protocol[SolverT]):

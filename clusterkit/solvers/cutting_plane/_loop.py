@@ -127,6 +127,11 @@ class PreparedCuttingPlanes(Prepared):
         """The balance of outputs, from the size bounds of the task."""
         return {"balance_slack": self.balance_slack}
 
+    @property
+    def objective_factor(self) -> float:
+        """C."""
+        return self.settings.C
+
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``|W|²/2 + (C/n) Σ max(0, 1 - margin)``."""
         assert outcome.status is not None

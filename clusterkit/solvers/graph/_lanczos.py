@@ -19,7 +19,11 @@ SHIFT = 3.0
 RESTARTS = 300
 """Maximum number of restarts of the Lanczos iteration; where they do not suffice, another method is used."""
 BASIS = 30
-"""Smallest number of Lanczos vectors: a longer basis needs fewer restarts."""
+"""Smallest number of Lanczos vectors: a longer basis needs fewer restarts, and each costs more.
+
+Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters
+(`tests/benchmarks/constants.py`).
+"""
 ABOVE_ONE = 1.0 + 1e-6
 """Shift of the inverted iteration, just above the largest eigenvalue 1, so that the system is positive definite."""
 

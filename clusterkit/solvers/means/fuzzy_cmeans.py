@@ -150,7 +150,7 @@ class _PreparedFuzzyCMeans(Prepared):
         else:
             U, centres, status = self._iterate(self._start(rng))
         extend = Memberships(self.representation.extension(centres), phi, np.arange(self.k))
-        return Scores(U, extend, status=status)
+        return Scores(U, extend, status=status, are_memberships=True)
 
     def _start(self, rng: Rng) -> Array:
         """First centres: k random samples, each replaced by the mean of the samples nearest to it."""

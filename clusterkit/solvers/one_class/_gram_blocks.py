@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Status
+from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Status, SupportCounts
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.core.transform import RowMap, block_plan
 
@@ -75,7 +75,8 @@ class KernelProducts:
         """Where ``Σ_i weights_i K(x_i, x) >= level``."""
         support = np.flatnonzero(weights)
         centres, scaled = self.space.points[support], weights[support] / self.longest2
-        return KernelDomain(centres, scaled, self.space.kernel, level=level, status=status)
+        counts = SupportCounts(len(support))
+        return KernelDomain(centres, scaled, self.space.kernel, level=level, status=status, support_counts=counts)
 
     @property
     def rounding(self) -> float:
@@ -133,7 +134,8 @@ class FeatureProducts:
         w = self._combined(weights) / self.longest
         function = InnerProduct(self.space.mapping, w, self.space.dtype)
         supports = self.space.points[np.flatnonzero(weights)]
-        return FunctionDomain(function, level=level, supports=supports, status=status)
+        counts = SupportCounts(len(supports))
+        return FunctionDomain(function, level=level, supports=supports, status=status, support_counts=counts)
 
     @property
     def rounding(self) -> float:

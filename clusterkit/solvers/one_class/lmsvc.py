@@ -89,7 +89,7 @@ class Lmsvc(Solver):
     and features are scaled so that the longest sample has length 1, as it has with the Gaussian kernel anyway; C and
     step_tol then mean the same everywhere, and the bound on the steps holds.
 
-    ``status.facts``: `t` steps, `n_support`, `norm2` = ``|w|²``, `n_inside` samples inside, `domain_empty` (no sample
+    ``status.facts``: `t` steps, `norm2` = ``|w|²``, `n_inside` samples inside, `domain_empty` (no sample
     is inside), and `gap`: J less the value of a feasible point of the dual, relative to J. That point is α clipped to
     ``[0, C/n]``; with ``stop="gap"`` also the same point with the samples clearly inside or outside put at the bound
     where the optimum has them, if its value is larger.
@@ -189,7 +189,6 @@ class PreparedLmsvc(Prepared):
             reason += "; the domain is empty" + (": C < 1" if spec.surely_empty else ": no sample is inside")
         facts = {
             "t": iterate.t,
-            "n_support": int(np.count_nonzero(alpha)),
             "norm2": norm2,
             "gap": gap,
             "n_inside": inside,

@@ -218,19 +218,12 @@ class PreparedPsvdd(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Domain:
         """The contour; nothing is random in it."""
-        return _without_C(self.sphere.solve(targets, previous, rng))
+        return self.sphere.solve(targets, previous, rng)
 
     def resolve(self, spec: Psvdd, previous: Outcome) -> Domain:
         """The contour for other parameters, started from a previous outcome on the same samples."""
-        return _without_C(self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous))
+        return self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding), previous)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised, as for `svdd`."""
         return self.sphere.objective(targets, outcome)
-
-
-def _without_C(domain: Domain) -> Domain:
-    """The domain without C among its facts: `psvdd` has no such parameter."""
-    assert domain.status is not None
-    facts = {name: value for name, value in domain.status.facts.items() if name != "C"}
-    return attrs.evolve(domain, status=attrs.evolve(domain.status, facts=facts))

@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status
+from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status, SupportCounts
 from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -241,11 +241,8 @@ class PreparedSvdd(Prepared):
                 stacklevel=2,
             )
         facts = {
-            "C": self.C,
             "gap": minimum.gap,
             "radius2": sphere.radius2,
-            "n_sv": int(np.count_nonzero(minimum.beta)),
-            "n_bsv": sphere.n_bounded,
             "degenerate": sphere.degenerate,
             "rounds": minimum.rounds,
         }
@@ -253,20 +250,22 @@ class PreparedSvdd(Prepared):
         linear = 0.0 if isinstance(self.dual, GaussianDual) else float(minimum.beta @ self.dual.diag)
         history = (sphere.length2 - linear,)
         status = Status(minimum.n_iter, minimum.converged, minimum.reason, history, facts, minimum.interrupted)
-        return self._domain(minimum.beta, sphere, status)
+        n_support = int(np.count_nonzero(minimum.beta))
+        bound = self.C if self.solver.weights is None else None
+        return self._domain(minimum.beta, sphere, status, SupportCounts(n_support, sphere.n_bounded, bound))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised: ``β'Kβ``, less ``Σ K_ii β_i`` unless the kernel is Gaussian."""
         return None if outcome.status is None else np.array(outcome.status.history)
 
-    def _domain(self, beta: Array, sphere: Sphere, status: Status) -> Domain:
+    def _domain(self, beta: Array, sphere: Sphere, status: Status, counts: SupportCounts) -> Domain:
         """The region inside the sphere, enlarged by the slack of the level."""
         slack = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0 * self.scale
         if isinstance(self.dual, GaussianDual):
             centres, weights = self.dual.domain_parts(beta)
             level = (1.0 + sphere.length2 - sphere.radius2) / 2.0
             level -= min(slack, 1e-3 * level)
-            return KernelDomain(centres, weights, self.dual.kernel, level=level, status=status)
+            return KernelDomain(centres, weights, self.dual.kernel, level=level, status=status, support_counts=counts)
         matrix, support = self.dual.matrix, np.flatnonzero(beta)
         supports = self.dual.points[support]
         if isinstance(matrix, FeatureMatrix):
@@ -277,7 +276,7 @@ class PreparedSvdd(Prepared):
             error = 64.0 * np.finfo(space.dtype).eps * (np.linalg.norm(matrix.mean) + longest)
             level = -sphere.radius2 - slack - error * (2.0 * longest + error)
             distance = MinusSquaredDistance(space.mapping, centre, space.dtype)
-            return FunctionDomain(distance, level=float(level), supports=supports, status=status)
+            return FunctionDomain(distance, level=float(level), supports=supports, status=status, support_counts=counts)
         power = KernelPower(matrix.space.points[support], beta[support], matrix.kernel)
         level = sphere.length2 - sphere.radius2 - slack
-        return FunctionDomain(power, level=level, supports=supports, status=status)
+        return FunctionDomain(power, level=level, supports=supports, status=status, support_counts=counts)

@@ -253,6 +253,10 @@ class PreparedMachine(Prepared):
     def resolved(self) -> Mapping[str, Any]:
         return {}
 
+    @property
+    def objective_factor(self) -> float:
+        return self.loss.C
+
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
         y = signs(targets)

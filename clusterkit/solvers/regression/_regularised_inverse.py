@@ -99,7 +99,7 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
     C : float or None
         None determines C from `df`, which costs the eigenvalues of M.
     df : float
-        Effective degrees of freedom; used only if C is None.
+        Effective degrees of freedom (`Ridge`); used only if C is None.
     space : FeatureSpace, optional
         The features H if M is their Gram matrix H'H. The fallback then computes singular values of H, because these
         have twice as many correct digits as the eigenvalues of H'H.

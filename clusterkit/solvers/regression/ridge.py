@@ -40,8 +40,9 @@ class Ridge(Solver):
     C : float, optional
         Trade-off, > 0. Takes precedence over `df`.
     df : float, default 12
-        Complexity as effective degrees of freedom, ``sum_i w_i / (w_i + 1/C)`` over the eigenvalues w of H'H; its
-        meaning does not depend on scale, L or n. Lowered to half the numerical rank if it is larger. None means 12.
+        Effective degrees of freedom (df, as in statistics), the complexity of the scores:
+        ``sum_i w_i / (w_i + 1/C)`` over the eigenvalues w of H'H. The meaning does not depend on scale, L
+        or n. Lowered to half the numerical rank if it is larger. None means 12.
 
     References
     ----------
@@ -105,6 +106,10 @@ class _PrimalRidge(Prepared):
     def resolved(self) -> Mapping[str, Any]:
         return self.factor.resolved
 
+    @property
+    def objective_factor(self) -> float:
+        return self.factor.C
+
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
         B = self.factor.solve(self.space.adjoint(targets))  # (L, R q)
@@ -127,6 +132,10 @@ class _DualRidge(Prepared):
     @property
     def resolved(self) -> Mapping[str, Any]:
         return self.factor.resolved
+
+    @property
+    def objective_factor(self) -> float:
+        return self.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None

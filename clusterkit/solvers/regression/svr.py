@@ -124,6 +124,10 @@ class _PrimalLeastSquares(Prepared):
     def resolved(self) -> Mapping[str, Any]:
         return self.factor.resolved
 
+    @property
+    def objective_factor(self) -> float:
+        return self.factor.C
+
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
         y = signs(targets)
@@ -157,6 +161,10 @@ class _DualLeastSquares(Prepared):
     @property
     def resolved(self) -> Mapping[str, Any]:
         return self.factor.resolved
+
+    @property
+    def objective_factor(self) -> float:
+        return self.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None

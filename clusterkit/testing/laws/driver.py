@@ -40,15 +40,15 @@ def _result(stage: Driver, case: Case, k: int | None = None) -> DriverResult:
 @law(LAWS, case=cases())
 def returns_one_fit_of_all_samples(stage: Driver, case: Case) -> None:
     """Labels 0..k-1 of all samples, a reason why it stopped, and a report under identifiers."""
-    result = _result(stage, case)
-    labels = result.fit.labels
+    answer = _result(stage, case)
+    labels = answer.fit.labels
     assert labels.shape == (case.n,)
     assert labels.dtype.kind in "iu"
     assert labels.min() >= 0
     assert labels.max() < case.k
-    assert result.fit.reason
-    assert not result.fit.interrupted
-    for name in result.report:
+    assert answer.fit.reason
+    assert not answer.fit.interrupted
+    for name in answer.report:
         assert name.isidentifier(), f"an estimator cannot offer {name!r} as an attribute"
         assert not name.endswith("_"), f"the estimator adds the underscore to {name!r} itself"
 

@@ -180,7 +180,7 @@ def test_every_solver_tells_its_supports(featuremap, solver, dtype):
     assert 0 < len(domain.supports) < 60
     known = set(map(tuple, bound.space.points.tolist()))
     assert all(tuple(row) in known for row in domain.supports.tolist())
-    assert len(domain.supports) == domain.status.facts.get("n_sv", len(domain.supports))
+    assert domain.support_counts.n_support == len(domain.supports)
     run = fit(c, X, Seeds(0))
     assert run.exact
     assert np.array_equal(run.predict(X), run.labels)

@@ -113,7 +113,7 @@ def test_equal_distances_bound_no_sample():
         assert Psvdd().bounds(squares) == (1.0,) * len(X)
         outcome = solve(Psvdd(), X, gamma)
         assert outcome.weights == pytest.approx(np.full(len(X), 1 / len(X)), abs=1e-6)
-        assert outcome.status.facts["n_bsv"] == 0
+        assert outcome.support_counts.n_bounded == 0
 
 
 def test_rounding_bounds_no_sample():

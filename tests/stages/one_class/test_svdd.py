@@ -42,7 +42,7 @@ def test_feasible_exactly_and_optimal_within_tol(problem):
     assert solution.converged
     assert gap(gram(X, gamma), beta, np.full(n, min(C, 1.0))) <= TOL + 1e-12 * n
     assert outcome.status.facts["gap"] <= TOL
-    assert outcome.status.facts["n_sv"] == np.count_nonzero(beta)
+    assert outcome.support_counts.n_support == np.count_nonzero(beta)
     # one centre for equal samples
     assert len(outcome.centres) == len(np.unique(X[beta > 0], axis=0))
 
@@ -56,7 +56,7 @@ def test_optimality_conditions_of_the_radius(problem):
     eps, radius2 = TOL + 1e-12 * len(X), facts["radius2"]
     bounded = (beta >= C * (1 - 1e-9)) & (C < 1)
     free = (beta > 1e-9 * min(C, 1)) & ~bounded
-    assert facts["n_bsv"] == bounded.sum()
+    assert outcome.support_counts.n_bounded == bounded.sum()
     if free.any():
         assert np.ptp(R[free]) <= eps
         assert bounded.sum() < 1 / C + 1e-9
@@ -222,7 +222,7 @@ class TestDegenerate:
     def test_one_sample(self):
         _, outcome = solve(np.array([[1.0, 2.0]]), 1.0)
         assert outcome.status.facts["radius2"] == 0.0
-        assert outcome.status.facts["n_bsv"] == 0
+        assert outcome.support_counts.n_bounded == 0
         assert outcome.level == pytest.approx(1.0)
         assert outcome.value(np.array([[1.0, 2.0]]))[0] >= outcome.level
 
@@ -232,7 +232,7 @@ class TestDegenerate:
         solution, outcome = solve(X, 1.0, C=1.0 / n)
         assert solution.beta == pytest.approx(np.full(n, 1.0 / n))
         assert outcome.status.facts["degenerate"]
-        assert outcome.status.facts["n_bsv"] == n
+        assert outcome.support_counts.n_bounded == n
         assert not np.any(outcome.value(X) >= outcome.level)
 
     @pytest.mark.parametrize("C", [1 / 9, 0.2, 1.0, 5.0])

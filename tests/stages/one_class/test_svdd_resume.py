@@ -47,7 +47,7 @@ def test_another_C_from_a_previous_outcome(space, before, after, precision):
     resumed = prepared.resolve(new, previous)
     fresh = new.prepare(space, Task(n, None), RNG).solve(None, None, RNG)
     assert resumed.status.converged
-    assert resumed.status.facts["C"] == new.C
+    assert resumed.support_counts.bound == new.C
     same(resumed, fresh, space.points)
     if precision == "float32":
         single = prepared.resolve(Svdd(C=new.C, precision=precision), previous)

@@ -156,7 +156,7 @@ def test_repeated_samples_share_the_weight_of_one_sample(X, gamma, copies, t):
     assert len(several.centres) == len(outcome.centres)
     assert several.value(X) == pytest.approx(outcome.value(X), abs=1e-12)
     if C < 1:
-        assert several.status.facts["n_bsv"] == copies * outcome.status.facts["n_bsv"]
+        assert several.support_counts.n_bounded == copies * outcome.support_counts.n_bounded
         assert several.level == pytest.approx(outcome.level, abs=1e-10)
 
 
@@ -254,7 +254,7 @@ def test_a_large_set_is_solved_without_its_matrix(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20_000, 2))
     solution, outcome = solve(X, 1.0, nu=0.01)
     assert outcome.status.converged
-    facts, C = outcome.status.facts, 1 / 200
-    assert facts["n_bsv"] <= 200 <= facts["n_sv"]
+    counts, C = outcome.support_counts, 1 / 200
+    assert counts.n_bounded <= 200 <= counts.n_support
     G = 2.0 * outcome.value(X) - 1.0
     assert G[solution.beta > 0].max() - G[solution.beta < C].min() <= 1e-6 + 1e-10

@@ -306,4 +306,5 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
     with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):
         model = recipe("svc", random_state=0).fit(X)
     assert model.resolved_["tuner"]["interrupted"]
+    assert model.interrupted_
     assert len(calls) == 8  # and the fit itself

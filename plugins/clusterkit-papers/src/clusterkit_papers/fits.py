@@ -175,12 +175,10 @@ def best_by_labels(grid: Sequence[T], run: Callable[[T], Sequence[Values]]) -> t
 
 
 def _interrupted(fitted: Any) -> bool:
-    """Whether Ctrl-C ended what a fit returned: an estimator, a record of the core, an outcome, or a tuner's search."""
-    resolved = getattr(fitted, "resolved_", {})
+    """Whether Ctrl-C ended what a fit returned: an estimator (with its tuner), a record of the core, or an outcome."""
     status = getattr(fitted, "status", None)
     return bool(
         getattr(fitted, "interrupted_", False)
         or getattr(fitted, "interrupted", False)
         or getattr(status, "interrupted", False)
-        or resolved.get("tuner", {}).get("interrupted", False)
     )

@@ -135,6 +135,11 @@ class PreparedMmcSdp(Prepared):
         return {"balance_slack": self.balance_slack, "centred": self.centred, "solver": self.candidates[0]}
 
     @property
+    def objective_factor(self) -> float:
+        """C."""
+        return self.solver.C
+
+    @property
     def candidates(self) -> tuple[str, ...]:
         """Conic solvers in the order they are tried."""
         if self.solver.solver != "auto":

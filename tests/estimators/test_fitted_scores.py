@@ -1,0 +1,72 @@
+"""Memberships and outlier scores of an estimator: present only for methods that have them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+
+from clusterkit import Pipeline, recipe
+
+X, _ = make_blobs([40, 40, 3], centers=[[0, 0], [8, 0], [4, 20]], shuffle=False, random_state=0)
+
+
+def test_memberships_of_fuzzy_c_means():
+    model = recipe("fuzzy-cmeans", n_clusters=3, random_state=0).fit(X)
+    assert model.memberships_.shape == (len(X), 3)
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0)
+    assert np.array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).memberships_, model.memberships_)
+    assert not hasattr(model, "outlier_scores_")
+
+
+def test_a_balancer_changes_labels_but_not_memberships():
+    model = recipe("fuzzy-cmeans", n_clusters=2, random_state=0)
+    free = model.fit(X).memberships_
+    even = clone(model).set_params(balancer="transport").fit(X)
+    assert np.array_equal(even.memberships_, free)
+    assert not np.array_equal(even.labels_, free.argmax(axis=1))
+
+
+@pytest.mark.parametrize("name", ["svc", "psvc", "fsvc", "sgd-lmsvc"])
+def test_outlier_scores_are_above_0_outside_the_domain(name):
+    parameters = {"tuner": None} if name == "svc" else {}
+    if name in ("svc", "psvc"):
+        parameters["labeler__outliers"] = "noise"
+    model = recipe(name, random_state=0, featuremap__gamma=0.5, **parameters).fit(X)
+    assert model.outlier_scores_.shape == (len(X),)
+    assert model.outlier_scores_ is model.outlier_scores_  # computed once
+    outside = model.outcome_.value(X) < model.outcome_.level
+    assert np.array_equal(model.outlier_scores_ > 0, outside)
+    if name == "psvc":
+        assert np.array_equal(model.labels_ == -1, outside)
+        assert 0 < outside.sum() < len(X)
+
+
+def test_the_domain_of_explicit_features_has_scores():
+    linear = Pipeline("identity", {"name": "svdd", "nu": 0.2}, "support_graph").fit(X)
+    assert 0 < np.sum(linear.outlier_scores_ > 0) <= 0.2 * len(X)
+    assert linear.outlier_scores_.argmax() >= 80  # the three far away
+
+
+def test_methods_without_them_say_which_methods_have_them():
+    model = recipe("kmeans", n_clusters=2, random_state=0)
+    for name in ("memberships_", "outlier_scores_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"no {name} before the fit"):
+            getattr(model, name)
+    model.fit(X)
+    with pytest.raises(AttributeError, match="no memberships_ here: only methods with degrees of membership"):
+        _ = model.memberships_
+    with pytest.raises(AttributeError, match="no outlier_scores_ here: only methods whose outcome is a domain"):
+        _ = model.outlier_scores_
+
+
+def test_a_second_fit_forgets_the_arrays_of_the_first():
+    model = Pipeline("identity", "fuzzy_cmeans", "argmax", balancer=None, n_clusters=2, random_state=0).fit(X)
+    assert hasattr(model, "memberships_")
+    assert not hasattr(model.set_params(solver="centroids").fit(X), "memberships_")
+    assert not hasattr(model.set_params(solver="fuzzy_cmeans", n_clusters=1).fit(X), "memberships_")
