@@ -31,7 +31,7 @@ def clusterkit_recipes() -> dict[str, dict[str, Any]]:
             ),
             "parameters": {
                 "featuremap": "rbf",
-                "featuremap__sigma_fraction": 0.05,
+                "featuremap__sigma_fraction": 0.3,
                 "solver": "mmc_sdp",
                 "labeler": "threshold",
             },
