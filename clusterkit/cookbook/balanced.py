@@ -8,10 +8,10 @@ __all__ = ["EQUAL_CLUSTERING", "GEOCLUST"]
 
 EQUAL_CLUSTERING = Recipe(
     name="equal-clustering",
-    title="Compact clusters of nearly equal size",
+    title="Compact clusters of equal size",
     citation="Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, "
     "International Conference on Neural Information Processing",
-    parameters={"featuremap": "identity", "solver": "equal", "labeler": "argmax"},
+    parameters={"featuremap": "identity", "solver": "equal", "solver__repair": True, "labeler": "argmax"},
     use_when="Compact parts of even size are wanted, whatever gaps the data have.",
 )
 GEOCLUST = Recipe(

@@ -83,7 +83,7 @@ EMMC_PAPER = Recipe(
     parameters={
         **BASE,
         "init": "kmeans_mapped",
-        "labeler": "interval",
+        "labeler": "auto",
         "featuremap__centers": "uniform",
         "featuremap__width": 1.0,
         "solver__C": 500.0,

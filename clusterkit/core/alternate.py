@@ -277,9 +277,9 @@ def _run(
     quick = balancer is None and codec.largest and len(active) == 1
     turn = 0
     while turn < max_iter:
-        interrupted = False
+        interrupted, settled = False, None
         if quick and isinstance(prepared, Descending):
-            made, interrupted = _descend(active[0], prepared, codec, task, max_iter)
+            made, interrupted, settled = _descend(active[0], prepared, codec, task, max_iter)
             quick, turn = made > 0, turn + made
             previous = None if made else previous
         turn += 1
@@ -290,6 +290,14 @@ def _run(
             value = math.nan if objective is None else float(objective[position])
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
             _advance(start, value, read(part, codec, balancer, space, task, rng))
+            why = settled or _settled(part)
+            if why and start.done is None:
+                start.finish(True, why)
+                if objective is not None and start.done is not None:
+                    # that of the labels returned, as where they repeat
+                    coded = codec.encode(start.done.labeling.labels[None], task.k)
+                    value = prepared.objective(coded, prepared.solve(coded, None, rng))
+                    start.done = attrs.evolve(start.done, objective=float(value[0]))
         best = _lowest(objective)
         going = [position for position, start in enumerate(active) if start.done is None]
         tell(Report("loop", turn, max_iter, best, len(going)))
@@ -331,7 +339,15 @@ def _objective(
     return values
 
 
-def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int) -> tuple[int, bool]:
+def _settled(outcome: Outcome) -> str | None:
+    """Why the solver regards the labels as final, or None."""
+    status = outcome.status
+    return status.reason if status is not None and status.settled else None
+
+
+def _descend(
+    start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int
+) -> tuple[int, bool, str | None]:
     """Turns without scores, all but the last two allowed: those give the labels to return and their objective."""
     before = start.turns
 
@@ -339,13 +355,13 @@ def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_
         tell(Report("loop", before + turns, max_iter, objective, 1))
 
     coded = codec.encode(start.labels, task.k)
-    labels, history, interrupted = descend(prepared, coded, max_iter - before - 2, report)
+    labels, history, interrupted, settled = descend(prepared, coded, max_iter - before - 2, report)
     if history:
         start.labels, start.turns = labels, before + len(history)
         start.history += history
         # what was read before belongs to labels of a higher objective
         start.labeling, start.best, start.best_objective = None, None, math.inf
-    return len(history), interrupted
+    return len(history), interrupted, settled
 
 
 def _advance(start: _Start, objective: float, balanced: BalancedLabeling) -> None:

@@ -52,6 +52,9 @@ class Status:
         Whether extending the outcome to the training rows gives back the rows that it has.
     objective : float or None
         Objective of the outcome, for a solver that computes it while it solves.
+    settled : bool
+        Whether the loop over labels may end with the labels read from this outcome, because they hardly change any
+        more; `reason` then says why. Only for a solver that solves for one start at a time.
     """
 
     n_iter: int
@@ -64,6 +67,7 @@ class Status:
     empty_clusters: str | None = attrs.field(default=None, kw_only=True)
     predicts_labels: bool = attrs.field(default=True, kw_only=True)
     objective: float | None = attrs.field(default=None, kw_only=True)
+    settled: bool = attrs.field(default=False, kw_only=True)
 
 
 class Extension(Protocol):

@@ -18,6 +18,7 @@ from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, check_instance, check_space, named
 from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.seeds import Seeds
@@ -41,6 +42,14 @@ class BoundComposition:
     prepared: Prepared
     task: Task
     seeds: Seeds
+    # shared by all starts: "scaled" is computed when the first of them needs it
+    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False, kw_only=True)
+
+    def scaled_points(self) -> Array:
+        """What a start sees that asks for the input: the rows as the feature map scales them, (n, d)."""
+        if "scaled" not in self._memo:
+            self._memo["scaled"] = self.space.scaled_points()
+        return self._memo["scaled"]
 
     def objective(self, labels: Labels) -> float:
         """Objective of a labelling after one solve."""
@@ -118,7 +127,8 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
     n = len(X)
     if c.n_clusters is not None and c.n_clusters > n:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
-    if n > 1 and _all_equal(X):
+    equal = n > 1 and _all_equal(X)
+    if equal:
         warnings.warn(
             f"all {n} samples are equal: no labelling is better than another",
             ClusterkitWarning,
@@ -137,6 +147,8 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
         space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
     check_space(c.featuremap, space, c.featuremap.gives, X)
     _check_sparse(c, X, space)
+    if not equal:
+        warn_of_degenerate_kernel(space)
     with During(c.solver):
         prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     check_instance(c.solver, "prepare", prepared, Prepared)
@@ -284,7 +296,7 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
         unfit.append(f"solver '{c.solver.name}'")
     if space.sparse and issubclass(c.labeler.consumes, Domain) and not c.labeler.sparse:
         unfit.append(f"labeler '{c.labeler.name}'")
-    if isinstance(X, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
+    if isinstance(space.points, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
         unfit.append(f"init '{c.init.name}'")
     if unfit:
         raise InvalidData(
@@ -314,7 +326,7 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
     c, k = bound.composition, bound.task.k
     assert c.init is not None
-    samples: Any = bound.X if c.init.sees == "input" else bound.space
+    samples: Any = bound.scaled_points() if c.init.sees == "input" else bound.space
     rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
     with During(c.init):
         labels = np.asarray(c.init.partition(samples, bound.task, rng))

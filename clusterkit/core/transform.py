@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply"]
+__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "scaling_of"]
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -44,6 +44,16 @@ class RowMap(Protocol):
 
     def __call__(self, Y: Array) -> Array:
         """Map rows, (m, d) to (m, width), keeping float32 or float64."""
+
+
+def scaling_of(mapping: RowMap) -> RowMap | None:
+    """The part of a map that brings the attributes to a scale; None if it has no such part.
+
+    A map that treats every attribute by itself (``columnwise = True``) is that part as a whole. Any other map may have
+    it as the attribute `scaling`.
+    """
+    whole: RowMap | None = mapping if getattr(mapping, "columnwise", False) else getattr(mapping, "scaling", None)
+    return whole
 
 
 @final

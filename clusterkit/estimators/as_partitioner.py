@@ -20,7 +20,7 @@ def _recipe_name(value: Any) -> str | None:
 @final
 @attrs.frozen
 class ByRecipe(Partitioner[Array]):
-    """Labels of a recipe fitted to the raw data.
+    """Labels of a recipe fitted to the rows as the feature map scales them.
 
     The slot ``init`` also takes the name of a recipe alone, which means this partitioner.
 
@@ -35,7 +35,7 @@ class ByRecipe(Partitioner[Array]):
     recipe: str = params.free("kmeans", _recipe_name, invalid=("", 3))
 
     def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, shape (n, d)."""
+        """Labels of the rows, shape (n, d)."""
         # here, because scikit-learn is not to be loaded where stages are only listed
         from clusterkit.estimators.build import recipe
 

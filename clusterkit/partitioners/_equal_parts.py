@@ -16,7 +16,7 @@ __all__ = ["equal_parts"]
 
 
 def equal_parts(stage: Partitioner, rule: DriftRule, samples: Array | FeatureSpace, k: int, rng: Rng) -> Labels:
-    """Labels of raw rows (n, d), or of the samples of a feature space, by a rule for moving centres.
+    """Labels of rows (n, d), or of the samples of a feature space, by a rule for moving centres.
 
     Every part gets a row if there are k rows. Raises `InvalidData` if there are fewer, and KeyboardInterrupt if the
     search was interrupted.

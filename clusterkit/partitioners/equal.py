@@ -19,7 +19,7 @@ __all__ = ["EqualParts"]
 @final
 @attrs.frozen
 class EqualParts(Partitioner[Array | FeatureSpace]):
-    """Parts of nearly equal size, each of the raw rows nearest to its centre, by the rule of the solver `equal`.
+    """Parts of nearly equal size, each of the rows nearest to its centre, by the rule of the solver `equal`.
 
     Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
     of the solver. The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`).
@@ -32,6 +32,7 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     max_iter : int, default 6000
     restarts : int, default 1
     repair : bool, default False
+    strict : bool, default False
         All as in the solver `equal`; the paper calls the first three α, l and ε.
 
     Notes
@@ -53,9 +54,10 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     max_iter: int = params.integer(6000, at_least=1)
     restarts: int = params.integer(1, at_least=0)
     repair: bool = params.flag(False)
+    strict: bool = params.flag(False)
 
     def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
+        """Labels of the rows, (n, d) to (n,), or of the samples of a feature space."""
         rule = DriftRule(
             step=self.step,
             max_ratio=self.max_ratio,
@@ -63,5 +65,6 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
             max_iter=self.max_iter,
             restarts=self.restarts,
             repair=self.repair,
+            strict=self.strict,
         )
         return equal_parts(self, rule, samples, task.k, rng)

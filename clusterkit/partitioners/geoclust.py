@@ -19,7 +19,7 @@ __all__ = ["GeoClustParts"]
 @final
 @attrs.frozen
 class GeoClustParts(Partitioner[Array | FeatureSpace]):
-    """Parts of the raw rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
+    """Parts of the rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
 
     Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
     numerics/equal_size/drift_jit.py (`_coefficients` with ``original=True``, `_move`).
@@ -53,7 +53,7 @@ class GeoClustParts(Partitioner[Array | FeatureSpace]):
     repair: bool = params.flag(False)
 
     def partition(self, samples: Array | FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, (n, d) to (n,), or of the samples of a feature space."""
+        """Labels of the rows, (n, d) to (n,), or of the samples of a feature space."""
         rule = DriftRule(
             original=True,
             step=self.step,

@@ -1,4 +1,4 @@
-"""k-means in the input space."""
+"""k-means on the rows as the feature map scales them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["KMeans"]
 @final
 @attrs.frozen
 class KMeans(Partitioner[Array]):
-    """Labels of k-means on the raw rows.
+    """Labels of k-means on the rows, scaled as the feature map scales them before anything else.
 
     The default start of margin methods: cheap, and independent of a random feature map. O(n_init · iterations · n k d).
     The iteration is scikit-learn's, called in numerics/lloyd.py (`kmeans`).
@@ -41,7 +41,7 @@ class KMeans(Partitioner[Array]):
     max_iter: int = integer(300, at_least=1)
 
     def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
-        """Labels of the raw rows, (n, d) to (n,)."""
+        """Labels of the rows, (n, d) to (n,)."""
         from clusterkit.numerics.lloyd import kmeans
 
         seed = int(rng.integers(2**31 - 1))

@@ -35,6 +35,25 @@ def jacobi(X, centres, step, turns, max_ratio=3.0, tolerance=-1, original=False)
     return np.array(sizes), np.array(history)
 
 
+def strict_parts(X, seeds, max_iter=6000):
+    """The partition as printed: labels by the centres of the last iteration, and the distance of the nearest tie.
+
+    The step is 0.01, ten times less for every ten parts beyond the first ten; the tolerance is ``n // (50 m)`` even
+    where no sizes fall below it; there is one start.
+    """
+    n, m = len(X), len(seeds)
+    step = 0.01
+    for parts in range(11, m + 1):
+        step = step / 10 if parts % 10 == 1 else step
+    _, history = jacobi(X, seeds, step, max_iter, max_ratio=3.0, tolerance=n // (50 * m))
+    tie = np.inf
+    for C in history:
+        D = np.sort(((X[:, None, :] - C[None]) ** 2).sum(axis=2), axis=1)
+        tie = min(tie, (D[:, 1] - D[:, 0]).min())
+    D = ((X[:, None, :] - history[-1][None]) ** 2).sum(axis=2)
+    return np.argmin(D, axis=1), tie
+
+
 def cheapest_even(costs):
     """The lowest cost of an assignment with sizes n // k or one more, by trying all of them."""
     n, k = costs.shape

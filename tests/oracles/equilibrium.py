@@ -57,11 +57,42 @@ def connected(edges):
     return canonical(group)
 
 
-def equilibrium(value, level, points, centres, weights, gamma, n_segment_points=20, policy="basin", least=1):
-    """Labels, and a margin: below 1e-9 rounding decides."""
+def strip_starts(value, level, points, share):
+    """The samples near the contour, all if there are none; for each sample the start it follows; and a margin."""
+    off = [abs(value(x[None])[0] - level) / level for x in points]
+    starts = [i for i in range(len(points)) if off[i] <= share]
+    margin = min(abs(distance - share) for distance in off)
+    if not starts:
+        return list(range(len(points))), np.arange(len(points)), margin
+    followed = []
+    for i, x in enumerate(points):
+        distances = [np.linalg.norm(x - points[j]) for j in starts]
+        nearest = int(np.argmin(distances))
+        followed.append(starts.index(i) if i in starts else nearest)
+        if i not in starts:
+            others = [
+                distance
+                for j, distance in zip(starts, distances, strict=True)
+                if (points[j] != points[starts[nearest]]).any()
+            ]
+            margin = min([margin, *(distance - distances[nearest] for distance in others)])
+    return starts, np.array(followed), margin
+
+
+def equilibrium(
+    value, level, points, centres, weights, gamma, n_segment_points=20, policy="basin", least=1, strip=None
+):
+    """Labels, and a margin: below 1e-9 rounding decides.
+
+    With a `strip` only the samples near the contour ascend, as in Algorithm 2 of the paper on SGD-LMSVC; every other
+    sample takes the basin of the nearest of them.
+    """
     ends, margin = [], np.inf
+    starts, followed = range(len(points)), np.arange(len(points))
+    if strip is not None:
+        starts, followed, margin = strip_starts(value, level, points, strip)
     rng = np.random.default_rng(0)
-    for x in points:
+    for x in points[list(starts)]:
         end = ascend(x, centres, weights, gamma)
         if end is None:
             return None, 0.0
@@ -85,7 +116,7 @@ def equilibrium(value, level, points, centres, weights, gamma, n_segment_points=
             if min(high[i], high[j]) >= level:
                 margin = min(margin, abs(lowest - level))
                 edges[i, j] = edges[j, i] = lowest >= level
-    labels = connected(edges)[basin]
+    labels = connected(edges)[basin][followed]
     g = value(points)
     if len(points) > 1:
         if policy != "basin":

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
+import attrs
 import numpy as np
 import pytest
 from oracles import ridge as oracle
 from oracles.emmc_loop import blobs, falls, gap
 
-from clusterkit import recipe
+from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.stages import Partitioner
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.metrics import clustering_accuracy
 
 RECIPES = {
     "emmc": {},
@@ -47,7 +52,7 @@ def test_two_class_objective_falls_in_the_recipe(init):
 def test_prediction_is_the_rule_without_balance(name):
     X = blobs(60, 3, 1)
     model = recipe(name, n_clusters=3, random_state=0, **RECIPES[name]).fit(X)
-    codec = Interval() if name in ("emmc-single", "emmc-paper") else Argmax()
+    codec = Interval() if name == "emmc-single" else Argmax()
     unbalanced = codec.decode(model.outcome_.rows, 3)
     np.testing.assert_array_equal(model.predict(X), unbalanced)
     assert model.exact_on_training_ == np.array_equal(unbalanced, model.labels_)
@@ -98,3 +103,49 @@ def test_the_default_complexity_is_reported():
     assert model.resolved_["featuremap"] == {"n_hidden": 80}
     assert model.resolved_["labeler"] == {"name": "threshold"}
     assert model.n_iter_ < 100
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_published_recipe_codes_two_clusters_by_the_sign(k):
+    model = recipe("emmc-paper", n_clusters=k, random_state=0, featuremap__n_hidden=50).fit(blobs(60, k, 0))
+    assert model.resolved_["labeler"] == {"name": "threshold" if k == 2 else "argmax"}
+    if k == 2:
+        np.testing.assert_array_equal(model.predict(blobs(60, k, 0)), model.outcome_.rows[:, 0] > 0)
+
+
+@pytest.mark.parametrize("name", ["emmc", "emmc-multi", "emmc-single", "emmc-paper"])
+def test_the_start_sees_attributes_as_the_map_scales_them(name):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 60)
+    clusters = 4.0 * truth[:, None] + rng.normal(size=(120, 3))
+    X = np.concatenate([clusters, rng.uniform(-1.0, 1.0, size=(120, 1))], axis=1)
+    model = recipe(name, n_clusters=2, random_state=0).fit(X)
+    assert clustering_accuracy(truth, model.labels_) == 1.0
+    # powers of 2: the scaled attributes are the same to the last bit
+    other_units = recipe(name, n_clusters=2, random_state=0).fit(X * np.array([1.0, 0.5, 2.0, 2.0**20]))
+    np.testing.assert_array_equal(other_units.labels_, model.labels_)
+
+
+def test_the_start_sees_what_the_maps_before_the_last_one_make():
+    seen = []
+
+    @attrs.frozen
+    class Witness(Partitioner):
+        name: ClassVar[str] = "witness"
+        sees: ClassVar[Literal["input", "space"]] = "input"
+
+        def partition(self, samples, task, rng):
+            seen.append(samples)
+            return np.arange(task.n) % task.k
+
+    X = blobs(40, 2, 0) * np.array([1.0, 50.0, 0.1])
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    expected = {
+        "zscore": (["zscore", {"name": "rbf", "gamma": 0.1}], "svr", scaled),
+        "its own": ("elm", "ridge", 2.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0) - 1.0),
+        "none": ({"name": "elm", "scale": None}, "ridge", X),
+        "alone": ("zscore", "ridge", scaled),
+    }
+    for featuremap, solver, points in expected.values():
+        Pipeline(featuremap, solver, init=Witness(), n_clusters=2, random_state=0).fit(X)
+        np.testing.assert_allclose(seen[-1], points, atol=1e-12)

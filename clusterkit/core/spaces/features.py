@@ -17,7 +17,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces.space import Space
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply
+from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -54,6 +54,11 @@ class FeatureSpace(Space):
     def sparse(self) -> bool:
         """True if the features are `SparseRows`."""
         return isinstance(self, SparseSpace)
+
+    def scaled_points(self) -> Array:
+        """The points by the scaling inside the last map, or its features if it does nothing but scale, (n, d)."""
+        scaling = scaling_of(self.mapping)
+        return self.points if scaling is None else scaling(self.points)
 
     @property
     def width(self) -> int:

@@ -56,6 +56,10 @@ class Space(ABC):
         """The map from raw rows to the coordinates of `points`."""
         return Transform(self.before, self.dtype)
 
+    def scaled_points(self) -> Array:
+        """The points, scaled if the last map scales attributes before anything else, (n, d): where starts measure."""
+        return self.points
+
     @abstractmethod
     def take(self, index: Indices) -> Space:
         """The space of some of the samples."""

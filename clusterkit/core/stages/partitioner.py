@@ -18,7 +18,12 @@ class Partitioner(Stage, Generic[SamplesT]):
 
     kind: ClassVar[str] = "partitioner"
     sees: ClassVar[Literal["input", "space"]] = "space"
-    """What `partition` receives: the raw rows ("input") or the fitted space."""
+    """What `partition` receives: the rows ("input"), or the fitted space.
+
+    As the start of a fit the rows are those before the last feature map, by the scaling inside that map or, if it does
+    nothing else, by the map itself: distances in the units of the raw attributes would not be those that the solver
+    sees. As modules of a classifier they are the raw rows.
+    """
     spaces: ClassVar[tuple[type[Space], ...]] = (Space,)
     """Types of space that the partitioner works on."""
     varies: ClassVar[bool] = True
@@ -28,4 +33,4 @@ class Partitioner(Stage, Generic[SamplesT]):
 
     @abstractmethod
     def partition(self, samples: SamplesT, task: Task, rng: Rng) -> Labels:
-        """Labels 0..task.k-1 of the samples: a space, or for ``sees = "input"`` the raw rows (n, d)."""
+        """Labels 0..task.k-1 of the samples: a space, or for ``sees = "input"`` the rows (n, d)."""

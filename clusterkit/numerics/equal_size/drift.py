@@ -62,7 +62,8 @@ class DriftRule:
     repair : bool
         Move rows at the end until sizes differ by at most one.
     strict : bool
-        Use `size_tol` even if no sizes can reach it, and return the last iteration instead of the best.
+        Use `size_tol` even if no sizes can reach it, return the last iteration instead of the best, and make no new
+        start.
     """
 
     original: bool = False
@@ -73,6 +74,11 @@ class DriftRule:
     restarts: int = 1
     repair: bool = False
     strict: bool = False
+
+    @property
+    def new_starts(self) -> int:
+        """Most new starts."""
+        return 0 if self.strict else self.restarts
 
     def step_for(self, m: int) -> float:
         """The step for m parts."""
@@ -158,9 +164,9 @@ def find_parts(
     X = np.ascontiguousarray(X, dtype=np.float64)
     tolerance, best = rule.tolerance_for(len(X), m), None
     tree = None
-    for start in range(rule.restarts + 1):
+    for start in range(rule.new_starts + 1):
         seeds, distinct = random_distinct_rows(X, m, rng)
-        loop = _DriftLoop.of(X, X[seeds], rule, tolerance, start < rule.restarts and distinct == m, record, tree)
+        loop = _DriftLoop.of(X, X[seeds], rule, tolerance, start < rule.new_starts and distinct == m, record, tree)
         tree = loop.tree
         parts = loop.run(rule, tolerance, start + 1, distinct, report)
         if best is None or parts.imbalance < best.imbalance:

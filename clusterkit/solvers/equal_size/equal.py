@@ -55,7 +55,8 @@ class Equal(Solver):
     repair : bool, default False
         Move the rows that cost least at the end, until sizes differ by at most 1.
     strict : bool, default False
-        Never raise ε, and return the last iteration instead of the best, as published.
+        The rule as printed: ε is never raised, there is one start, and the last iteration is returned instead of the
+        best. A `repair` comes after it all the same.
 
     Warns
     -----

@@ -11,8 +11,9 @@ Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -39,31 +40,40 @@ SMALLEST_DECREASE = 1e-12
 """Objectives whose relative difference is smaller are equal up to rounding."""
 
 
-def feature_turns(geometry: FeatureMeans, targets: Coded) -> Iterator[tuple[float, Labels]]:
+Turns: TypeAlias = Generator[tuple[float, Labels], None, bool]
+"""Objectives and labels of iterations; the value returned says whether the next iteration is the last."""
+
+
+def feature_turns(geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Turns:
     """Iterations on features: O(n), plus O(L k) for each sample in doubt; memory of n numbers and a block.
 
     Yields the objective of the labels entering an iteration and the labels it produces. Ends before an iteration that
-    changes nothing or meets an empty class; the caller then goes on with the full tables.
+    changes nothing or meets an empty class, and returns False, or before the first one whose centres have moved by no
+    more than `shift_tol` (the sum of squares over all coordinates), and returns True; the caller then goes on with the
+    full tables.
     """
     space, rounding_error = geometry.space, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
     # A gap above `safe` is also a gap between computed scores, and the second distance is above the rounding error.
     safe = float(np.sqrt(3.0 * rounding_error))
     sums: Array = np.empty(0)
-    centres = gap = sums
+    centres = gap = steps = sums
     following = 0.0
     for turn in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
-            return
+            return False
         renewal = turn % RENEWAL == 0
         if renewal:
             sums = space.adjoint(attrs.evolve(targets, labels=labels[None]))
-            centres = geometry.centres(sums, sizes)
+        before, centres = centres, geometry.centres(sums, sizes)
+        if turn:
+            steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
+            if shift_tol > 0 and float(steps.sum()) <= shift_tol:
+                return True
+        if renewal:
             gap = np.full(space.n, -np.inf)
         else:
-            before, centres = centres, geometry.centres(sums, sizes)
-            steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
             # the decrease by the samples that changed their class, and by the centres that moved (Huygens' theorem)
             objective = following - float(sizes @ steps)
             gap -= _shrinkage(np.sqrt(steps))[labels]
@@ -82,16 +92,17 @@ def feature_turns(geometry: FeatureMeans, targets: Coded) -> Iterator[tuple[floa
                 change += H[movers].T @ _transfers(old[movers], nearest[movers], k, H.dtype)
         objective = total if renewal else objective
         if not decrease > 0.0 or not objective < last * (1.0 - SMALLEST_DECREASE):
-            return
+            return False
         yield objective, new
         labels, last, following = new, objective, objective - decrease
         sums += change
+    return False  # (the count never ends)
 
 
-def kernel_turns(geometry: KernelMeans, targets: Coded) -> Iterator[tuple[float, Labels]]:
+def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
     """Iterations on a kernel matrix: O(n k), plus O(n k) for each sample that changed its class; memory of n k numbers.
 
-    Yields and ends as `feature_turns` does.
+    Yields and ends as `feature_turns` does, without a tolerance.
     """
     K, rounding_error = geometry.K, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
@@ -100,7 +111,7 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Iterator[tuple[float,
     for turn in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
-            return
+            return False
         if turn % RENEWAL == 0:
             sums = _class_sums(K, samples, np.eye(k, dtype=K.dtype)[labels])
         norms = np.bincount(labels, weights=sums[samples, labels], minlength=k) / sizes.astype(np.float64) ** 2
@@ -109,11 +120,12 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Iterator[tuple[float,
         new = np.argmax(rows, axis=1)
         movers = np.flatnonzero(new != labels)
         if not len(movers) or not objective < last * (1.0 - SMALLEST_DECREASE):
-            return
+            return False
         yield objective, new
         if (turn + 1) % RENEWAL:
             sums += _class_sums(K, movers, _transfers(labels[movers], new[movers], k, K.dtype))
         labels, last = new, objective
+    return False  # (the count never ends)
 
 
 def _gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Array]]:

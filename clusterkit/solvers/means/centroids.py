@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans
+from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, NearestMeans
 from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
 
 __all__ = ["Centroids"]
@@ -30,6 +31,14 @@ class Centroids(Solver):
     sample whose label the bounds leave in doubt, and O(n k) for each sample that changes its class on a kernel. The
     objective is the within-cluster sum of squares of the labels and never rises. The mathematics is in
     `_PreparedCentroids.solve`; the faster iterations are in means/_hamerly.py.
+
+    Parameters
+    ----------
+    tol : float, default 1e-4
+        On features the iteration also ends once the squared Frobenius norm of the change of the centres in one
+        iteration is at most `tol` times the mean variance of the features, as in scikit-learn's `KMeans`. The labels
+        are the assignment to the final centres. With 0, and always in the space of a kernel, whose number of features
+        is not known, it ends when the labels repeat.
 
     Warns
     -----
@@ -58,6 +67,8 @@ class Centroids(Solver):
     has_objective: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
+    tol: float = params.real(1e-4, at_least=0.0)
+
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
@@ -66,7 +77,8 @@ class Centroids(Solver):
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
-    return _PreparedCentroids(FeatureMeans.of(space))
+    means = FeatureMeans.of(space)
+    return _PreparedCentroids(means, spec.tol, spec.tol * float(means.radii.mean()) / space.width)
 
 
 def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -77,9 +89,14 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
 @final
 @attrs.frozen(eq=False)
 class _PreparedCentroids(Prepared):
-    """Distances to class means in a feature space or in the space of a kernel."""
+    """Distances to class means in a feature space or in the space of a kernel.
+
+    `shift_tol` is `tol` in the units of a squared movement of the centres; 0 in the space of a kernel.
+    """
 
     geometry: FeatureMeans | KernelMeans
+    tol: float = 0.0
+    shift_tol: float = 0.0
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -106,15 +123,29 @@ class _PreparedCentroids(Prepared):
             status = None if off_centre.any() else _too_few(targets.k, targets.k - len(empty))
             # all columns again, by the same product as in prediction, so that ties are broken alike
             rows, constants = geometry.scores(centres)
+        if status is None and self._standing(centres, previous):
+            status = Status(1, True, self._standing_reason, settled=True)
         return Scores(rows, geometry.extension(centres, constants), status=status)
 
-    def turns(self, targets: Coded) -> Iterator[tuple[float, Labels]]:
+    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
         """Iterations without a table of scores; none if all samples are equal."""
         if self.geometry.all_equal:
-            return iter(())
+            return None
         if isinstance(self.geometry, FeatureMeans):
-            return feature_turns(self.geometry, targets)
-        return kernel_turns(self.geometry, targets)
+            settled = yield from feature_turns(self.geometry, targets, self.shift_tol)
+        else:
+            settled = yield from kernel_turns(self.geometry, targets)
+        return self._standing_reason if settled else None
+
+    def _standing(self, centres: Array, previous: Outcome | None) -> bool:
+        """Whether the centres have moved by no more than the tolerance since the iteration before."""
+        if not self.shift_tol > 0 or not isinstance(previous, Scores) or not isinstance(previous.extend, NearestMeans):
+            return False
+        return float(np.sum(np.subtract(centres, previous.extend.centres, dtype=np.float64) ** 2)) <= self.shift_tol
+
+    @property
+    def _standing_reason(self) -> str:
+        return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""

@@ -53,6 +53,15 @@ def test_labels_of_the_plain_version(case, policy, m, least):
     assert labels.tolist() == expected.tolist()
 
 
+@given(labeled(), st.sampled_from(POLICIES), st.sampled_from([0.01, 0.1, 0.5]), st.integers(1, 3))
+def test_labels_of_the_plain_version_from_the_strip(case, policy, strip, least):
+    domain, X = case
+    expected, margin = oracle(domain, X, policy=policy, least=least, strip=strip)
+    assume(margin > 1e-9)
+    labels = label(domain, X, outliers=policy, min_cluster_size=least, start="strip", strip=strip).labels
+    assert labels.tolist() == expected.tolist()
+
+
 @given(labeled(), st.sampled_from(POLICIES), st.sampled_from(["all", "strip", "cover"]), st.integers(1, 3))
 def test_predict_gives_the_labels_back(case, policy, start, least):
     domain, X = case

@@ -5,9 +5,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import lloyd as oracle
+from sklearn.cluster import KMeans
 
 from clusterkit import recipe
 from clusterkit.core.alternate import alternate
@@ -76,6 +77,44 @@ def test_quick_turns_are_the_turns_in_full(kernel, case, renewal, max_iter):
     assert (quick.n_iter, quick.converged, quick.reason) == (full.n_iter, full.converged, full.reason)
     np.testing.assert_allclose(quick.history, full.history, rtol=1e-10)
     np.testing.assert_allclose(quick.objective, full.objective, rtol=1e-10)
+
+
+def seeded(X, k, seed):
+    """k distinct rows as centres, and the label of the nearest one."""
+    centres = X[np.random.default_rng(seed).permutation(len(X))[:k]]
+    return centres, np.argmin(((X[:, None] - centres) ** 2).sum(axis=2), axis=1)
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+@given(
+    case=overlapping(),
+    seed=st.integers(0, 99),
+    tol=st.sampled_from([0.0, 1e-4, 1e-3, 1e-2, 0.1]),
+    renewal=st.sampled_from([2, 50]),
+)
+def test_the_tolerance_is_that_of_scikit_learn(in_full, case, seed, tol, renewal):
+    X, _, k = case
+    centres, labels = seeded(X, k, seed)
+    theirs = KMeans(k, init=centres, n_init=1, max_iter=300, tol=tol).fit(X)
+    assume(theirs.n_iter_ > 1)  # the first movement is from the seeds, which the labels do not tell
+    space = dense(X)
+    prepared = Centroids(tol=tol).prepare(space, Task(space.n, k), np.random.default_rng(0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_hamerly, "RENEWAL", renewal)
+        mine = loop(InFull(prepared) if in_full else prepared, space, labels, k, 300)
+    assert np.array_equal(mine.labeling.labels, theirs.labels_)
+    final = mine.labeling.outcome.extend
+    np.testing.assert_allclose((final.origin[:, None] + final.centres).T, theirs.cluster_centers_, atol=1e-9)
+    assert mine.converged
+    if mine.n_iter != theirs.n_iter_:
+        # where the tolerance is not met first, scikit-learn needs one more iteration to see that labels repeat
+        to_the_end = KMeans(k, init=centres, n_init=1, max_iter=300, tol=0.0).fit(X)
+        assert mine.n_iter + 1 == theirs.n_iter_ == to_the_end.n_iter_
+        assert mine.reason == "labels repeat"
+    elif mine.reason != "labels repeat":
+        assert mine.reason == f"tolerance reached: the centres move by no more than tol = {tol:g}"
+    assert np.isclose(mine.objective, oracle.objective(X, mine.labeling.labels))
+    assert np.array_equal(np.argmax(final(X), axis=1), mine.labeling.labels)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -45,6 +45,17 @@ def test_random_parts_differ_by_at_most_one(n, k, seed):
     assert np.array_equal(labels, same)
 
 
+@given(n=st.integers(1, 60), k=st.integers(1, 9), seed=st.integers(0, 99))
+def test_leftover_rows_go_to_the_last_part_as_printed(n, k, seed):
+    labels = Random("last").partition(np.zeros((n, 2)), Task(n, k), np.random.default_rng(seed))
+    sizes = np.bincount(labels, minlength=k)
+    if n >= k:
+        assert sizes.tolist() == [n // k] * (k - 1) + [n - (k - 1) * (n // k)]
+    else:
+        assert sizes.max() == 1
+    assert len(sizes) == k
+
+
 @given(
     n=st.integers(1, 40),
     distinct=st.integers(1, 12),
@@ -133,6 +144,8 @@ def test_kmeans_mapped_respects_the_memory_cap(monkeypatch):
 def test_parameters_are_checked():
     with pytest.raises(InvalidParameter, match=r"partitioner 'seeds': weighting .* 'kmeans\+\+'"):
         Seeded("even")
+    with pytest.raises(InvalidParameter, match=r"partitioner 'random': leftover .* 'spread', 'last'"):
+        Random("first")
     with pytest.raises(InvalidParameter, match="partitioner 'kmeans': n_init"):
         KMeans(n_init=0)
     with pytest.raises(InvalidParameter, match="partitioner 'kmeans_mapped': max_iter"):

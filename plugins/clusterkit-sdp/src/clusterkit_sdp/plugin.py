@@ -29,7 +29,7 @@ def clusterkit_recipes() -> dict[str, dict[str, object]]:
             ),
             "parameters": {
                 "featuremap": "rbf",
-                "featuremap__sigma_fraction": 0.05,
+                "featuremap__sigma_fraction": 0.3,
                 "solver": "mmc_sdp",
                 "labeler": "threshold",
             },
