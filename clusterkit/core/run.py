@@ -337,6 +337,7 @@ def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, 
     by_slot: dict[str, dict[str, Any]] = {
         "featuremap": dict(bound.space.resolved),
         "solver": dict(bound.prepared.resolved),
+        "labeler": dict(labeling.labeler_facts),
         "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
     }
     return {slot: facts for slot, facts in by_slot.items() if facts}

@@ -122,7 +122,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Comp
     if tuner is None:
         return c, {}
     before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
-    answer = tuner.tune(before, X, rng)
+    answer = tuner.for_clusters(c.n_clusters).tune(before, X, rng)
     after: dict[str, Any] = {slot: answer.stages[slot] for slot in before}
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -37,6 +37,10 @@ class Tuner(Stage):
     """Turns parameters left at None into values, without labels, before the fit."""
 
     kind: ClassVar[str] = "tuner"
+
+    def for_clusters(self, n_clusters: int | None) -> Self:
+        """The tuner for a fit with `n_clusters`, None where the fit finds the number; itself unless overridden."""
+        return self
 
     @abstractmethod
     def tune(self, stages: Mapping[str, Stage], X: Array, rng: Rng) -> Tuned:
