@@ -113,8 +113,8 @@ class AllZero:
 
 
 def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
-    """Fit the feature map and prepare the solver."""
-    n = len(X)
+    """Fit the feature map to all rows, and prepare the solver on the rows of the composition."""
+    n = len(X) if c.rows is None else len(c.rows)
     if c.n_clusters is not None and c.n_clusters > n:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
     if n > 1 and _all_equal(X):
@@ -132,7 +132,9 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
             "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
         )
     task = Task(n, c.n_clusters, _bounds(c, n))
-    space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
+    space = c.featuremap.fit(X, task if c.rows is None else Task(len(X), c.n_clusters), seeds.stream("featuremap"))
+    if c.rows is not None:
+        space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
     prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))
     return BoundComposition(c, X, space, prepared, task, seeds)

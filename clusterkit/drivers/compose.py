@@ -126,7 +126,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> tuple[Comp
     after: dict[str, Any] = {slot: answer.stages[slot] for slot in before}
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
-    return attrs.evolve(c, **after), {slot: facts for slot, facts in decided.items() if facts}
+    return attrs.evolve(c, **after, rows=answer.rows), {slot: facts for slot, facts in decided.items() if facts}
 
 
 @overload

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import attrs
 import numpy as np
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -15,6 +16,7 @@ from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
+from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
@@ -83,6 +85,8 @@ exact_on_training_, n_features_in_
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         composition, decided = base.tuned(base.composition(), rows, seeds)
+        if not isinstance(driver, SingleDriver):
+            composition = attrs.evolve(composition, rows=None)  # several fits are compared on all rows
         with (
             threads.suited(threads.elements(len(rows), composition.featuremap)),
             bars.shown(self.verbose),

@@ -167,6 +167,8 @@ class WidthRuns:
             if outcome.status is not None and outcome.status.interrupted:
                 raise KeyboardInterrupt
             partition = runs.partition(runs.labels(outcome, self.space), self.row, column)
+        if isinstance(outcome, KernelDomain):
+            partition = attrs.evolve(partition, support=min(1.0, len(outcome.centres) / m))
         largest = _largest_free_weight(solver, outcome, bound)
         if largest is not None:
             self.free = largest, partition

@@ -64,6 +64,8 @@ class SvcAutoChoice:
         How the values were found, for `resolved_`.
     interrupted : bool
         Whether Ctrl-C ended the search early.
+    support : float
+        Fraction of the rows with a weight in the solution at these values.
     """
 
     gamma: float
@@ -71,6 +73,7 @@ class SvcAutoChoice:
     min_cluster_size: int
     facts: Mapping[str, Any]
     interrupted: bool = False
+    support: float = DEFAULT_FRACTION
 
 
 @final
@@ -129,7 +132,8 @@ class SvcAutoSearch:
             return attrs.evolve(local, interrupted=interrupted)
         facts = {"rule": "most lasting, separated and even partition", **facts}
         nu = self._fractions[winner.column]
-        return SvcAutoChoice(float(widths[winner.row]), nu, self.runs.least, facts, interrupted)
+        gamma = float(widths[winner.row])
+        return SvcAutoChoice(gamma, nu, self.runs.least, facts, interrupted, winner.support)
 
     @property
     def _fractions(self) -> tuple[float | None, ...]:
@@ -152,14 +156,16 @@ class SvcAutoSearch:
         local = [partition for partition in partitions if (partition.row, partition.column) == (zero, half)]
         if scored.chance:
             rule = "nothing better than chance: the local width, half of the rows outside"
-            return SvcAutoChoice(start, HALF, self.runs.least, {"rule": rule, **facts})
+            support = local[0].support if local else HALF
+            return SvcAutoChoice(start, HALF, self.runs.least, {"rule": rule, **facts}, support=support)
         if not local or local[0].k <= scored.partition.k:
             return None
         separated = tree.separation(local[0]) >= scored.separation - LOCAL_LOSS
         if separated and lasts(local[0], partitions, LOCAL_SAME) >= LOCAL_LASTS:
             rule = "a finer partition lasts: the local width, half of the rows outside"
             finer = {"clusters": local[0].k, "coverage": round(local[0].coverage, 6)}
-            return SvcAutoChoice(start, HALF, self.runs.least, {"rule": rule, **facts, **finer})
+            facts = {"rule": rule, **facts, **finer}
+            return SvcAutoChoice(start, HALF, self.runs.least, facts, support=local[0].support)
         return None
 
     def _partitions(self, start: float, widths: Array) -> list[GridPartition]:

@@ -26,11 +26,14 @@ class Tuned:
         How the decision was made, for `resolved_`: the rule, rows used, runs, seconds.
     interrupted : bool, default False
         Whether Ctrl-C ended the search early, so that the values are the best of the candidates tried by then.
+    rows : ndarray of int or None, default None
+        Rows to fit, where a fit of all rows costs too much; the others are labelled from the outcome on these.
     """
 
     stages: Mapping[str, Stage]
     facts: Mapping[str, Any] = attrs.field(factory=dict)
     interrupted: bool = False
+    rows: Array | None = None
 
 
 class Tuner(Stage):

@@ -24,6 +24,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.work import spend
 from clusterkit.numerics.sparse_rows import from_mean
+from clusterkit.solvers.one_class._set_sizes import SET_SIZES, SetSizes
 from clusterkit.solvers.one_class._smo_any_kernel_jit import (
     BETA_ZERO,
     MAX_GRADIENT_CHECKS,
@@ -50,40 +51,6 @@ SAMPLE_SEED = 20170101
 
 FEWEST_SAMPLED = 400
 """Points of a sample at least (but not more than are solved by pair moves alone): fewer order the rest too roughly."""
-
-
-@final
-@attrs.frozen
-class SetSizes:
-    """Set sizes at which the solver switches its strategy: all points, working sets, samples.
-
-    Parameters
-    ----------
-    max_direct : int
-        Up to this many points, pairs move over all of them.
-    min_candidates : int
-        A working set has at least this many candidates to grow, and as many to shrink.
-    candidate_divisor : int
-        Of n points, a working set has at least ``n / candidate_divisor`` candidates of each kind.
-    max_free : int
-        Most variables off their bounds in a working set.
-    sample_divisor : int
-        A sample has ``n / sample_divisor`` of n points.
-    """
-
-    max_direct: int = 2048
-    min_candidates: int = 512
-    candidate_divisor: int = 16
-    max_free: int = 2048
-    sample_divisor: int = 8
-
-    def candidates(self, n: int) -> int:
-        """Candidates of each kind in a working set of n points."""
-        return max(self.min_candidates, n // self.candidate_divisor)
-
-
-SET_SIZES = SetSizes()
-"""The sizes in use. They decide how fast the optimum is reached, not which; the tests use small ones."""
 
 
 def minimise_gaussian(

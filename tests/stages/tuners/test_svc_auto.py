@@ -99,8 +99,8 @@ def test_where_nothing_is_open_nothing_is_done(stages):
 
 def test_a_fit_with_every_parameter_set_is_the_fit_without_the_tuner():
     X, _ = blobs(60)
-    given = {"featuremap__gamma": 0.5, "solver__nu": 0.2, "labeler__min_cluster_size": 3}
-    with_tuner, without = (recipe("svc", random_state=0, **given, **more).fit(X) for more in ({}, {"tuner": None}))
+    values = {"featuremap__gamma": 0.5, "solver__nu": 0.2, "labeler__min_cluster_size": 3}
+    with_tuner, without = (recipe("svc", random_state=0, **values, **more).fit(X) for more in ({}, {"tuner": None}))
     assert with_tuner.labels_.tolist() == without.labels_.tolist()
 
 
