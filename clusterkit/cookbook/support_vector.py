@@ -16,7 +16,7 @@ SVC = Recipe(
         "solver": "svdd",
         "labeler": "complete_graph",
         "labeler__outliers": "nearest",
-        "labeler__max_seconds": 60.0,
+        "labeler__max_work": 20_000_000_000,
         "tuner": "svc_auto",
     },
     clusters="found",

@@ -48,6 +48,8 @@ class BalancedLabeling:
         As the labeler gave them: a balancer changes labels, not memberships.
     outlier_scores : ndarray of shape (n,) or None
         As the labeler gave them.
+    labeler_facts : mapping
+        What the labeler reported.
     """
 
     labels: Labels
@@ -58,6 +60,7 @@ class BalancedLabeling:
     facts: Mapping[str, object] = attrs.field(factory=dict)
     memberships: Array | None = None
     outlier_scores: Array | None = None
+    labeler_facts: Mapping[str, object] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)
@@ -131,6 +134,7 @@ def read(
         labeling.interrupted,
         memberships=labeling.memberships,
         outlier_scores=labeling.outlier_scores,
+        labeler_facts=labeling.facts,
     )
     if balancer is None or labeling.costs is None:
         return balanced

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from clusterkit._typing import Indices
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.registry import registry
@@ -40,6 +41,8 @@ class Composition:
     n_init, max_iter : int
     limits : Balancer or None
         Size bounds passed to a solver that enforces them itself (`own_balance`); used only if `balancer` is None.
+    rows : ndarray or None
+        Indices of the rows to fit, where a tuner advises to fit a sample; None: all rows.
     """
 
     featuremap: FeatureMap
@@ -51,6 +54,7 @@ class Composition:
     n_init: int = 1
     max_iter: int = 100
     limits: Balancer | None = None
+    rows: Indices | None = attrs.field(default=None, eq=False)
 
     @property
     def path(self) -> Path | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.transform import block_plan
+from clusterkit.core.work import spend
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -54,6 +55,7 @@ class Gaussian(Kernel):
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
+        spend(len(Y) * len(centres))
         if Y.shape[1] > EXPLICIT_SUMS or isinstance(Y, SparseRows) or isinstance(centres, SparseRows):
             return _in_blocks(self, Y, centres, weights)
         from clusterkit.numerics.gaussian_jit import gaussian_sums

@@ -123,8 +123,8 @@ class AllZero:
 
 
 def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
-    """Fit the feature map and prepare the solver."""
-    n = len(X)
+    """Fit the feature map to all rows, and prepare the solver on the rows of the composition."""
+    n = len(X) if c.rows is None else len(c.rows)
     if c.n_clusters is not None and c.n_clusters > n:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
     equal = n > 1 and _all_equal(X)
@@ -144,8 +144,11 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
         )
     task = Task(n, c.n_clusters, _bounds(c, n))
     with During(c.featuremap):
-        space = c.featuremap.fit(X, task, seeds.stream("featuremap"))
+        of_all = task if c.rows is None else Task(len(X), c.n_clusters)
+        space = c.featuremap.fit(X, of_all, seeds.stream("featuremap"))
     check_space(c.featuremap, space, c.featuremap.gives, X)
+    if c.rows is not None:
+        space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
     if not equal:
         warn_of_degenerate_kernel(space)
@@ -357,6 +360,7 @@ def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, 
     by_slot: dict[str, dict[str, Any]] = {
         "featuremap": dict(bound.space.resolved),
         "solver": dict(bound.prepared.resolved),
+        "labeler": dict(labeling.labeler_facts),
         "balancer": {} if balancer is None else {**balancer.resolved(task.n, task.k), **labeling.facts},
     }
     return {slot: facts for slot, facts in by_slot.items() if facts}

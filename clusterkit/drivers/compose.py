@@ -141,7 +141,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
         return Tuning(c)
     before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
     with During(tuner):
-        answer = tuner.tune(before, X, rng)
+        answer = tuner.for_clusters(c.n_clusters).tune(before, X, rng)
     check_instance(tuner, "tune", answer, Tuned)
     after: dict[str, Any] = {slot: answer.stages.get(slot) for slot in before}
     for slot, stage in before.items():
@@ -149,7 +149,7 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     decided = {slot: facts for slot, facts in decided.items() if facts}
-    return Tuning(attrs.evolve(c, **after), decided, answer.interrupted)
+    return Tuning(attrs.evolve(c, **after, rows=answer.rows), decided, answer.interrupted)
 
 
 @overload

@@ -12,6 +12,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.drivers.on_sample import fit_on_sample
 
 __all__ = ["SingleDriver"]
 
@@ -21,7 +22,8 @@ __all__ = ["SingleDriver"]
 class SingleDriver(Driver):
     """Fits the composition once; its starts (``n_init``) are compared inside that fit.
 
-    The work is in core/run.py (`fit`) and core/alternate.py (the loop between solver and labeler).
+    The work is in core/run.py (`fit`) and core/alternate.py (the loop between solver and labeler). Where a tuner
+    advises to fit a sample of the rows, on_sample.py (`fit_on_sample`) does so.
     """
 
     name: ClassVar[str] = "single"
@@ -29,4 +31,7 @@ class SingleDriver(Driver):
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d); there is no report."""
-        return DriverResult(fit(self.single(compositions), X, seeds))
+        composition = self.single(compositions)
+        if composition.rows is not None:
+            return DriverResult(fit_on_sample(composition, X, seeds))
+        return DriverResult(fit(composition, X, seeds))

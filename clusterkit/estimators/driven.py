@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import attrs
 import numpy as np
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -16,6 +17,7 @@ from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.drivers import compose
+from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
@@ -84,6 +86,8 @@ exact_on_training_, n_features_in_
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         tuning = base.tuned(base.composition(), rows, seeds)
+        if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
+            tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
             threads.suited(threads.elements(len(rows), tuning.composition.featuremap)),
             bars.shown(self.verbose),

@@ -18,6 +18,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.work import spend
 from clusterkit.level_sets._likely_edges import Grouping, grouping_of, join_components, join_neighbours
 from clusterkit.level_sets._reject_by_cells_jit import DIMENSIONS, CellMap, reject_pairs_mapped
 from clusterkit.level_sets._reject_by_products import pairs_not_rejected
@@ -115,7 +116,7 @@ class Components:
     distances : CentreDistances, optional
         Distances of the points to the centres, by which segments are tested if there are many attributes.
     sums : int
-        Number of kernel sums that the proof took.
+        Number of kernel sums of tested segments and of the proof.
     """
 
     contour: Contour
@@ -131,6 +132,7 @@ class Components:
     def of(cls, contour: Contour, points: Array, stage: str) -> Components:
         """A search at its start: every point is a component."""
         values, gradients = contour.blocks.sums_gradients(points)
+        spend(2 * len(points) * contour.blocks.weights.size)
         distances = None
         if points.shape[1] >= BY_DISTANCES and 8 * len(points) * contour.blocks.weights.size <= DISTANCE_BYTES:
             centres, weights = contour.blocks.unpacked()
@@ -158,12 +160,13 @@ class Components:
         contour, done = self.contour, 0
         while done < len(edges):
             if self.distances is None:
-                done = join_edges(edges, done, contour.budget, self.parent, self.samples, contour.arrays)
+                done, sums = join_edges(edges, done, contour.budget, self.parent, self.samples, contour.arrays)
             else:
                 budget, order = WORK // len(self.distances.weights), sample_order(contour.n_segment_points)
-                done = join_edges_by_distances(
+                done, sums = join_edges_by_distances(
                     edges, done, budget, self.parent, self.samples, contour.arrays, self.distances, order
                 )
+            self._count(sums)
             tell(Report(self.stage, done, len(edges)))
 
     def complete(self) -> None:
@@ -211,5 +214,10 @@ class Components:
                 top, sums = reject_pairs(*arguments)
             else:
                 top, sums = reject_pairs_mapped(*arguments, tree.boxes, cells)
-            self.sums += sums
+            self._count(sums)
             tell(Report(self.stage, self.sums, None))
+
+    def _count(self, sums: int) -> None:
+        """Count kernel sums, each with as many kernel evaluations as there are centres."""
+        self.sums += sums
+        spend(sums * self.contour.blocks.weights.size)

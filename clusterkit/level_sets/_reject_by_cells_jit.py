@@ -228,4 +228,4 @@ def reject_pairs_mapped(
             for side in range(2):
                 stack[top, 0], stack[top, 1], stack[top, 2] = a, children[b, side], hint
                 top += 1
-    return top, sums[0]
+    return top, sums[0] + look_ups // LOOK_UPS

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.work import spend
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import from_mean
 
@@ -21,6 +22,8 @@ ROWS = 512
 """Points in a block: its matrices of 512 x 512 numbers, 2 MiB each, stay in the cache."""
 LARGEST_EXPONENT = 300.0
 """Largest exponent of the factor of a pair: a larger factor would multiply a sum that may have been rounded to 0."""
+PRODUCTS = 60
+"""Terms of a product of matrices that cost as much as a kernel evaluation."""
 FEW = 0.02
 """Fraction of undecided pairs of a block at which further positions cost more than the test of single segments."""
 
@@ -74,6 +77,7 @@ def pairs_not_rejected(
                 exponent = share * between
                 safe = exponent <= LARGEST_EXPONENT
                 sums = (A @ B.T) * np.exp(np.where(safe, exponent, 0.0))
+                spend(A.size + B.size + sums.size + sums.size * A.shape[1] // PRODUCTS)
                 undecided &= ~safe | (sums >= low)
                 if undecided.sum() <= FEW * total:
                     break

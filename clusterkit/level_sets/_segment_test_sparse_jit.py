@@ -17,6 +17,7 @@ from clusterkit._typing import Array, Indices, Mask
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.work import spend
 from clusterkit.level_sets._likely_edges import Grouping, MembersOnly, grouping_of, join_components, join_neighbours
 from clusterkit.level_sets._reject_by_products import pairs_not_rejected
 from clusterkit.level_sets._reject_by_tree_jit import SPREAD, sample_order
@@ -82,6 +83,7 @@ class SparseGaussianTest:
 
     def distances(self, Y: SparseRows) -> Array:
         """Squared distances of scaled rows to the centres, (p, s)."""
+        spend(len(Y) * len(self.weights))
         return np.ascontiguousarray(squared_distances(Y, self.centres))
 
     def connected(self, A: Any, B: Any) -> Mask:
@@ -151,6 +153,7 @@ class _SparseComponents:
                 else:
                     distances, rows = self.distances, batch
                 _join(batch, rows, between, distances, test.weights, test.level, test.positions, self.parent)
+                spend(len(batch) * len(test.positions) * len(test.weights))
             tell(Report(self.stage, min(start + BATCH, len(edges)), len(edges)))
 
     def complete(self) -> None:

@@ -67,7 +67,7 @@ def join_edges_by_distances(
     low, high = level * (1.0 - margin), level * (1.0 + margin)
     for e in range(start, len(edges)):
         if sums[0] >= budget:
-            return e
+            return e, sums[0]
         i, j = min(edges[e, 0], edges[e, 1]), max(edges[e, 0], edges[e, 1])
         if find(parent, i) == find(parent, j):
             continue
@@ -87,4 +87,4 @@ def join_edges_by_distances(
             inside = first_outside(i, j, samples, contour, work, sums) == 0
         if inside:
             join(parent, i, j)
-    return len(edges)
+    return len(edges), sums[0]

@@ -209,17 +209,18 @@ def first_outside(i: Any, j: Any, samples: Any, contour: Any, work: Any, sums: A
 def join_edges(edges: Any, start: Any, budget: Any, parent: Any, samples: Any, contour: Any) -> Any:
     """Join the ends of edges whose segments are inside, from edge `start` on, until `budget` kernel sums are spent.
 
-    Returns the index of the next edge; `parent` (u,) are disjoint sets, the other arguments are as in `first_outside`.
+    Returns the index of the next edge and the number of kernel sums; `parent` (u,) are disjoint sets, the other
+    arguments are as in `first_outside`.
     """
     work = segment_workspace(samples.points.shape[1], contour)
     sums = np.zeros(1, dtype=np.int64)
     for e in range(start, len(edges)):
         if sums[0] >= budget:
-            return e
+            return e, sums[0]
         i, j = edges[e, 0], edges[e, 1]
         if find(parent, i) != find(parent, j) and not first_outside(i, j, samples, contour, work, sums):
             join(parent, i, j)
-    return len(edges)
+    return len(edges), sums[0]
 
 
 @njit

@@ -100,12 +100,14 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
     scale = float(np.square(points - points.mean(axis=0)).sum(axis=1).max())
     for rows in block_plan(len(Y), len(points), np.float64):
         D = squared_distances(Y[rows], points)
-        least = D.min(axis=1)
-        close = least + CLOSE * (least + scale) >= D.T
-        is_tied = close.sum(axis=0) != 1
-        nearest[rows] = D.argmin(axis=1)
-        for i in np.flatnonzero(is_tied):
-            nearest[rows.start + i] = _first_nearest(Y[rows.start + i], points, np.flatnonzero(close[:, i]))
+        every, first = np.arange(len(D)), D.argmin(axis=1)
+        nearest[rows] = first
+        least = D[every, first]
+        limit = least + CLOSE * (least + scale)
+        D[every, first] = np.inf
+        for i in np.flatnonzero(D.min(axis=1) <= limit):
+            D[i, first[i]] = least[i]
+            nearest[rows.start + i] = _first_nearest(Y[rows.start + i], points, np.flatnonzero(D[i] <= limit[i]))
     return nearest
 
 

@@ -19,6 +19,7 @@ from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.transform import block_plan
+from clusterkit.core.work import spend
 from clusterkit.level_sets._components import Components, Contour
 from clusterkit.level_sets._likely_edges import MembersOnly
 from clusterkit.level_sets._segments_jit import connected
@@ -109,6 +110,7 @@ class _GaussianTest:
     contour: Contour
 
     def inside(self, Y: Array) -> Mask:
+        spend(len(Y) * self.contour.blocks.weights.size)
         return self.contour.blocks.sums(self._scaled(Y)) >= self.contour.level
 
     def connected(self, A: Array, B: Array) -> Mask:
@@ -138,6 +140,7 @@ class _BlockwiseTest:
         inside = np.zeros(len(Y), dtype=bool)
         for rows in block_plan(len(Y), Y.shape[1], np.float64):
             inside[rows] = self.domain.value(Y[rows]) >= self.domain.level
+            spend(rows.stop - rows.start)  # beside the kernel evaluations that the domain counts itself
         return inside
 
     def connected(self, A: Array, B: Array) -> Mask:

@@ -46,6 +46,8 @@ class GridPartition:
     k : int
     coverage : float
         Fraction of the rows that were in a remaining cluster before.
+    support : float
+        Fraction of the rows that have a weight in the solution.
     """
 
     row: int
@@ -53,6 +55,7 @@ class GridPartition:
     labels: Labels
     k: int
     coverage: float
+    support: float = 1.0
 
     @property
     def shares(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Generic, TypeAlias, final
 
 import attrs
@@ -41,6 +41,8 @@ class Labeling:
         Degree to which each sample belongs to each cluster, rows that sum to 1, where the method has such degrees.
     outlier_scores : ndarray of shape (n,) or None
         The larger, the further outside all clusters, where the method tells.
+    facts : mapping
+        What the labeler decided or gave up, for `resolved_`: the limit that ended a search, for example.
     """
 
     labels: Labels
@@ -50,6 +52,7 @@ class Labeling:
     interrupted: bool = False
     memberships: Floats | None = attrs.field(default=None, kw_only=True)
     outlier_scores: Floats | None = attrs.field(default=None, kw_only=True)
+    facts: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
 
 class Labeler(Stage, Generic[OutcomeT]):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array
@@ -13,6 +15,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
+from clusterkit.core.work import metered
 from clusterkit.labelers._outliers_and_prediction import domain_labeling
 from clusterkit.level_sets.distinct import DistinctRows
 from clusterkit.level_sets.segment_test import ComponentSearch, segment_test
@@ -30,6 +33,7 @@ def graph_labeling(
     n_segment_points: int,
     outliers: str,
     min_cluster_size: int | None,
+    max_work: int | None = None,
     max_seconds: float | None = None,
 ) -> Labeling:
     """Labels from the components that `find_components` joins among the distinct samples inside the domain.
@@ -46,13 +50,20 @@ def graph_labeling(
         Points tested on a segment.
     outliers, min_cluster_size
         As in `domain_labeling`.
+    max_work : int, optional
+        Most kernel evaluations of the search for components, which ends with a warning where it needs more.
     max_seconds : float, optional
         Time limit, in seconds: the search ends at its first progress report after it, with a warning.
+
+    Returns
+    -------
+    Labeling
+        Its facts say which limit ended the search, if one did.
 
     Warns
     -----
     ClusterkitWarning
-        If the time limit ended the search.
+        If a limit ended the search.
     """
     distinct = DistinctRows.of(space.points)
     test = segment_test(domain, n_segment_points)
@@ -60,24 +71,27 @@ def graph_labeling(
     if space.n == 1:
         inside[:] = True
     components, interrupted = np.full(len(inside), -1, dtype=np.intp), False
+    facts: Mapping[str, Any] = {}
     if inside.any():
         points = as_rows(distinct.rows[inside], np.float64)
         search = test.search(points, stage)
         try:
-            with deadline(max_seconds) as limit:
+            with deadline(max_seconds) as limit, metered(max_work) as meter:
                 find_components(search, points)
         except KeyboardInterrupt:
             interrupted = True
-        if limit.passed:
-            count = len(np.unique(search.members()))
+        if limit.passed or meter.passed:
+            name, value = ("max_work", max_work) if meter.passed else ("max_seconds", max_seconds)
+            facts = {"ended": name, "components": len(np.unique(search.members()))}
             warnings.warn(
-                f"labeler '{stage}': the search for components was ended after max_seconds={max_seconds:g}. Its "
-                f"{count} components are used; some of them may belong together. Raise max_seconds or set it to None",
+                f"labeler '{stage}': the search for components was ended after {name}={value:g}. Its "
+                f"{facts['components']} components are used; some of them may belong together. Raise {name} or set it "
+                "to None",
                 ClusterkitWarning,
                 stacklevel=3,
             )
         components[inside] = search.members()
-    return domain_labeling(
+    labeling = domain_labeling(
         components,
         distinct,
         domain,
@@ -87,3 +101,4 @@ def graph_labeling(
         min_cluster_size=min_cluster_size,
         interrupted=interrupted,
     )
+    return attrs.evolve(labeling, facts=facts)

@@ -99,6 +99,8 @@ class GaussianDual:
         The kernel on `centres`.
     scaled : Gaussian
         The same kernel on `points`.
+    pools : dict
+        Kernel columns of all points, for solutions with other bounds.
     """
 
     centres: Array
@@ -107,6 +109,7 @@ class GaussianDual:
     points: Array
     kernel: Gaussian
     scaled: Gaussian
+    pools: dict[str, Any] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, points: Array, kernel: Gaussian, precision: str) -> GaussianDual:
@@ -141,8 +144,9 @@ class GaussianDual:
         distinct_bounds = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
         start = None if previous is None else self._start(previous, distinct_bounds)
         minimum = minimise_gaussian(
-            self.points, self.scaled, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start
-        )
+            self.points, self.scaled, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start,
+            pools=self.pools,
+        )  # fmt: skip
         if self.points.dtype != np.float64:
             # The radius and the level are read from the support vectors: there all digits matter.
             support = np.flatnonzero(minimum.beta)

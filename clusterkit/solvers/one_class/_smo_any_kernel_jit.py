@@ -17,6 +17,7 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.work import spend
 
 __all__ = [
     "BETA_ZERO",
@@ -178,6 +179,7 @@ def minimise(matrix: GramMatrix, bounds: Array, beta: Array, tol: float, max_ite
                 cache.fetch(missing, clock)
                 continue
             tell(Report("smo", n_moved, max_iter))
+            spend(n * moved)
             # The updated gradient collects the rounding of every update: only a fresh one may end the search.
             G = 2.0 * matrix.product(beta) - matrix.diag
             n_checks += code == _DONE

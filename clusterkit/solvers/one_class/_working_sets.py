@@ -22,7 +22,9 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.work import spend
 from clusterkit.numerics.sparse_rows import from_mean
+from clusterkit.solvers.one_class._set_sizes import SET_SIZES, SetSizes
 from clusterkit.solvers.one_class._smo_any_kernel_jit import (
     BETA_ZERO,
     MAX_GRADIENT_CHECKS,
@@ -51,40 +53,6 @@ FEWEST_SAMPLED = 400
 """Points of a sample at least (but not more than are solved by pair moves alone): fewer order the rest too roughly."""
 
 
-@final
-@attrs.frozen
-class SetSizes:
-    """Set sizes at which the solver switches its strategy: all points, working sets, samples.
-
-    Parameters
-    ----------
-    max_direct : int
-        Up to this many points, pairs move over all of them.
-    min_candidates : int
-        A working set has at least this many candidates to grow, and as many to shrink.
-    candidate_divisor : int
-        Of n points, a working set has at least ``n / candidate_divisor`` candidates of each kind.
-    max_free : int
-        Most variables off their bounds in a working set.
-    sample_divisor : int
-        A sample has ``n / sample_divisor`` of n points.
-    """
-
-    max_direct: int = 1500
-    min_candidates: int = 512
-    candidate_divisor: int = 16
-    max_free: int = 2048
-    sample_divisor: int = 8
-
-    def candidates(self, n: int) -> int:
-        """Candidates of each kind in a working set of n points."""
-        return max(self.min_candidates, n // self.candidate_divisor)
-
-
-SET_SIZES = SetSizes()
-"""The sizes in use. They decide how fast the optimum is reached, not which; the tests use small ones."""
-
-
 def minimise_gaussian(
     points: Array,
     kernel: Gaussian,
@@ -95,6 +63,7 @@ def minimise_gaussian(
     *,
     start: Array | None = None,
     sizes: SetSizes = SET_SIZES,
+    pools: dict[str, GaussianSubproblem] | None = None,
 ) -> Minimum:
     """Minimise over all β within the bounds.
 
@@ -114,6 +83,9 @@ def minimise_gaussian(
     start : ndarray of shape (n,), optional
         Feasible β to start from instead of samples; not changed.
     sizes : SetSizes
+    pools : dict, optional
+        Where the kernel columns of all points are kept, for other bounds of the same points and kernel; filled only
+        where pairs move over all points.
 
     Returns
     -------
@@ -125,7 +97,7 @@ def minimise_gaussian(
     -----
     About ``n s`` kernel values for s support vectors and as many again in hard cases; O(n d) memory and the pool.
     """
-    search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes)
+    search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
     interrupted, gradient, n_checks = False, None, 0
     try:
         root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
@@ -187,7 +159,7 @@ class WorkingSetSearch:
 
     Parameters
     ----------
-    points, bounds, kernel, tol, max_iter, pool_bytes, sizes
+    points, bounds, kernel, tol, max_iter, pool_bytes, sizes, pools
         As for `minimise_gaussian`.
     n_moved : int
         Pairs moved, in all sets together.
@@ -206,6 +178,7 @@ class WorkingSetSearch:
     max_iter: int
     pool_bytes: int
     sizes: SetSizes
+    pools: dict[str, GaussianSubproblem]
     n_moved: int = 0
     n_sets: int = 0
     n_updates: int = 0
@@ -370,11 +343,19 @@ class WorkingSetSearch:
         return True
 
     def _move_pairs(self, iterate: DualIterate, tol: float) -> None:
-        problem = GaussianSubproblem.of(iterate.points, self.kernel, iterate.bounds, self.pool_bytes)
+        problem = self.pools.get("all points") if iterate.is_root else None
+        if problem is None:
+            problem = GaussianSubproblem.of(iterate.points, self.kernel, iterate.bounds, self.pool_bytes)
+        problem.bounds = iterate.bounds
+        if iterate.is_root and len(iterate.beta) <= self.sizes.max_direct:
+            self.pools["all points"] = problem
         code = MORE
         while code == MORE and not self.exhausted:
+            used = problem.used
             code, moved = problem.move(iterate.beta, iterate.gradient, tol, self.max_iter - self.n_moved)
             self.n_moved += moved
+            # a pair costs a pass over the points, and so does a column of the matrix
+            spend(len(iterate.beta) * (moved + max(0, problem.used - used)))
             tell(Report("smo", self.n_moved, self.max_iter))
 
     def _working_set(self, iterate: DualIterate) -> Indices:

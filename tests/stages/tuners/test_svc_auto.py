@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import numpy as np
@@ -15,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.chain import Chain
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.progress import listening
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
@@ -23,7 +23,7 @@ from clusterkit.featuremaps.zscore import ZScore
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.tuners import svc_auto
+from clusterkit.tuners import _svc_runs, _svc_search
 from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
 
@@ -85,11 +85,23 @@ def test_a_given_bound_stands_for_the_share_of_outliers():
     assert tuned.stages["featuremap"].gamma is not None
 
 
-def test_nothing_to_decide_is_refused():
+@pytest.mark.parametrize("stages", [
+    {"featuremap": Elm(), "solver": Ridge(), "labeler": CompleteGraph(min_cluster_size=2)},
+    {"featuremap": Rbf(gamma=1.0), "solver": Svdd(C=0.5), "labeler": CompleteGraph(min_cluster_size=2)},
+])  # fmt: skip
+def test_where_nothing_is_open_nothing_is_done(stages):
     X, _ = blobs(30)
-    stages = {"featuremap": Elm(), "solver": Ridge(), "labeler": CompleteGraph(min_cluster_size=2)}
-    with pytest.raises(InvalidParameter, match="svc_auto' decides gamma"):
-        tune(X, stages)
+    tuned = tune(X, stages)
+    assert dict(tuned.stages) == stages
+    assert tuned.facts["runs"] == 0
+    assert "nothing to decide" in tuned.facts["rule"]
+
+
+def test_a_fit_with_every_parameter_set_is_the_fit_without_the_tuner():
+    X, _ = blobs(60)
+    values = {"featuremap__gamma": 0.5, "solver__nu": 0.2, "labeler__min_cluster_size": 3}
+    with_tuner, without = (recipe("svc", random_state=0, **values, **more).fit(X) for more in ({}, {"tuner": None}))
+    assert with_tuner.labels_.tolist() == without.labels_.tolist()
 
 
 def test_a_chain_is_judged_after_its_scaling():
@@ -126,31 +138,81 @@ def test_a_sample_keeps_the_share_of_the_least_cluster():
     assert tuned.stages["labeler"].min_cluster_size == 20  # 5 of 100 rows
 
 
-def test_the_budget_ends_the_search_and_is_reported(monkeypatch):
-    X, _ = blobs(60)
-    ticks = iter(range(10**6))
-    monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
-    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after"):
-        tuned = tune(X, max_seconds=20.0)
-    assert tuned.facts["ended"] == "max_seconds"
-    assert 1 <= tuned.facts["runs"] <= 21
+@pytest.mark.parametrize("exact_rows", [0, 500])
+def test_the_budget_ends_the_search_and_is_reported(exact_rows):
+    X, _ = blobs(100)
+    whole = tune(X, exact_rows=exact_rows)
+    budget = whole.facts["work"] // 2
+    with pytest.warns(ClusterkitWarning, match="ended by max_work after"):
+        tuned = tune(X, max_work=budget, exact_rows=exact_rows)
+    assert tuned.facts["ended"] == "max_work"
+    assert 1 <= tuned.facts["runs"] < whole.facts["runs"]
+    assert tuned.facts["work"] <= budget
     assert tuned.stages["featuremap"].gamma > 0
 
 
-def test_a_run_that_takes_too_long_is_given_up(monkeypatch):
+@pytest.mark.parametrize("share", [1, 0.5])
+def test_no_clock_decides(monkeypatch, share):
+    X, _ = blobs(100)
+    budget = round(share * tune(X).facts["work"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        plain = tune(X, max_work=budget)
+        hours = iter(range(0, 10**9, 3600))
+        monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+        slow = tune(X, max_work=budget)
+    assert dict(slow.stages) == dict(plain.stages)
+    assert {**slow.facts, "seconds": 0} == {**plain.facts, "seconds": 0}
+
+
+def test_a_budget_cuts_the_widths_that_are_farthest_off(monkeypatch):
+    """Every width but the last has all its runs, and the widths are those nearest to the local one."""
+    X, _ = blobs(100)
+    made = []
+    plain = _svc_search.SvcAutoSearch._run
+
+    def run(self, at_width, column):
+        partition = plain(self, at_width, column)
+        if partition is not None:
+            made.append(at_width.row)
+        return partition
+
+    monkeypatch.setattr(_svc_search.SvcAutoSearch, "_run", run)
+    whole = tune(X)
+    order = list(dict.fromkeys(made))
+    made.clear()
+    with pytest.warns(ClusterkitWarning):
+        tune(X, max_work=whole.facts["work"] // 3)
+    cut = list(dict.fromkeys(made))
+    assert 1 <= len(cut) < len(order)
+    assert cut == order[: len(cut)]
+    assert [abs(row - order[0]) for row in order] == sorted(abs(row - order[0]) for row in order)
+
+
+def test_a_time_limit_is_an_emergency_brake(monkeypatch):
     X, _ = blobs(60)
-    ticks = iter(range(0, 10**6, 10))
-    monkeypatch.setattr(svc_auto.time, "monotonic", lambda: float(next(ticks)))
-    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after 0 runs"):
-        tuned = tune(X, max_seconds=1.0)
+    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after .* speed of the machine"):
+        tuned = tune(X, max_seconds=1e-9)
     assert tuned.facts["ended"] == "max_seconds"
-    assert tuned.facts["runs"] == 0
     assert tuned.stages["featuremap"].gamma > 0
+    assert SvcAuto().max_seconds is None
 
 
-def test_a_budget_that_is_not_used_up_changes_nothing():
-    X, _ = blobs(60)
-    assert dict(tune(X, max_seconds=1e6).stages) == dict(tune(X, max_seconds=600.0).stages)
+def test_the_recipe_sets_no_time_limit():
+    parameters = recipe("svc").get_params()
+    assert {name: value for name, value in parameters.items() if name.endswith("max_seconds")} == {
+        "labeler__max_seconds": None, "tuner__max_seconds": None,
+    }  # fmt: skip
+    assert parameters["labeler__max_work"] > 0
+    assert parameters["tuner__max_work"] > 0
+
+
+def test_a_labeling_that_a_budget_cut_is_marked():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.warns(ClusterkitWarning, match="max_work=1"):
+        model = recipe("svc", random_state=0, labeler__max_work=1).fit(X)
+    assert model.resolved_["labeler"]["ended"] == "max_work"
+    assert "ended" not in recipe("svc", random_state=0).fit(X).resolved_["labeler"]
 
 
 def test_ctrl_c_keeps_the_partitions_so_far():
@@ -209,7 +271,7 @@ def test_chance_is_reported():
 
 
 def test_the_least_size_of_a_cluster():
-    assert [svc_auto._least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
+    assert [_svc_runs.least_size(m) for m in (1, 8, 20, 25, 100, 400, 2000)] == [2, 2, 4, 5, 5, 10, 22]
 
 
 def test_repeated_rows_and_constant_columns():
@@ -303,7 +365,7 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
     monkeypatch.setattr(PreparedSvdd, "solve", solve)
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 8])
-    with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 6 runs"):
+    with pytest.warns(ClusterkitWarning, match="'svc_auto' was ended by interrupted after 24 runs"):
         model = recipe("svc", random_state=0).fit(X)
     assert model.resolved_["tuner"]["interrupted"]
     assert model.interrupted_
