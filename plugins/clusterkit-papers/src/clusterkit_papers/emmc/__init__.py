@@ -5,6 +5,7 @@ at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y
 
 ==========  ===========================================================================================================
 data_sets   The data sets, their scaling, slack l and number of nodes L.
+complexity  Many values of C at once: one decomposition of the features and one start serve all of them.
 starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.
 outputs     Tables 5 and 6: a single output against one output per cluster, for growing L.
 comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
