@@ -15,7 +15,7 @@ from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRows
 
-__all__ = ["PARTITIONERS", "MinMaxFits", "draw", "figures"]
+__all__ = ["PARTITIONERS", "PLAIN", "MinMaxFits", "curves_of", "draw", "figures"]
 
 PARTITIONERS = ("random", "geoclust", "equal")
 """How each class is split into K parts."""
@@ -259,7 +259,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
         from clusterkit_papers import reproduce
 
         rows = reproduce("m3-figures")
-    curves = _curves(rows, name)
+    curves = curves_of(rows, name)
     figure = Figure(figsize=(11, 6.4), dpi=100, facecolor="white", layout="constrained")
     axes: Any = figure.subplots(2, 3, sharex=True)
     styles = dict(zip(PARTITIONERS, zip(COLORS[3:4] + COLORS[1:2] + COLORS[:1], "so^", strict=True), strict=True))
@@ -290,7 +290,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     return axes
 
 
-def _curves(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
+def curves_of(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Points (K, ours) of a problem by partitioner and column."""
     curves: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for row in rows:
