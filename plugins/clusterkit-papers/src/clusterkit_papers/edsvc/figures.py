@@ -16,10 +16,10 @@ from clusterkit_papers.scalings import SCALING_WORDS
 
 __all__ = ["WIDTHS", "draw", "figures"]
 
-WIDTHS = tuple(float(power) for power in np.arange(-8, 9))
+WIDTHS = tuple(float(power) for power in np.arange(-6, 8.5, 0.5))
 """log₂ of the widths q of the curves of PSVC; the axis of figure 2 is log₂ q, its range is not known to us."""
 
-QUICK_WIDTHS = tuple(float(power) for power in (-6, -3, 0, 3, 6))
+QUICK_WIDTHS = tuple(float(power) for power in (-2, 0, 2, 4, 6))
 """The widths of a quick run."""
 
 QUICK = ("Wine", "Ionosphere")
@@ -174,8 +174,8 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
     Returns
     -------
-    ndarray of shape (3, 3)
-        The axes: figure 1 in the first row, for each scaling, then empty; figure 2 in the others, a data set each.
+    list of Axes
+        Figure 1 for each scaling, then figure 2 for each data set that has rows.
     """
     from clusterkit.plots.figure import COLORS, FAINT, INK, frame, matplotlib_or_raise
 
@@ -188,12 +188,13 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
         rows = reproduce("edsvc-figures")
     values = {(row["row"], row["column"]): row for row in rows if row["ours"] is not None}
     printed = {row["row"].partition(": ")[0]: row["printed"] for row in rows if row["column"] == "EDSVC"}
-    names = [data_set.name for data_set in DATA_SETS]
-    figure = Figure(figsize=(14, 11), dpi=100, facecolor="white", layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.9))
+    names = [data_set.name for data_set in DATA_SETS if any(what.startswith(f"{data_set.name}:") for what, _ in values)]
+    across = max(1, math.ceil(len(names) / 3))
+    figure = Figure(figsize=(14, 4.6 + 3.2 * across), dpi=100, facecolor="white", layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1.0, 0.25 + 0.8 * across))
     upper.suptitle("Figure 1: NMI of EDSVC and mean NMI of its base clusterings", fontsize=12)
     lower.suptitle("Figure 2: NMI of PSVC over its width, and of EDSVC (lines)", fontsize=12)
-    first, second = upper.subplots(1, 2, sharey=True), lower.subplots(2, 3, sharex=True)
+    first, second = upper.subplots(1, 2, sharey=True), lower.subplots(across, 3, squeeze=False)
     for axis, scaling in zip(first, SCALED, strict=True):
         words, places = SCALING_WORDS[scaling], np.arange(len(names))
         bars = (("edsvc as published", "EDSVC", COLORS[0], -0.2), ("base clusterings", "mean member", COLORS[1], 0.2))
@@ -212,8 +213,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
         frame(axis, words, ("", "NMI" if axis is first[0] else ""))
         axis.set_xticks(places, [name.replace(" Authentication", "") for name in names], fontsize=8.5)
         axis.set_xlim(-0.6, len(names) - 0.4)
-    upper.legend(*first[0].get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=9)
-    for axis, name in zip(second.flat, names, strict=True):
+    upper.legend(*first[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    for axis in second.flat[len(names) :]:
+        axis.set_visible(False)
+    for index, (axis, name) in enumerate(zip(second.flat, names, strict=False)):
         for scaling, color, marker in (("minmax", COLORS[2], "o"), ("zscore", COLORS[5], "s")):
             words = SCALING_WORDS[scaling]
             curve = sorted(
@@ -228,10 +231,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
                 axis.axhline(search["ours"], color=color, linestyle="--", linewidth=1.2, label=f"EDSVC, {words}")
         if printed.get(name) is not None:
             axis.axhline(printed[name], color=FAINT, linestyle=":", linewidth=1.4, label="EDSVC as printed")
-        frame(axis, name, ("log₂ q" if axis in second[1] else "", "NMI" if axis in second[:, 0] else ""))
+        frame(axis, name, ("log₂ q" if index + 3 >= len(names) else "", "NMI" if index % 3 == 0 else ""))
         axis.set_ylim(bottom=0.0)
     lines = next((axis.get_legend_handles_labels() for axis in second.flat if axis.lines), ([], []))
     lower.legend(*lines, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     if path is not None:
         figure.savefig(path)
-    return np.concatenate([np.array([[first[0], first[1], None]], dtype=object), second])
+    return [*first, *second.flat[: len(names)]]

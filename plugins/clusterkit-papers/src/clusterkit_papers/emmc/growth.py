@@ -13,6 +13,7 @@ import numpy as np
 from clusterkit_papers.emmc.data_sets import FEW, TWO, EmmcDataSet
 from clusterkit_papers.fits import judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.log_axes import plain_log
 
 __all__ = ["NODES", "GrowthFits", "draw", "figures"]
 
@@ -165,8 +166,8 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
     Returns
     -------
-    ndarray of shape (2, 3, 3)
-        The axes: accuracy, then CPU seconds, of the data sets.
+    ndarray of shape (2, rows, 3)
+        The axes: accuracy, then CPU seconds, of the data sets that have rows.
     """
     from clusterkit.plots.figure import COLORS, frame, matplotlib_or_raise
 
@@ -178,24 +179,28 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
         rows = reproduce("emmc-figures")
     curves = _curves(rows)
-    figure = Figure(figsize=(16, 8.4), dpi=100, facecolor="white", layout="constrained")
+    names = [data_set.name for data_set in SETS if any(name == data_set.name for name, _, _ in curves)]
+    across = max(1, math.ceil(len(names) / 3))
+    figure = Figure(figsize=(16, 1.2 + 2.5 * across), dpi=100, facecolor="white", layout="constrained")
     halves = figure.subfigures(1, 2, wspace=0.03)
-    axes = np.empty((2, 3, 3), dtype=object)
+    axes = np.empty((2, across, 3), dtype=object)
     styles = dict(zip(RECIPES, ((COLORS[5], "s"), (COLORS[0], "o")), strict=True))
     for half, cell, title in zip(axes, CELLS, ("Figure 1: accuracy (%)", "Figure 2: CPU seconds"), strict=True):
         part = halves[0 if cell is CELLS[0] else 1]
         part.suptitle(title, fontsize=12)
-        half[:] = part.subplots(3, 3, sharex=True)
-        for index, (axis, data_set) in enumerate(zip(half.flat, SETS, strict=True)):
+        half[:] = part.subplots(across, 3, squeeze=False)
+        for axis in half.flat[len(names) :]:
+            axis.set_visible(False)
+        for index, (axis, name) in enumerate(zip(half.flat, names, strict=False)):
             for recipe, (color, marker) in styles.items():
-                points = sorted(curves.get((data_set.name, recipe, cell.column), ()))
+                points = sorted(curves.get((name, recipe, cell.column), ()))
                 if points:
                     x, y = np.array(points).T
                     axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=recipe)
-            axis.set_xscale("log")
+            plain_log(axis.xaxis, decades=True)
             if cell.measure == "cpu":
-                axis.set_yscale("log")
-            frame(axis, data_set.name, ("number of hidden nodes L" if index >= 6 else "", ""))
+                plain_log(axis.yaxis)
+            frame(axis, name, ("number of hidden nodes L" if index + 3 >= len(names) else "", ""))
             axis.grid(color="#e6e6e6", linewidth=0.6)
     handles, labels = next(
         (axis.get_legend_handles_labels() for axis in axes.flat if axis.get_legend_handles_labels()[0]), ([], [])

@@ -16,6 +16,7 @@ import numpy as np
 
 from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem, SplitRows
 
 __all__ = ["RULES", "HeightRuns", "draw", "figure3"]
@@ -183,7 +184,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
                 if values:
                     x, y = np.array(values).T
                     axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=rule)
-            axis.set_yscale("symlog" if cell.measure != "turns" else "log")
+            plain_log(axis.yaxis, decades=True)
             below = "K, parts of each class" if cell is CELLS[-1] else ""
             frame(axis, name if cell is CELLS[0] else "", (below, cell.column if name == NAMES[0] else ""))
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.figures import PARTITIONERS, PLAIN, MinMaxFits, curves_of
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem
 
@@ -109,8 +110,8 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
 
     Returns
     -------
-    ndarray of shape (2, 2)
-        The axes: sequential and parallel seconds against K; a column for each problem.
+    ndarray of shape (2, problems)
+        The axes: sequential and parallel seconds against K; a column for each problem that has rows.
     """
     from clusterkit.plots.figure import COLORS, FAINT, frame, matplotlib_or_raise
 
@@ -122,10 +123,11 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
         from clusterkit_papers import reproduce
 
         rows = reproduce("m3-figures7-8")
-    figure = Figure(figsize=(11, 7), dpi=100, facecolor="white", layout="constrained")
-    axes: Any = figure.subplots(2, 2, sharex=True)
+    names = [name for name in NAMES if curves_of(rows, name)] or list(NAMES)
+    figure = Figure(figsize=(1 + 5 * len(names), 7), dpi=100, facecolor="white", layout="constrained")
+    axes: Any = figure.subplots(2, len(names), sharex=True, squeeze=False)
     styles = dict(zip(PARTITIONERS, zip(COLORS[3:4] + COLORS[1:2] + COLORS[:1], "so^", strict=True), strict=True))
-    for name, column in zip(NAMES, axes.T, strict=True):
+    for name, column in zip(names, axes.T, strict=True):
         curves = curves_of(rows, name)
         for cell, axis in zip(CELLS, column, strict=True):
             for partitioner, (color, marker) in styles.items():
@@ -136,9 +138,9 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
             plain = curves.get((PLAIN, cell.column), ())
             if plain:
                 axis.axhline(plain[0][1], color=FAINT, linestyle="--", linewidth=1.1, label=f"{PLAIN} (K = 1)")
-            axis.set_yscale("log")
+            plain_log(axis.yaxis)
             below = "K, parts of each class" if cell is CELLS[-1] else ""
-            frame(axis, name if cell is CELLS[0] else "", (below, cell.column if name == NAMES[0] else ""))
+            frame(axis, name if cell is CELLS[0] else "", (below, cell.column if name == names[0] else ""))
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.grid(color="#e6e6e6", linewidth=0.6)
     handles, labels = axes[0, 0].get_legend_handles_labels()
