@@ -191,7 +191,8 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     names = [data_set.name for data_set in DATA_SETS if any(what.startswith(f"{data_set.name}:") for what, _ in values)]
     across = max(1, math.ceil(len(names) / 3))
     figure = Figure(figsize=(14, 4.6 + 3.2 * across), dpi=100, facecolor="white", layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1.0, 0.25 + 0.8 * across))
+    halves: Any = figure.subfigures(2, 1, height_ratios=(1.0, 0.25 + 0.8 * across))
+    upper, lower = halves
     upper.suptitle("Figure 1: NMI of EDSVC and mean NMI of its base clusterings", fontsize=12)
     lower.suptitle("Figure 2: NMI of PSVC over its width, and of EDSVC (lines)", fontsize=12)
     first, second = upper.subplots(1, 2, sharey=True), lower.subplots(across, 3, squeeze=False)
@@ -233,7 +234,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
             axis.axhline(printed[name], color=FAINT, linestyle=":", linewidth=1.4, label="EDSVC as printed")
         frame(axis, name, ("log₂ q" if index + 3 >= len(names) else "", "NMI" if index % 3 == 0 else ""))
         axis.set_ylim(bottom=0.0)
-    lines = next((axis.get_legend_handles_labels() for axis in second.flat if axis.lines), ([], []))
+    lines: Any = next((axis.get_legend_handles_labels() for axis in second.flat if axis.lines), ([], []))
     lower.legend(*lines, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     if path is not None:
         figure.savefig(path)

@@ -182,7 +182,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = Non
     names = [data_set.name for data_set in SETS if any(name == data_set.name for name, _, _ in curves)]
     across = max(1, math.ceil(len(names) / 3))
     figure = Figure(figsize=(16, 1.2 + 2.5 * across), dpi=100, facecolor="white", layout="constrained")
-    halves = figure.subfigures(1, 2, wspace=0.03)
+    halves: Any = figure.subfigures(1, 2, wspace=0.03)
     axes = np.empty((2, across, 3), dtype=object)
     styles = dict(zip(RECIPES, ((COLORS[5], "s"), (COLORS[0], "o")), strict=True))
     for half, cell, title in zip(axes, CELLS, ("Figure 1: accuracy (%)", "Figure 2: CPU seconds"), strict=True):

@@ -54,7 +54,8 @@ def _job(
     grid: Sequence[float] | None,
     changes: dict[str, Any],
 ) -> Job:
-    seeds, name = plan.seeds(data_set.runs), f"emmc-{outputs}"
+    usual = data_set.runs if grid is None or data_set.slow_runs is None else data_set.slow_runs
+    seeds, name = plan.seeds(usual), f"emmc-{outputs}"
 
     def run(step: Step) -> Measurements:
         X, y = data_set.load()

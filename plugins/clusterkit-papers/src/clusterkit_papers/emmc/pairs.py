@@ -139,7 +139,9 @@ class PairRuns:
         if key not in self._fits:
             X, y = self._pairs[pair]
             recipe, changes = METHODS[method]
-            margin = {} if recipe == "kmeans" else {"featuremap__n_hidden": len(X), "balancer__slack": SLACK}
+            margin: dict[str, Any] = (
+                {} if recipe == "kmeans" else {"featuremap__n_hidden": len(X), "balancer__slack": SLACK}
+            )
             self._fits[key] = judged_fit(X, y, recipe, seed, **margin, **changes)
         return self._fits[key]
 

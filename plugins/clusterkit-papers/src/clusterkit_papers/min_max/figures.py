@@ -86,7 +86,7 @@ class MinMaxFits:
         rows = self.rows
         model = MinMaxModularSVC(K, partitioner, random_state=seed, **self.problem.machine)
         timed = timed_fit(lambda: model.fit(rows.X, rows.y))
-        report = model.fit_report_
+        report: Any = model.fit_report_
         return {
             "accuracy": 100.0 * model.score(rows.X_test, rows.y_test),
             "supports": float(report["n_support"]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -84,7 +85,7 @@ class HeightRuns:
         tolerance = equal.tolerance_for(len(X), K)
         values = {}
         for name, rule in (("equal", equal), ("geoclust", original)):
-            timed = timed_fit(lambda rule=rule: find_parts(X, K, rule, np.random.default_rng(seed)))
+            timed = timed_fit(partial(find_parts, X, K, rule, np.random.default_rng(seed)))
             heights = np.asarray(timed.fitted.imbalances)
             # centres that run away end a search early, and its parts stay as they are
             turns = rule.max_iter if name == "geoclust" else len(heights)
