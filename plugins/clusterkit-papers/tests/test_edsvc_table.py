@@ -145,4 +145,4 @@ def test_an_interrupted_search_stops_the_table(monkeypatch):
     edsvc_table._warm_up()
     X = np.random.default_rng(0).normal(size=(40, 2))
     with listening(press), pytest.raises(KeyboardInterrupt):
-        edsvc_table._timed_search(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_bounds=4)
+        edsvc_table.timed_search(X, "edsvc", 0, tuner__n_gamma=5, tuner__n_bounds=4)

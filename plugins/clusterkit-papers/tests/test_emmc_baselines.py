@@ -43,10 +43,10 @@ def test_quick_makes_no_choice_by_labels_and_solves_no_program():
 
 @pytest.mark.parametrize("data_set", [*TWO, FOUR, MANY], ids=lambda data_set: data_set.name)
 def test_units_are_the_steps_announced(data_set):
-    """Three seeds, or as many as the set has, for job value of a grid."""
+    """As many seeds as the set has, and three for each value of a grid."""
     for job in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
-        seeds = 3 if "random rows" in job.row else data_set.runs
-        assert job.units % seeds == 0
+        seeds = 3 if "random rows" in job.row else data_set.slow_runs or data_set.runs
+        assert (job.units - seeds) % 3 == 0
         assert (job.units > seeds) == job.uses_labels
 
 
@@ -65,8 +65,25 @@ def test_a_choice_by_labels_takes_the_best_and_tells_it():
     job = baseline_job(ONCE, FOUR, method)
     texts = []
     measurements = job.run(steps(texts))
-    assert len(texts) == job.units == 2
-    assert measurements.note == "C = 10, by labels of {0.001, 10}"
+    assert len(texts) == job.units == 3
+    assert measurements.note == "C = 10, by labels of {0.001, 10}, 1 run"
+    assert texts[-1].endswith("C = 10, seed 0")
+
+
+def test_a_large_set_chooses_on_some_rows(monkeypatch):
+    sizes = []
+
+    def fit(self, data_set, X, y, seed, **chosen):
+        sizes.append(len(X))
+        return {"accuracy": 100 * chosen["solver__C"], "rand": 1.0, "seconds": 0.0}
+
+    monkeypatch.setattr(emmc_baselines, "CHOICE_ROWS", 300)
+    monkeypatch.setattr(emmc_baselines.Baseline, "fit", fit)
+    method = Baseline("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.1, 0.2)})
+    measurements = baseline_job(Plan(runs=4), SEVEN, method).run(steps([]))
+    assert sizes == [300] * 6 + [361] * 4
+    assert measurements.runs[0]["accuracy"] == 20
+    assert measurements.note == "C = 0.2, by labels of {0.1, 0.2} on 300 random rows, 3 runs"
 
 
 def test_labels_of_outputs_are_taken_before_sizes_are_repaired():

@@ -7,7 +7,9 @@ list of `Job`, and a job fills cells of the printed table:
 jobs             `Plan`, `Job`, `Measurements`: what a table consists of.
 fits             `timed_fit` and the other helpers of a measured fit.
 scalings         Scalings that the papers leave open.
+data_tables      Jobs of tables of data sets and parameters.
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
+pictures         Pictures of tables and figures; `log_axes` has their axes.
 impossible       Which printed indices no clustering can have.
 verdicts         How a printed value and ours compare.
 reproduction     Runs the jobs and returns the rows.

@@ -14,7 +14,7 @@ from clusterkit_papers.fits import TimedFit, fit_recipe, timed_fit, warm_up, wit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS, SCALINGS, to_mean
 
-__all__ = ["DATA_SETS", "EdsvcDataSet", "EdsvcEnsembles", "table2"]
+__all__ = ["DATA_SETS", "ENSEMBLES", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
 
 MEMBERS = 10
 """Number of partitions in an ensemble, as printed."""
@@ -205,7 +205,7 @@ def _fits(
     runs, notes = [], []
     X = ensembles.X(scaling)
     for seed in seeds:
-        timed = _timed_search(X, recipe, seed, **changes)
+        timed = timed_search(X, recipe, seed, **changes)
         values = {**ensembles.judged(timed.fitted.labels_), "seconds": timed.seconds}
         runs.append(values)
         notes.append(_words(timed.fitted, len(X), values["clusters"]))
@@ -291,7 +291,7 @@ def _words(model: Any, n: int, clusters: float) -> str:
     return f"gamma = {gamma:.3g}{share}, {scores}{many}"
 
 
-def _timed_search(X: np.ndarray, name: str, seed: int, **parameters: Any) -> TimedFit[Any]:
+def timed_search(X: np.ndarray, name: str, seed: int, **parameters: Any) -> TimedFit[Any]:
     """Fit a recipe whose tuner searches; `_warm_up` has been called, so that compiling is not measured."""
     _warm_up()
     return fit_recipe(X, name, seed, **parameters)

@@ -1,14 +1,15 @@
-"""Clustering in ELM feature space: tables 2 to 7 and figure 2 of the paper.
+"""Clustering in ELM feature space: tables 1 to 7 and figure 2 of the paper.
 
 k-means and NMF on the features ``h(x)`` of L random nodes, beside the same methods on the data and on a kernel:
 ``min Σ_i ||h(x_i) - c_{label i}||²``, and ``min ||H - H W G||`` with W, G >= 0.
 
-=========  ============================================================================================================
-data_sets  The data sets, their preparation, and the parameters of table 1.
-runs       The methods, and their runs on a data set.
-tables     Tables 2 to 7: purity and NMI against the number of categories.
-figures    Figure 2: purity and NMI against the number of nodes and the width of the kernel.
-=========  ============================================================================================================
+==========  ===========================================================================================================
+data_sets   The data sets, their preparation, and the parameters of table 1.
+runs        The methods, and their runs on a data set.
+parameters  Table 1: nodes and widths as the other tables run them, and sizes of the data sets.
+tables      Tables 2 to 7: purity and NMI against the number of categories.
+figures     Figure 2: purity and NMI against the number of nodes and the width of the kernel.
+==========  ===========================================================================================================
 
 The recipes are elm-kmeans and elm-nmf; the mathematics is in clusterkit/solvers/means/centroids.py and in
 clusterkit/solvers/factorisation/. The page docs/how-to/reproduce-tables.md says what the paper leaves open.

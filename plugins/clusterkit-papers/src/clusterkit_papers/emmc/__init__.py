@@ -1,12 +1,16 @@
-"""Extreme maximum margin clustering (EMMC), tables 3 to 10 of the paper.
+"""Extreme maximum margin clustering (EMMC), tables 2 to 10 and figures 1 and 2 of the paper.
 
 EMMC alternates between ridge regression on an ELM map of L random nodes and new labels whose cluster sizes differ by
 at most l:  ``min over balanced labels Y, weights W of ||W||² / 2 + C ||H W - Y||² / 2``.
 
 ==========  ===========================================================================================================
+sizes       Table 2: sizes of the data sets.
 data_sets   The data sets, their scaling, slack l and number of nodes L.
+complexity  Many values of C at once: one decomposition of the features and one start serve all of them.
 starts      Tables 3 and 4: the effect of C and of the starting labels, on pairs of handwritten digits.
+growth      Figures 1 and 2: accuracy and time against the number of hidden nodes.
 outputs     Tables 5 and 6: a single output against one output per cluster, for growing L.
+pairs       emmc-auto and its relatives on the digit pairs, and on pairs that had no part in any choice of constants.
 comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
 baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
 ==========  ===========================================================================================================

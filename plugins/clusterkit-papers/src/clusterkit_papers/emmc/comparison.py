@@ -9,8 +9,16 @@ import attrs
 import numpy as np
 
 from clusterkit_papers.emmc.baselines import Baseline, baseline_job, graphs, margins, times
+from clusterkit_papers.emmc.complexity import (
+    CHOSEN_ON,
+    PRINTED_C,
+    Complexity,
+    accuracies,
+    best_complexity,
+    by_labels,
+)
 from clusterkit_papers.emmc.data_sets import FEW, MANY, TWO, EmmcDataSet
-from clusterkit_papers.fits import DEGREES, best_by_labels, judged_fit
+from clusterkit_papers.fits import DEGREES, judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 
 __all__ = ["table7", "table8", "table9", "table10"]
@@ -59,10 +67,11 @@ def table8(plan: Plan) -> list[Job]:
 
 
 def table9(plan: Plan) -> list[Job]:
-    """CPU seconds of the recipes with their defaults, and iterations of `emmc`."""
+    """CPU seconds of the recipes with their defaults, and iterations of `emmc` and of EMMC as published."""
     cells = (Cell("EMMC CPU (s)", "cpu"), Cell("EMMC iterations", "iterations"))
     data_sets = _taken(plan, (*TWO, *FEW, MANY))
-    jobs = [_plain(plan, data_set, "emmc", cells=cells) for data_set in data_sets]
+    names = ("emmc", "emmc-paper")
+    jobs = [_plain(plan, data_set, name, cells=cells) for data_set in data_sets for name in names]
     jobs += [job for data_set in data_sets for job in times(plan, data_set)]
     return [
         *jobs,
@@ -99,7 +108,8 @@ def _accuracies(
     if multistart:
         jobs.append(_multistart(plan, data_set, row("emmc-multistart")))
     if not plan.quick:
-        jobs.append(_chosen_by_labels(plan, data_set, row("emmc, df by labels"), grid))
+        jobs.append(_chosen_by_labels(plan, data_set, row("emmc, df by labels"), "emmc", "df", grid))
+        jobs.append(_chosen_by_labels(plan, data_set, row("emmc-paper, C by labels"), "emmc-paper", "C", PRINTED_C))
     return jobs
 
 
@@ -148,24 +158,28 @@ def _multistart(plan: Plan, data_set: EmmcDataSet, row: str) -> Job:
     )
 
 
-def _chosen_by_labels(plan: Plan, data_set: EmmcDataSet, row: str, grid: Sequence[float]) -> Job:
-    """A job that runs emmc with the degrees of freedom that known classes choose from a grid."""
+def _chosen_by_labels(
+    plan: Plan, data_set: EmmcDataSet, row: str, name: str, kind: Complexity, grid: Sequence[float]
+) -> Job:
+    """A job that runs an EMMC recipe with the complexity that known classes choose from a grid."""
     seeds = plan.seeds(data_set.runs)
 
     def run(step: Step) -> Measurements:
         X, y = data_set.load()
+        parameters = data_set.margin(X)
 
-        def at(df: float) -> list[Values]:
-            runs = []
-            for seed in seeds:
-                runs.append(_judged(X, y, "emmc", seed, data_set.margin(X, solver__df=df)))
-                step(f"{row}, df = {df:g}, seed {seed}")
-            return runs
+        def measured(seed: int) -> list[float]:
+            step(f"{row}, {len(grid)} values, seed {seed}")
+            return accuracies(X, y, name, seed, kind, grid, **parameters)
 
-        df, best = best_by_labels(grid, at)
-        return Measurements(best, f"df = {df:g} of {', '.join(f'{value:g}' for value in grid)}", data_set.cap(y))
+        value = best_complexity(grid, seeds, measured)
+        at_best, runs = {**parameters, f"solver__{kind}": value}, []
+        for seed in seeds:
+            runs.append(judged_fit(X, y, name, seed, **at_best))
+            step(f"{row}, {kind} = {value:g}, seed {seed}")
+        return Measurements(runs, f"{kind} = {value:g} {by_labels(kind, grid, len(seeds))}", data_set.cap(y))
 
-    units = len(seeds) * len(grid)
+    units = len(seeds) + len(seeds[:CHOSEN_ON])
     return Job(data_set.name, row, _cells("EMMC"), run, units, uses_labels=True, note=data_set.remark)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clusterkit_papers.emmc.complexity import CHOSEN_ON, accuracies, best_complexity, by_labels
 from clusterkit_papers.emmc.data_sets import DATA_SETS, MANY, EmmcDataSet
-from clusterkit_papers.fits import best_by_labels, judged_fit
-from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
+from clusterkit_papers.fits import DEGREES, judged_fit
+from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step
 
 __all__ = ["table5", "table6"]
 
@@ -18,14 +19,13 @@ DIGITS = (200, 400, 600, 800, 1000, 1200, 1500)
 QUICK = 2
 """Number of the smallest L that a quick run takes."""
 
-GRID_LETTERS = (12.0, 25.0, 50.0, 100.0)
 GRID_DIGITS = (12.0, 50.0, 150.0)
-"""Degrees of freedom that known classes may choose from; fewer for the digits, whose fits take longer."""
+"""Degrees of freedom that known classes may choose from on the digits: fewer, because an iteration takes long there."""
 
 
 def table5(plan: Plan) -> list[Job]:
     """LetterABCD."""
-    return _against_L(plan, DATA_SETS["LetterABCD"], LETTERS, GRID_LETTERS, {})
+    return _against_L(plan, DATA_SETS["LetterABCD"], LETTERS, DEGREES, {})
 
 
 def table6(plan: Plan) -> list[Job]:
@@ -54,25 +54,28 @@ def _job(
     grid: Sequence[float] | None,
     changes: dict[str, Any],
 ) -> Job:
-    seeds, name = plan.seeds(data_set.runs), f"emmc-{outputs}"
+    usual = data_set.runs if grid is None or data_set.slow_runs is None else data_set.slow_runs
+    seeds, name = plan.seeds(usual), f"emmc-{outputs}"
 
     def run(step: Step) -> Measurements:
         X, y = data_set.load()
-        margin: dict[str, Any] = data_set.margin(X, featuremap__n_hidden=L, **changes)
+        parameters: dict[str, Any] = data_set.margin(X, featuremap__n_hidden=L, **changes)
+        note = ""
+        if grid is not None:
 
-        def at(df: float | None) -> list[Values]:
-            runs = []
-            for seed in seeds:
-                parameters = margin if df is None else {**margin, "solver__df": df}
-                runs.append(judged_fit(X, y, name, seed, **parameters))
-                step(f"{name}, L = {L}, seed {seed}")
-            return runs
+            def measured(seed: int) -> list[float]:
+                step(f"{name}, L = {L}, {len(grid)} values of df, seed {seed}")
+                return accuracies(X, y, name, seed, "df", grid, **parameters)
 
-        if grid is None:
-            return Measurements(at(None))
-        df, best = best_by_labels(grid, at)
-        return Measurements(best, f"df = {df:g} by labels")
+            df = best_complexity(grid, seeds, measured)
+            note, parameters["solver__df"] = f"df = {df:g} {by_labels('df', grid, len(seeds))}", df
+        runs = []
+        for seed in seeds:
+            runs.append(judged_fit(X, y, name, seed, **parameters))
+            step(f"{name}, L = {L}, seed {seed}")
+        return Measurements(runs, note)
 
     cells = (Cell(f"{outputs} Acc", "accuracy"), Cell(f"{outputs} CPU (s)", "cpu"))
     row = f"L = {L}: {name}" + (", df by labels" if grid else "")
-    return Job(f"L = {L}", row, cells, run, len(seeds) * len(grid or (1,)), uses_labels=grid is not None)
+    units = len(seeds) + (len(seeds[:CHOSEN_ON]) if grid else 0)
+    return Job(f"L = {L}", row, cells, run, units, uses_labels=grid is not None)

@@ -1,12 +1,15 @@
-"""The min-max modular support vector machine: table II and the figures of the paper on equal clustering.
+"""The min-max modular support vector machine: tables I and II and the figures of the paper on equal clustering.
 
 Each class is split into K parts, a machine f_ij separates part i of the one class from part j of the other, and the
 answer is ``max over i of min over j of f_ij(x)``. The paper compares ways to split the classes.
 
-========  =============================================================================================================
-problems  The two problems, their splits and parameters.
-figures   Accuracy, support vectors and times against K, the claims of the paper, and the picture.
-========  =============================================================================================================
+==========  ===========================================================================================================
+problems    The two problems, their splits and parameters.
+parameters  Table I: numbers of rows and parameters.
+figures     Accuracy, support vectors and times against K, the claims of the paper, and the picture.
+heights     Figure 3: height times iterations of equal clustering and of GeoClust.
+times       The figures of times: one machine after the other with the partition, and all at once.
+==========  ===========================================================================================================
 
 The machine is clusterkit/estimators/min_max_svc.py, the partitions are in clusterkit/partitioners/.
 The page docs/min-max-svm.md describes it, docs/how-to/reproduce-tables.md what the paper leaves open.

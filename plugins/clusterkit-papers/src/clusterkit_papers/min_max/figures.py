@@ -18,7 +18,7 @@ from clusterkit_papers.min_max.problems import PROBLEMS, MinMaxProblem, SplitRow
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PARTITIONERS", "MinMaxFits", "draw", "figures"]
+__all__ = ["PARTITIONERS", "PLAIN", "MinMaxFits", "curves_of", "draw", "figures"]
 
 PARTITIONERS = ("random", "geoclust", "equal")
 """How each class is split into K parts."""
@@ -89,7 +89,7 @@ class MinMaxFits:
         rows = self.rows
         model = MinMaxModularSVC(K, partitioner, random_state=seed, **self.problem.machine)
         timed = timed_fit(lambda: model.fit(rows.X, rows.y))
-        report = model.fit_report_
+        report: Any = model.fit_report_
         return {
             "accuracy": 100.0 * model.score(rows.X_test, rows.y_test),
             "supports": float(report["n_support"]),
@@ -262,7 +262,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         from clusterkit_papers import reproduce
 
         rows = reproduce("m3-figures")
-    curves = _curves(rows, name)
+    curves = curves_of(rows, name)
     figure = Figure(figsize=(11, 6.4), dpi=100, facecolor="white", layout="constrained")
     axes: Any = figure.subplots(2, 3, sharex=True)
     styles = dict(zip(PARTITIONERS, zip(COLORS[3:4] + COLORS[1:2] + COLORS[:1], "so^", strict=True), strict=True))
@@ -293,7 +293,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     return axes
 
 
-def _curves(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
+def curves_of(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Points (K, ours) of a problem by partitioner and column."""
     curves: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for row in rows:

@@ -1,0 +1,127 @@
+"""Pictures of tables and figures: the curves of a figure, or the printed values of a table beside ours."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clusterkit_papers.printed_tables import catalogue
+
+__all__ = ["PICTURES", "beside", "draw"]
+
+PICTURES: Mapping[str, str] = {
+    "emmc-figures": "clusterkit_papers.emmc.growth:draw",
+    "svc-figures": "",
+    "edsvc-figures": "clusterkit_papers.edsvc.figures:draw",
+    "elm-figures": "clusterkit_papers.elm.figures:draw",
+    "m3-figures": "clusterkit_papers.min_max.figures:draw",
+    "m3-figure3": "clusterkit_papers.min_max.heights:draw",
+    "m3-figures7-8": "clusterkit_papers.min_max.times:draw",
+}
+"""``module:function`` of the pictures that are curves; the function takes a path and rows. `svc-figures` has a picture
+of data sets, not of rows (`clusterkit_papers.svc.figures.draw`). All others are drawn by `beside`."""
+
+WIDTH, ROW_HEIGHT, EDGE = 3.1, 0.19, 1.1
+"""Inches of a column and of a row, and above and below."""
+
+MOST_ROWS = 150
+"""Highest number of rows of a picture: beyond that it could not be read."""
+
+
+def draw(name: str, path: str, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+    """Write the picture of a table or figure; needs the extra ``plots``.
+
+    Parameters
+    ----------
+    name : str
+        A key of `clusterkit_papers.tables()`.
+    path : str
+        File for the picture; its ending decides the format.
+    rows : sequence of mapping, optional
+        The rows of the table, or of its ``--json``. By default the whole table is run.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidParameter
+        If its picture is not made of rows.
+    """
+    from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
+    from clusterkit.plots.figure import matplotlib_or_raise
+
+    if name not in catalogue():
+        raise UnknownName(f"no table named {name!r}. {nearest_names(name, catalogue())}")
+    if name == "svc-figures":
+        raise InvalidParameter("the picture of 'svc-figures' is not made of rows: clusterkit_papers.svc.figures.draw")
+    matplotlib_or_raise()
+    if rows is None:
+        from clusterkit_papers import reproduce
+
+        rows = reproduce(name)
+    where = PICTURES.get(name, "")
+    if where:
+        module, _, function = where.partition(":")
+        getattr(importlib.import_module(module), function)(path, rows)
+    else:
+        beside(path, rows)
+
+
+def beside(path: str, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Printed values (diamonds) beside ours (dots, with the standard deviation), a column of axes for each column.
+
+    Parameters
+    ----------
+    path : str
+        File for the picture; its ending decides the format.
+    rows : sequence of mapping
+        As `clusterkit_papers.reproduce` returns them. Columns without a printed value are left out, and rows without
+        one of ours.
+
+    Returns
+    -------
+    ndarray of shape (columns,)
+        The axes.
+    """
+    from matplotlib.figure import Figure
+
+    from clusterkit.plots.figure import COLORS, INK, frame
+
+    columns = list(dict.fromkeys(str(row["column"]) for row in rows if row["printed"] is not None))
+    compared = [row for row in rows if row["column"] in columns and row["ours"] is not None]
+    names = list(dict.fromkeys(str(row["row"]) for row in compared))[:MOST_ROWS]
+    places = {name: place for place, name in enumerate(names)}
+    longest = max((len(name) for name in names), default=0)
+    size = (WIDTH * max(1, len(columns)) + 0.085 * longest, ROW_HEIGHT * len(names) + EDGE)
+    figure = Figure(figsize=size, dpi=100, facecolor="white", layout="constrained")
+    axes: Any = figure.subplots(1, max(1, len(columns)), sharey=True, squeeze=False)[0]
+    for column, axis in zip(columns, axes, strict=False):
+        here = [row for row in compared if row["column"] == column and row["row"] in places]
+        if any(row["sd"] for row in here):
+            drawn = [row for row in here if row["sd"]]
+            axis.errorbar(
+                [row["ours"] for row in drawn], [places[row["row"]] for row in drawn], xerr=[r["sd"] for r in drawn],
+                fmt="none", ecolor=COLORS[0], elinewidth=1.0,
+            )  # fmt: skip
+        printed = [row for row in here if row["printed"] is not None]
+        axis.plot(
+            [row["printed"] for row in printed], [places[row["row"]] for row in printed], "D", color=INK,
+            markerfacecolor="none", markersize=6, label="printed",
+        )  # fmt: skip
+        axis.plot(
+            [row["ours"] for row in here], [places[row["row"]] for row in here], "o", color=COLORS[0], markersize=4,
+            label="ours",
+        )  # fmt: skip
+        values = [row[kind] for row in here for kind in ("ours", "printed") if row[kind]]
+        if values and min(values) > 0 and max(values) > 50 * min(values):
+            axis.set_xscale("log")
+        frame(axis, column, ("", ""))
+        axis.grid(color="#e6e6e6", linewidth=0.6)
+    axes[0].set_yticks(range(len(names)), names, fontsize=8)
+    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    handles, labels = axes[0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    figure.savefig(path)
+    return axes
