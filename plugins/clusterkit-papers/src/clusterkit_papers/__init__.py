@@ -10,7 +10,9 @@ scalings         Scalings that the papers leave open.
 printed_tables   The printed values and the list of tables, from the CSV files in the folder printed.
 impossible       Which printed indices no clustering can have.
 verdicts         How a printed value and ours compare.
+summary          The closing line of a table.
 reproduction     Runs the jobs and returns the rows.
+records          What a run leaves behind: rows, command, machine, times; `journals` lets a long one go on.
 command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 ===============  ======================================================================================================
 
@@ -21,10 +23,11 @@ command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["reproduce", "tables"]
+__all__ = ["record", "reproduce", "tables"]
 
 
 def tables() -> dict[str, str]:
@@ -83,3 +86,45 @@ def reproduce(
     from clusterkit_papers.reproduction import reproduce as run
 
     return run(name, quick=quick, runs=runs, seed=seed, progress=progress)
+
+
+def record(
+    name: str,
+    folder: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run a table of a paper and write a record of it: rows, command line, versions, machine, load, date and times.
+
+    The rows of finished jobs are kept in ``folder/name.partial`` until the table is done, so that a call with the same
+    arguments goes on where another one was interrupted.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    folder : path
+        Gets the file ``name.json``; it is created if necessary.
+    quick, runs, seed, progress
+        As for `reproduce`.
+
+    Returns
+    -------
+    list of dict
+        As for `reproduce`. After Ctrl-C no record is written.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidParameter
+        If `runs` is less than 1.
+    InvalidData
+        If the finished jobs in the folder are those of another command.
+    """
+    from clusterkit_papers.recording import record as run
+
+    return run(name, folder, quick=quick, runs=runs, seed=seed, progress=progress)

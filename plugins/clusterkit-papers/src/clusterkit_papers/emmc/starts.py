@@ -33,8 +33,9 @@ CS = ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "100")
 PAIRS = tuple(itertools.combinations(range(10), 2))
 """The 45 pairs of digits of table 4."""
 
-QUICK_PAIRS = ((0, 1), (1, 7), (3, 9), (5, 9), (8, 9))
-"""The pairs of a quick run."""
+QUICK_PAIRS = PAIRS[1::3]
+"""The pairs of a quick run: of the three ways to take every third pair, the one on which k-means, that is to say the
+difficulty of the pairs, is nearest to all 45 (3.4 and 3.5 % error)."""
 
 Fit = Callable[[np.ndarray, np.ndarray, int], Values]
 """A run of a method: samples, classes and seed to what it measured."""
