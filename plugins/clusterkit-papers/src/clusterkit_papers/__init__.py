@@ -1,7 +1,7 @@
 """Tables and figures of the published clustering algorithms, run again: printed values beside ours.
 
-A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`). Each table is a function from a `Plan` to a
-list of `Job`, and a job fills cells of the printed table:
+A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` tests what papers only claim. Each
+table is a function from a `Plan` to a list of `Job`, and a job fills cells of the printed table:
 
 ===============  ======================================================================================================
 jobs             `Plan`, `Job`, `Measurements`: what a table consists of.

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -57,6 +57,10 @@ class Surroundings:
         return cls(datetime.now(UTC).date().isoformat(), processor(), os.cpu_count() or 1, load, versions)
 
 
+def _tuple(rows: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(rows)
+
+
 @attrs.frozen
 class Record:
     """What a command gave.
@@ -83,7 +87,7 @@ class Record:
     surroundings: Surroundings
     cpu_seconds: float | None
     wall_seconds: float | None
-    rows: Sequence[Mapping[str, Any]] = attrs.field(default=(), converter=tuple)
+    rows: Sequence[Mapping[str, Any]] = attrs.field(default=(), converter=_tuple)
     output: str = ""
     remark: str = ""
 
@@ -96,7 +100,7 @@ class Record:
         """Write the record into a folder, a row to a line; returns the path of the file."""
         notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
         head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
-        head = {key: value for key, value in head.items() if value not in ("", ())}
+        head = {key: value for key, value in head.items() if value != "" or key not in ("output", "remark")}
         lines = [f"  {json.dumps(key)}: {json.dumps(_short(value), ensure_ascii=False)}" for key, value in head.items()]
         if self.rows:
             lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')

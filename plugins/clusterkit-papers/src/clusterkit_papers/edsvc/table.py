@@ -14,7 +14,7 @@ from clusterkit_papers.fits import TimedFit, fit_recipe, timed_fit, warm_up, wit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS, SCALINGS, to_mean
 
-__all__ = ["DATA_SETS", "EdsvcDataSet", "EdsvcEnsembles", "table2"]
+__all__ = ["DATA_SETS", "QUICK", "EdsvcDataSet", "EdsvcEnsembles", "table2"]
 
 MEMBERS = 10
 """Number of partitions in an ensemble, as printed."""
@@ -139,15 +139,21 @@ class EdsvcEnsembles:
                 self._rows[scaling] = (left * sizes)[:, : self.data_set.components]
         return self._rows[scaling]
 
+    @property
+    def y(self) -> np.ndarray:
+        """Known classes, (n,)."""
+        self.X("minmax")
+        assert self._y is not None
+        return self._y
+
     def judged(self, labels: np.ndarray) -> Values:
         """NMI with the geometric mean of the entropies, and the numbers of clusters and of classes."""
         from clusterkit.metrics import nmi
 
-        assert self._y is not None
         return {
-            "nmi": nmi(self._y, labels, average="geometric"),
+            "nmi": nmi(self.y, labels, average="geometric"),
             "clusters": float(len(np.unique(labels))),
-            "classes": float(len(np.unique(self._y))),
+            "classes": float(len(np.unique(self.y))),
         }
 
     def members(self, scaling: Scaling, seed: int) -> np.ndarray:
