@@ -45,7 +45,7 @@ def main() -> int:
         print(f"    {cpu:.1f} min CPU, {wall:.1f} min{'' if done else ', FAILED'}", flush=True)
         failed += [] if done else [name]
     if not options.list:
-        write_pages()
+        write_pages(check=False)
     print(f"without a record: {', '.join(failed)}" if failed else "done")
     return bool(failed)
 
@@ -56,9 +56,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="also where there is a complete record")
     parser.add_argument("--quick", action="store_true", help="a part of each table, where there is no record at all")
     parser.add_argument("--list", action="store_true", help="say what would run")
-    options = parser.parse_args()
-    sys.argv = sys.argv[:1]  # the pages are written by a function that reads it
-    return options
+    return parser.parse_args()
 
 
 def _is_done(record: Record | None, options: argparse.Namespace) -> bool:

@@ -49,7 +49,8 @@ class Broken(Exception):
     """A record, a fragment of prose or a value of it that belongs to nothing."""
 
 
-def main() -> int:
+def main(check: bool) -> int:
+    """Write the pages that differ, or with `check` say which do; 1 if that is any, or if a record is of nothing."""
     try:
         pages = written()
     except Broken as error:
@@ -57,7 +58,7 @@ def main() -> int:
         return 1
     stale = [name for name, text in pages.items() if not _is(HERE / name, text)]
     gone = [path for path in RESULTS.glob("*.md") if f"results/{path.name}" not in pages]
-    if "--check" in sys.argv:
+    if check:
         if stale or gone:
             names = ", ".join([*stale, *(path.name for path in gone)])
             print(f"out of date: {names}. Run: python docs/write_results.py")
@@ -295,4 +296,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--check" in sys.argv))

@@ -183,6 +183,16 @@ def test_values_inside_the_words(one, words, complete, expected):
         assert pages.value(words, {one.name: record}) == expected
 
 
+def test_what_would_be_recorded():
+    """The command that makes the records, without making any."""
+    script = [sys.executable, ROOT / "docs" / "record.py", "--list", "--again", "--only"]
+    listed = subprocess.run([*script, "svc-table1", "emmc-table3"], capture_output=True, text=True, cwd=ROOT)
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    assert {line.split()[1].rstrip(",") for line in listed.stdout.splitlines()[:2]} == {"svc-table1", "emmc-table3"}
+    refused = subprocess.run([*script, "emmc-table33"], capture_output=True, text=True, cwd=ROOT)
+    assert (refused.returncode, refused.stdout) == (2, "neither table nor benchmark: emmc-table33\n")
+
+
 def test_numbers():
     texts = {0.0: "0", 7.0: "7", 1234.5: "1,234.5", 0.00123: "0.0012", 0.5: "0.500", 12.345: "12.35", 95.06: "95.1"}
     assert {value: pages.number(value) for value in texts} == texts
