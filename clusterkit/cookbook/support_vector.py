@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["EDSVC", "FSVC", "PSVC", "SGD_LMSVC", "SVC"]
+__all__ = ["EDSVC", "FSVC", "PSVC", "SGD_LMSVC", "SGD_LMSVC_STRIP", "SVC"]
 
 SVC = Recipe(
     name="svc",
@@ -77,4 +77,19 @@ SGD_LMSVC = Recipe(
     },
     clusters="found",
     use_when="As svc, on so many samples that training must not grow with them; the labels vary with the seed.",
+)
+SGD_LMSVC_STRIP = Recipe(
+    name="sgd-lmsvc-strip",
+    title="Large margin support vector clustering in which only samples near the contour ascend",
+    citation="Pham, Dang, Le, Le (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4, "
+    "algorithm 2",
+    parameters={
+        "featuremap": "rbf",
+        "solver": "lmsvc",
+        "labeler": "equilibrium",
+        "labeler__start": "strip",
+        "labeler__outliers": "basin",
+    },
+    clusters="found",
+    use_when="To reproduce the published labelling; in sgd-lmsvc every sample ascends.",
 )

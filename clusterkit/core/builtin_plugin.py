@@ -158,5 +158,6 @@ def clusterkit_recipes() -> dict[str, str]:
         "nmf": "clusterkit.cookbook.nmf:NMF",
         "psvc": "clusterkit.cookbook.support_vector:PSVC",
         "sgd-lmsvc": "clusterkit.cookbook.support_vector:SGD_LMSVC",
+        "sgd-lmsvc-strip": "clusterkit.cookbook.support_vector:SGD_LMSVC_STRIP",
         "svc": "clusterkit.cookbook.support_vector:SVC",
     }

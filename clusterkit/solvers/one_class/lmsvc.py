@@ -15,7 +15,7 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Domain, FunctionDomain, KernelDomain, Outcome, Status
-from clusterkit.core.params import choice, flag, integer, real
+from clusterkit.core.params import choice, integer, real
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -75,8 +75,11 @@ class Lmsvc(Solver):
     stop : {"paper", "window", "gap"}, default "paper"
         "paper": a single step no longer than `step_tol`, which happens by chance and is no sign of convergence.
         "window": n such steps in a row. "gap": a duality gap of at most 1e-3 of the objective.
-    average : bool, default False
-        Return the mean of all iterates, for which the bound on the objective holds, instead of the last.
+    iterate : {"last", "average", "random"}, default "last"
+        Which of the iterates ``w_1, …, w_T`` of T steps is returned. "last" as published. "average": their mean, whose
+        expected objective theorem 1 bounds. "random": one of them, each with the same probability, whose objective
+        theorem 2 bounds with a given probability; the steps before it are taken a second time. Both theorems fix T in
+        advance, as `t_min` and `t_max` of T do.
     level : {"one", "quantile"}, default "one"
         Level of the contour: 1 as published, or the level that leaves a fraction `outlier_fraction` of the samples
         outside. With "quantile" the domain is never empty.
@@ -99,7 +102,7 @@ class Lmsvc(Solver):
     References
     ----------
     Pham, Dang, Le, Le (2017), Fast support vector clustering, Vietnam Journal of Computer Science 4, eq. (2) and
-    theorem 1: the step, the stop criterion and the bound on the mean iterate.
+    theorems 1 and 2: the step, the stop criterion, the bounds on the mean and on a random iterate.
     Shalev-Shwartz, Singer, Srebro, Cotter (2011), Pegasos, Mathematical Programming 127: the step size 1/t.
     """
 
@@ -111,7 +114,7 @@ class Lmsvc(Solver):
     t_min: int = integer(1, at_least=1)
     t_max: int | None = integer(None, at_least=1, optional=True)
     stop: str = choice("paper", ("paper", "window", "gap"))
-    average: bool = flag(False)
+    iterate: str = choice("last", ("last", "average", "random"))
     level: str = choice("one", ("one", "quantile"))
     outlier_fraction: float = real(0.02, at_least=0.0, below=1.0)
 
@@ -176,9 +179,13 @@ class PreparedLmsvc(Prepared):
         """The domain after the steps that `rng` draws; only its method ``integers(n, size=)`` is used."""
         spec, iterate = self.solver, SgdIterate.of(self.solver, self.products)
         converged, interrupted, reason = self._descend(iterate, rng)
-        alpha = iterate.average() if spec.average else iterate.last()
-        objective, gap, values = self._gap(alpha, None if spec.average else iterate.length2())
-        norm2 = self.products.length2(alpha) if spec.average else iterate.length2()
+        t = iterate.t
+        if spec.iterate == "random":
+            iterate = iterate.before_step(1 + int(rng.integers(t, size=1)[0]))
+        mean = spec.iterate == "average"
+        alpha = iterate.average() if mean else iterate.last()
+        objective, gap, values = self._gap(alpha, None if mean else iterate.length2())
+        norm2 = self.products.length2(alpha) if mean else iterate.length2()
         level = 1.0
         if spec.level == "quantile":
             level = float(np.sort(values)[math.floor(spec.outlier_fraction * len(values))])
@@ -188,13 +195,13 @@ class PreparedLmsvc(Prepared):
         if not inside:
             reason += "; the domain is empty" + (": C < 1" if spec.surely_empty else ": no sample is inside")
         facts = {
-            "t": iterate.t,
+            "t": t,
             "norm2": norm2,
             "gap": gap,
             "n_inside": inside,
             "domain_empty": not inside,
         }
-        status = Status(iterate.t, converged, reason, (objective,), facts, interrupted)
+        status = Status(t, converged, reason, (objective,), facts, interrupted)
         return self.products.domain(alpha, level, status)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
@@ -221,7 +228,7 @@ class PreparedLmsvc(Prepared):
                     return True, False, f"step of {step:.2g} not above step_tol after {iterate.t} steps{times}"
                 if spec.stop == "gap" and iterate.t == next_check:
                     next_check += max(n, next_check // 4)
-                    gap = self._gap(iterate.average() if spec.average else iterate.last())[1]
+                    gap = self._gap(iterate.average() if spec.iterate == "average" else iterate.last())[1]
                     if gap <= GAP_TOLERANCE:
                         return True, False, f"relative duality gap {gap:.2g} after {iterate.t} steps"
         except KeyboardInterrupt:
@@ -269,6 +276,8 @@ class SgdIterate:
     whole : (ndarray of shape (n, n), ndarray of shape (n,)) or None
         All inner products of the samples, and those of the counted samples with all samples; None where the first do
         not fit into memory.
+    drawn : list of ndarray
+        The samples drawn so far, with those that a stretch left unused after its last step.
     """
 
     spec: Lmsvc
@@ -277,6 +286,7 @@ class SgdIterate:
     delays: Array
     state: Array
     whole: tuple[Array, Array] | None
+    drawn: list[Indices] = attrs.field(factory=list)
 
     @classmethod
     def of(cls, spec: Lmsvc, products: KernelProducts | FeatureProducts) -> SgdIterate:
@@ -313,6 +323,7 @@ class SgdIterate:
         from clusterkit.solvers.one_class._sgd_jit import sgd_steps
 
         spec = self.spec
+        self.drawn.append(drawn)
         criterion = spec.C, spec.step_tol, spec.t_min, n_short
         if self.whole is not None:
             K, h = self.whole
@@ -323,6 +334,14 @@ class SgdIterate:
         converged = sgd_steps(places, K, h, counts, delays, self.state, *criterion)
         self.counts[index], self.delays[index] = counts, delays
         return bool(converged)
+
+    def before_step(self, r: int) -> SgdIterate:
+        """The iterate ``w_r``, after the first r - 1 steps; ``w_2`` for r = 1, since ``w_1 = 0`` has no contour."""
+        drawn = np.concatenate(self.drawn)[: max(1, r - 1)]
+        iterate = SgdIterate.of(self.spec, self.products)
+        for start in range(0, len(drawn), iterate.longest_stretch):
+            iterate.advance(drawn[start : start + iterate.longest_stretch], 0)
+        return iterate
 
     def last(self) -> Array:
         """Coefficients of the last iterate, ``C c_i / t``, (n,)."""

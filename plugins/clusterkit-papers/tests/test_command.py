@@ -41,6 +41,10 @@ def calls(monkeypatch):
         none = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "verdict": "later"}
         return [ROW, {key: value for key, value in {**ROW, **none}.items() if key != "note"}]
 
+    def record(name, folder, **options):
+        return reproduce(name, folder=folder, **options)
+
+    monkeypatch.setattr(clusterkit_papers, "record", record)
     monkeypatch.setattr(clusterkit_papers, "tables", lambda: {"t1": "A table"})
     monkeypatch.setattr(clusterkit_papers, "reproduce", reproduce)
     return calls
@@ -60,15 +64,29 @@ def test_a_table(run, calls):
     answer = run("reproduce", "t1", "--quick", "--runs", 3, "--seed", 5)
     assert answer.exit_code == 0, answer.output
     assert calls == [("t1", {"quick": True, "runs": 3, "seed": 5})]
-    title, head, first, second, note = answer.stdout.splitlines()
+    title, head, first, second, note, closing = answer.stdout.splitlines()
     assert title == "t1: A table"
     assert head.split() == ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"]
     assert "70.20  71.26 ± 0.50" in first
     assert "not used" in first
     assert second.split() == ["kmeans", "wine", "–", "–", "later"]
     assert note == "(1) scaled"
+    assert closing == "Values: 2 not comparable."
     assert json.loads(run("reproduce", "t1", "--json").stdout)[0] == ROW
     assert run("reproduce").stdout.splitlines()[1].split() == ["t1", "A", "table"]
+
+
+def test_a_record_is_made_by_its_own_function(run, calls):
+    assert run("reproduce", "t1", "--record", "folder").exit_code == 0
+    assert calls == [("t1", {"folder": "folder", "quick": False, "runs": None, "seed": 0})]
+
+
+def test_what_quick_leaves_out_is_counted_but_not_shown(run, calls, monkeypatch):
+    left = {**ROW, "row": "dear", "ours": None, "sd": None, "runs": 0, "verdict": "not run: quick leaves it out"}
+    monkeypatch.setattr(clusterkit_papers, "reproduce", lambda name, **options: [ROW, left])
+    shown = run("reproduce", "t1", "--quick").stdout
+    assert "dear" not in shown
+    assert shown.splitlines()[-1] == "Values: 1 not comparable, 1 left out by quick."
 
 
 @pytest.mark.parametrize(

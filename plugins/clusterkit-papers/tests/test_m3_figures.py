@@ -138,7 +138,8 @@ def test_quick_is_a_part_and_says_so(rings):
         f"Banana: K = {K}" for K in (f"1, {PLAIN}", "3, random", "3, geoclust", "3, equal")
     }
     compared = [row for row in rows if row["printed"] is not None and row["runs"]]
-    assert {row["verdict"] for row in compared} == {"not comparable: quick takes a part"}
+    assert compared
+    assert all("another machine" in row["verdict"] for row in compared)
 
 
 def test_shares_count_strictly_better():

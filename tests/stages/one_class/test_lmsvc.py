@@ -26,6 +26,8 @@ from clusterkit.solvers.one_class import lmsvc
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd
 
+ITERATES = st.sampled_from(["last", "average", "random"])
+
 
 class Drawn:
     """A stream that was drawn before."""
@@ -71,8 +73,8 @@ def test_the_plain_steps(problem, seed, t_min, stop):
     K = gram(X, gamma)
     last, mean, t, margin = plain.steps(K, C, drawn, step_tol, t_min, 1 if stop == "paper" else n)
     assume(margin > 1e-6)
-    for average, expected in ((False, last), (True, mean if t > 1 else last)):
-        outcome = solve(X, gamma, Drawn(drawn), C=C, step_tol=step_tol, t_min=t_min, stop=stop, average=average)
+    for iterate, expected in (("last", last), ("average", mean if t > 1 else last)):
+        outcome = solve(X, gamma, Drawn(drawn), C=C, step_tol=step_tol, t_min=t_min, stop=stop, iterate=iterate)
         assert outcome.status.n_iter == t
         assert outcome.value(X) == pytest.approx(K @ expected, rel=1e-9, abs=1e-12)
         assert outcome.status.history[0] == pytest.approx(plain.primal(K, expected, C), rel=1e-9)
@@ -98,12 +100,12 @@ def test_invariants_of_the_last_iterate(problem, seed):
     assert facts["domain_empty"] == (facts["n_inside"] == 0)
 
 
-@given(problems(least=0.01), st.integers(0, 1000), st.booleans())
-def test_the_gap_is_a_bound(problem, seed, average):
+@given(problems(least=0.01), st.integers(0, 1000), ITERATES)
+def test_the_gap_is_a_bound(problem, seed, iterate):
     X, gamma, C = problem
     C, K = min(C, 0.99), gram(X, gamma)
     with pytest.warns(ClusterkitWarning, match="< 1 leaves every sample outside the domain"):
-        outcome = solve(X, gamma, seed, C=C, average=average)
+        outcome = solve(X, gamma, seed, C=C, iterate=iterate)
     # below 1 the optimum is known: all at the bound
     best = plain.primal(K, np.full(len(X), C / len(X)), C)
     value, gap = outcome.status.history[0], outcome.status.facts["gap"]
@@ -147,12 +149,39 @@ def test_the_mean_iterate_keeps_the_bound_of_the_theorem():
     gamma, C, T = 0.5, 8.0, 400
     K = gram(X, gamma)
     best = plain.primal(K, plain.optimum(K, C), C)
-    outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, average=True) for seed in range(30)]
+    outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, iterate="average") for seed in range(30)]
     assert all(outcome.status.n_iter == T for outcome in outcomes)
     excess = np.mean([outcome.status.history[0] for outcome in outcomes]) - best
     assert 0 < excess <= 2 * C**2 * (math.log(T) + 1) / T
     # the bound is loose; this is what to expect
     assert excess < 0.2
+
+
+@given(problems(), st.integers(0, 1000), st.integers(2, 60), st.integers(0, 59))
+def test_the_random_iterate_is_one_of_the_plain_steps(problem, seed, T, r):
+    X, gamma, C = problem
+    r, drawn, K = r % T, np.random.default_rng(seed).integers(len(X), size=T), gram(X, gamma)
+    expected, _, _, margin = plain.steps(K, C, drawn[: max(r, 1)], t_min=T)
+    assume(margin > 1e-6)
+    outcome = solve(X, gamma, Drawn([*drawn, r]), C=C, t_min=T, t_max=T, iterate="random")
+    assert outcome.status.n_iter == T
+    assert outcome.value(X) == pytest.approx(K @ expected, rel=1e-9, abs=1e-12)
+    assert outcome.status.history[0] == pytest.approx(plain.primal(K, expected, C), rel=1e-9)
+    assert outcome.status.facts["norm2"] == pytest.approx(expected @ K @ expected, rel=1e-9)
+
+
+def test_random_iterates_keep_the_bound_of_the_theorem():
+    """The excess may be above ``2 C² (1 + ln T) / (δ T)`` with probability δ."""
+    X = np.random.default_rng(5).normal(size=(50, 2))
+    gamma, C, T, n_runs = 0.5, 8.0, 400, 60
+    K = gram(X, gamma)
+    best = plain.primal(K, plain.optimum(K, C), C)
+    outcomes = [solve(X, gamma, seed, C=C, t_min=T, t_max=T, iterate="random") for seed in range(n_runs)]
+    excess = np.array([outcome.status.history[0] for outcome in outcomes]) - best
+    assert excess.min() > 0
+    assert len(np.unique(excess)) > n_runs // 2
+    for delta in (0.05, 0.1, 0.5):
+        assert np.mean(excess > 2 * C**2 * (1 + math.log(T)) / (delta * T)) <= delta
 
 
 @given(problems(max_n=10, least=0.01), st.integers(0, 1000))
@@ -168,10 +197,10 @@ def test_below_one_every_draw_counts(problem, seed):
     assert outcome.status.reason.endswith("; the domain is empty: C < 1")
 
 
-@given(problems(max_n=10, least=0.01), st.integers(0, 1000), st.floats(0.0, 0.9), st.booleans())
-def test_the_quantile_level_is_never_empty(problem, seed, outlier_fraction, average):
+@given(problems(max_n=10, least=0.01), st.integers(0, 1000), st.floats(0.0, 0.9), ITERATES)
+def test_the_quantile_level_is_never_empty(problem, seed, outlier_fraction, iterate):
     X, gamma, C = problem
-    outcome = solve(X, gamma, seed, C=C, level="quantile", outlier_fraction=outlier_fraction, average=average)
+    outcome = solve(X, gamma, seed, C=C, level="quantile", outlier_fraction=outlier_fraction, iterate=iterate)
     values = outcome.value(X)
     outside = np.count_nonzero(values < outcome.level)
     assert outside <= math.floor(outlier_fraction * len(X))
@@ -217,9 +246,9 @@ def test_neither_the_stretches_nor_the_stop_change_the_draws(monkeypatch):
         assert np.array_equal(other.centres, whole.centres)
         assert np.array_equal(other.weights, whole.weights)
         assert other.status.facts["norm2"] == pytest.approx(whole.status.facts["norm2"], rel=1e-12)
-    mean = solve(X, 2.0, average=True, **parameters)
+    mean = solve(X, 2.0, iterate="average", **parameters)
     monkeypatch.undo()
-    assert mean.weights == pytest.approx(solve(X, 2.0, average=True, **parameters).weights, rel=1e-12)
+    assert mean.weights == pytest.approx(solve(X, 2.0, iterate="average", **parameters).weights, rel=1e-12)
 
 
 def test_the_same_seed_gives_the_same_bits():
@@ -277,7 +306,7 @@ class TestDegenerate:
     def test_a_first_step_below_the_tolerance(self):
         X = np.random.default_rng(0).normal(size=(20, 2))
         with pytest.warns(ClusterkitWarning, match=r"C = 0\.005 < 1"):
-            outcomes = [solve(X, 1.0, C=0.005, average=average) for average in (False, True)]
+            outcomes = [solve(X, 1.0, C=0.005, iterate=iterate) for iterate in ("last", "average")]
         for outcome in outcomes:
             assert outcome.status.n_iter == 1
             assert len(outcome.centres) == 1

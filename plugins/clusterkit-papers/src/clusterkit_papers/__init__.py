@@ -1,7 +1,7 @@
 """Tables and figures of the published clustering algorithms, run again: printed values beside ours.
 
-A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`). Each table is a function from a `Plan` to a
-list of `Job`, and a job fills cells of the printed table:
+A sub-package holds a paper (`emmc`, `elm`, `svc`, `edsvc`, `min_max`); `claims` tests what papers only claim. Each
+table is a function from a `Plan` to a list of `Job`, and a job fills cells of the printed table:
 
 ===============  ======================================================================================================
 jobs             `Plan`, `Job`, `Measurements`: what a table consists of.
@@ -12,7 +12,9 @@ printed_tables   The printed values and the list of tables, from the CSV files i
 pictures         Pictures of tables and figures; `log_axes` has their axes.
 impossible       Which printed indices no clustering can have.
 verdicts         How a printed value and ours compare.
+summary          The closing line of a table.
 reproduction     Runs the jobs and returns the rows.
+records          What a run leaves behind: rows, command, machine, times; `journals` lets a long one go on.
 command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 ===============  ======================================================================================================
 
@@ -23,9 +25,10 @@ command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
-__all__ = ["reproduce", "tables"]
+__all__ = ["record", "reproduce", "tables"]
 
 
 def tables() -> dict[str, str]:
@@ -84,3 +87,45 @@ def reproduce(
     from clusterkit_papers.reproduction import reproduce as run
 
     return run(name, quick=quick, runs=runs, seed=seed, progress=progress)
+
+
+def record(
+    name: str,
+    folder: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[dict[str, object]]:
+    """Run a table of a paper and write a record of it: rows, command line, versions, machine, load, date and times.
+
+    The rows of finished jobs are kept in ``folder/name.partial`` until the table is done, so that a call with the same
+    arguments goes on where another one was interrupted.
+
+    Parameters
+    ----------
+    name : str
+        A key of `tables()`.
+    folder : path
+        Gets the file ``name.json``; it is created if necessary.
+    quick, runs, seed, progress
+        As for `reproduce`.
+
+    Returns
+    -------
+    list of dict
+        As for `reproduce`. After Ctrl-C no record is written.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidParameter
+        If `runs` is less than 1.
+    InvalidData
+        If the finished jobs in the folder are those of another command.
+    """
+    from clusterkit_papers.recording import record as run
+
+    return run(name, folder, quick=quick, runs=runs, seed=seed, progress=progress)

@@ -18,8 +18,15 @@ __all__ = ["reproduce"]
 @click.option("--quick", is_flag=True, help="Run a part of the table that takes a minute at most.")
 @click.option("--runs", type=click.IntRange(min=1), help="Number of runs per cell.  [default: depends on the table]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the first run.")
+@click.option(
+    "--record",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Write the rows, versions, machine and times to FOLDER/TABLE.json; goes on where an earlier call was "
+    "interrupted.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
-def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_json: bool) -> None:
+def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, record: str | None, as_json: bool) -> None:
     """Run a TABLE of a paper and print its values beside ours. Without TABLE, list the tables."""
     import clusterkit_papers as papers
     from clusterkit.core.errors import UnknownName, nearest_names
@@ -37,19 +44,24 @@ def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, as_js
     from clusterkit.estimators.bars import shown
 
     with watching() as interrupt, shown(True):  # a progress bar for the runs
-        rows = papers.reproduce(table, quick=quick, runs=runs, seed=seed)
+        options: dict[str, Any] = {"quick": quick, "runs": runs, "seed": seed}
+        rows = papers.reproduce(table, **options) if record is None else papers.record(table, record, **options)
     if as_json:
         console.as_json(rows)
     else:
-        _show(rows, f"{table}: {titles[table]}")
+        _show(table, rows, titles[table])
     if interrupt.pressed:
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
-    """Print the rows; notes are numbered and follow below, since many rows share one."""
+def _show(table: str, rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    """Print the rows but those that a quick run leaves out, then the notes, and how the table stands as a whole."""
+    from clusterkit_papers.summary import closing_line, standing
+
+    everything, rows = rows, [row for row in rows if standing(row["verdict"]) != "left out by quick"]
+    # numbered, since many rows share one
     notes = list(dict.fromkeys(row["note"] for row in rows if row.get("note")))
-    console.heading(title)
+    console.heading(f"{table}: {title}")
     console.table(
         ["row", "column", "printed", "ours", "runs", "time", "labels", "verdict", "note"],
         [
@@ -69,6 +81,7 @@ def _show(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     )
     for place, note in enumerate(notes, 1):
         console.text(f"({place}) {note}", dim=True)
+    console.text(closing_line(table, everything))
 
 
 def _value(value: Any) -> str:

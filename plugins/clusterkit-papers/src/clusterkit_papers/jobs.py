@@ -15,6 +15,10 @@ Step = Callable[[str], None]
 """A function that a job calls with a text after each unit of work, for progress."""
 
 
+QUICK_PART = "quick takes a part"
+"""`Job.part` of the jobs that a quick run makes smaller."""
+
+
 class NotRun(Exception):
     """Raised by a job that cannot run, with the reason: its rows show the reason, and the table goes on."""
 
@@ -114,4 +118,9 @@ class Job:
     uses_labels: bool = False
     note: str = ""
     comparable: bool = True
-    part: str = "quick takes a part"
+    part: str = QUICK_PART
+
+    @property
+    def key(self) -> str:
+        """The job among those of its table: its row and columns."""
+        return " | ".join((self.row, *(cell.column for cell in self.cells)))

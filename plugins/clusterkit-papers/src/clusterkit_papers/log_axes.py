@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
 
 __all__ = ["plain_log"]
 
 
-def plain_log(axis: Any, *, decades: bool = False) -> None:
+def plain_log(axis: Axis, *, decades: bool = False) -> None:
     """Write the ticks of a logarithmic axis as plain numbers.
 
     Parameters

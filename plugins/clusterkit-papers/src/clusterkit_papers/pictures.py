@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterkit_papers.printed_tables import catalogue
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["PICTURES", "beside", "draw"]
 
@@ -29,7 +32,7 @@ MOST_ROWS = 150
 """Highest number of rows of a picture: beyond that it could not be read."""
 
 
-def draw(name: str, path: str, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = None) -> None:
     """Write the picture of a table or figure; needs the extra ``plots``.
 
     Parameters
@@ -68,7 +71,7 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, Any]] | None = None) 
         beside(path, rows)
 
 
-def beside(path: str, rows: Sequence[Mapping[str, Any]]) -> Any:
+def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
     """Printed values (diamonds) beside ours (dots, with the standard deviation), a column of axes for each column.
 
     Parameters

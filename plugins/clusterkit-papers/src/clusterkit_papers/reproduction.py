@@ -12,17 +12,22 @@ from typing import Any
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.datasets import DatasetNotFound
-from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun, Plan
+from clusterkit_papers.fits import ended_by_limits
+from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
+from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
 from clusterkit_papers.verdicts import verdict
 
-__all__ = ["reproduce", "run_jobs"]
+__all__ = ["planned", "reproduce", "run_jobs"]
 
 UNDEFINED = "not defined for the labels found"
 """Verdict where an index is nan, such as the separation of a single cluster."""
 
 UNPLANNED = "not run"
 """Verdict of a printed cell that no job fills, where the printed table does not say why."""
+
+LIMITED = "not run: a time limit ended a fit, and its values would be those of the machine"
+"""Verdict where a search was ended by the clock."""
 
 MISSING = {
     "slow": "not run: the paper has none either, too slow",
@@ -38,8 +43,24 @@ def reproduce(
     runs: int | None,
     seed: int,
     progress: Callable[[int, int, str], None] | None,
+    journal: Journal | None = None,
 ) -> list[dict[str, object]]:
     """Rows of a table; see `clusterkit_papers.reproduce`."""
+    jobs = planned(name, quick=quick, runs=runs, seed=seed)
+    whole = () if not quick else planned(name, quick=False, runs=runs, seed=seed)
+    return run_jobs(name, jobs, whole=whole, progress=progress, journal=journal)
+
+
+def planned(name: str, *, quick: bool, runs: int | None, seed: int) -> Sequence[Job]:
+    """The jobs of a table; planning runs nothing.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such table.
+    InvalidParameter
+        If `runs` is less than 1.
+    """
     by_name = catalogue()
     if name not in by_name:
         raise UnknownName(f"no table named {name!r}. {nearest_names(name, by_name)}")
@@ -47,9 +68,7 @@ def reproduce(
         raise InvalidParameter(f"runs must be an integer >= 1 or None, got {runs!r}")
     module, _, function = by_name[name].protocol.partition(":")
     protocol: Callable[[Plan], Sequence[Job]] = getattr(importlib.import_module(module), function)
-    jobs = protocol(Plan(quick, runs, seed))
-    whole = jobs if not quick else protocol(Plan(False, runs, seed))  # planning runs nothing
-    return run_jobs(name, jobs, whole=whole, progress=progress)
+    return protocol(Plan(quick, runs, seed))
 
 
 def run_jobs(
@@ -58,6 +77,7 @@ def run_jobs(
     *,
     whole: Sequence[Job] = (),
     progress: Callable[[int, int, str], None] | None = None,
+    journal: Journal | None = None,
 ) -> list[dict[str, object]]:
     """Run jobs one after the other and return the rows, in the order of the printed table.
 
@@ -74,6 +94,8 @@ def run_jobs(
         The jobs of the whole table, where `jobs` is a quick part of it.
     progress : callable, optional
         Called as ``progress(done, total, text)`` after each unit of work.
+    journal : Journal, optional
+        Keeps the rows of the jobs that are done. Jobs that it has already are not run again.
 
     Returns
     -------
@@ -93,15 +115,30 @@ def run_jobs(
     for number, job in enumerate(jobs):
         start = done
         try:
-            rows += [(job.printed_row, row) for row in _rows(table, job, job.run(step))]
+            if journal is not None and job.key in journal.rows:
+                rows += [(job.printed_row, row) for row in journal.rows[job.key]]
+                done = start + job.units
+                continue
+            ended_by_limits()  # those of an earlier job that failed
+            measurements = job.run(step)
+            limits = ended_by_limits()
+            filled = _without(table, job, LIMITED) if limits else _rows(table, job, measurements, bool(whole))
+            rows += [(job.printed_row, row) for row in filled]
+            if journal is not None:
+                journal.add(job.key, filled)
         except DatasetNotFound as error:
             reason = f"data set not found: {str(error).splitlines()[0]}"
             rows += [(job.printed_row, row) for row in _without(table, job, reason)]
             done = start + job.units
         except NotRun as error:
-            rows += [(job.printed_row, row) for row in _without(table, job, f"not run: {error}")]
+            filled = _without(table, job, f"not run: {error}")
+            rows += [(job.printed_row, row) for row in filled]
+            if journal is not None:
+                journal.add(job.key, filled)
             done = start + job.units
         except KeyboardInterrupt:
+            if journal is not None:
+                journal.interrupted = True
             warnings.warn(
                 f"{table} interrupted: {number} of {len(jobs)} pieces are done", ClusterkitWarning, stacklevel=4
             )
@@ -116,7 +153,7 @@ def run_jobs(
     return [row for _, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order)))]
 
 
-def _rows(table: str, job: Job, measurements: Measurements) -> list[dict[str, Any]]:
+def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list[dict[str, Any]]:
     """Rows of a job that ran: the mean of its runs beside the printed value, a row for each cell."""
     rows = []
     for cell in job.cells:
@@ -127,10 +164,12 @@ def _rows(table: str, job: Job, measurements: Measurements) -> list[dict[str, An
             rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
             continue
         ours = statistics.fmean(values)
-        judgement = verdict(cell.measure, beside, ours, measurements.cap)
+        judgement = verdict(cell.measure, beside, ours, measurements.cap, quick=quick)
         if measurements.doubt and beside is not None and beside.value is not None:
             judgement = f"{measurements.doubt}; {judgement}"
-        if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
+        # a quick run takes a part on purpose, and is compared with the tolerance of a quick run
+        other_data = not job.comparable and not (quick and job.part == QUICK_PART)
+        if other_data and beside is not None and beside.value is not None and beside.mark != "impossible":
             judgement = f"not comparable: {job.part}"
         rows.append(
             _row(
@@ -140,7 +179,7 @@ def _rows(table: str, job: Job, measurements: Measurements) -> list[dict[str, An
                 beside,
                 judgement,
                 ours=ours,
-                sd=statistics.pstdev(values),
+                sd=statistics.stdev(values) if len(values) > 1 else None,
                 runs=len(values),
                 seconds=statistics.fmean(run["seconds"] for run in measurements.runs),
                 uses_labels=job.uses_labels,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -13,6 +13,9 @@ from clusterkit_papers.edsvc.table import DATA_SETS, ENSEMBLES, EdsvcDataSet, Ed
 from clusterkit_papers.fits import fit_recipe, warm_up
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["WIDTHS", "draw", "figures"]
 
@@ -161,7 +164,7 @@ def _above_psvc(fits: FigureFits, scaling: str, seeds: Sequence[int], widths: Se
     return Job(fits.ensembles.data_set.name, row, (Cell("EDSVC minus best PSVC", "gain"),), run, 1, uses_labels=True)
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
     """Figures 1 and 2; needs the extra ``plots``.
 
     Parameters

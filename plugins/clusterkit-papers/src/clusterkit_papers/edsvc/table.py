@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,7 +14,11 @@ from clusterkit_papers.fits import TimedFit, fit_recipe, timed_fit, warm_up, wit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.scalings import SCALING_WORDS, SCALINGS, to_mean
 
-__all__ = ["DATA_SETS", "ENSEMBLES", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
+if TYPE_CHECKING:
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["DATA_SETS", "ENSEMBLES", "QUICK", "EdsvcDataSet", "EdsvcEnsembles", "table2", "timed_search"]
 
 MEMBERS = 10
 """Number of partitions in an ensemble, as printed."""
@@ -139,15 +143,21 @@ class EdsvcEnsembles:
                 self._rows[scaling] = (left * sizes)[:, : self.data_set.components]
         return self._rows[scaling]
 
+    @property
+    def y(self) -> np.ndarray:
+        """Known classes, (n,)."""
+        self.X("minmax")
+        assert self._y is not None
+        return self._y
+
     def judged(self, labels: np.ndarray) -> Values:
         """NMI with the geometric mean of the entropies, and the numbers of clusters and of classes."""
         from clusterkit.metrics import nmi
 
-        assert self._y is not None
         return {
-            "nmi": nmi(self._y, labels, average="geometric"),
+            "nmi": nmi(self.y, labels, average="geometric"),
             "clusters": float(len(np.unique(labels))),
-            "classes": float(len(np.unique(self._y))),
+            "classes": float(len(np.unique(self.y))),
         }
 
     def members(self, scaling: Scaling, seed: int) -> np.ndarray:
@@ -291,7 +301,7 @@ def _words(model: Any, n: int, clusters: float) -> str:
     return f"gamma = {gamma:.3g}{share}, {scores}{many}"
 
 
-def timed_search(X: np.ndarray, name: str, seed: int, **parameters: Any) -> TimedFit[Any]:
+def timed_search(X: np.ndarray, name: str, seed: int, **parameters: object) -> TimedFit[Pipeline | Driven]:
     """Fit a recipe whose tuner searches; `_warm_up` has been called, so that compiling is not measured."""
     _warm_up()
     return fit_recipe(X, name, seed, **parameters)

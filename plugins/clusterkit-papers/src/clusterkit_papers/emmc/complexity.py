@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -57,7 +57,7 @@ class DecomposedRidge(Prepared):
     C: float
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """C."""
         return {"C": self.C}
 
@@ -77,7 +77,7 @@ class DecomposedRidge(Prepared):
 
 @final
 @attrs.frozen(eq=False)
-class RepeatedStart(Partitioner[Any]):
+class RepeatedStart(Partitioner[Array]):
     """The same starting labels for every complexity."""
 
     name: ClassVar[str] = "repeated"
@@ -85,13 +85,13 @@ class RepeatedStart(Partitioner[Any]):
     varies: ClassVar[bool] = False
     labels: Labels
 
-    def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
+    def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:
         """The labels."""
         return self.labels
 
 
 def accuracies(
-    X: np.ndarray, y: np.ndarray, name: str, seed: int, kind: Complexity, values: Sequence[float], **parameters: Any
+    X: np.ndarray, y: np.ndarray, name: str, seed: int, kind: Complexity, values: Sequence[float], **parameters: object
 ) -> list[float]:
     """Accuracy (%) of an EMMC recipe at each complexity, with the map and the start that a fit with this seed has.
 

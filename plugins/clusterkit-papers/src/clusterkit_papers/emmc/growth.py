@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,6 +14,9 @@ from clusterkit_papers.emmc.data_sets import FEW, TWO, EmmcDataSet
 from clusterkit_papers.fits import judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.log_axes import plain_log
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["NODES", "GrowthFits", "draw", "figures"]
 
@@ -153,7 +156,7 @@ def answer(values: Values) -> str:
     return f"{STATEMENT}: here accuracy {shape}, and time {time}"
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
     """The curves of figures 1 and 2; needs the extra ``plots``.
 
     Parameters

@@ -24,13 +24,13 @@ MOST = 180
 BETTER = 0.5
 """Points of error by which a pair counts as better or worse than `emmc`."""
 
-WIDE: Mapping[str, Any] = {
+WIDE: Mapping[str, object] = {
     "degrees": (12.0, 16.0, 20.0, 25.0, 30.0, 35.0),
     "widths": (0.125, 0.5, 2.0),
 }
 """The longer lists of complexities and widths with which the held-out pairs were fitted first."""
 
-METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+METHODS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "kmeans": ("kmeans", {}),
     "emmc": ("emmc", {}),
     "emmc-multistart": ("emmc-multistart", {}),
@@ -77,7 +77,7 @@ class PairSet:
 
     name: str
     dataset: str
-    classes: tuple[Any, ...]
+    classes: tuple[object, ...]
     scale: Callable[[np.ndarray], np.ndarray]
     most: int | None
     runs: int

@@ -25,10 +25,10 @@ GREY = 16.0
 METHODS = {"itersvm": "IterSVM", "itersvr": "IterSVR", "emmc": "EMMC"}
 """Recipes of table 3 and the rows of the printed table that they stand beside."""
 
-SQUARED: Mapping[str, Any] = {"solver__loss": "square", "labeler__loss": "square"}
+SQUARED: Mapping[str, object] = {"solver__loss": "square", "labeler__loss": "square"}
 """Changes of the recipe itersvr: the squared loss, which the paper has in table 3, in place of the Laplacian one."""
 
-VARIANTS: Sequence[tuple[str, str, Mapping[str, Any]]] = (
+VARIANTS: Sequence[tuple[str, str, Mapping[str, object]]] = (
     ("itersvm", "itersvm", {}),
     ("itersvr, squared loss", "itersvr", SQUARED),
     ("itersvr, Laplacian loss", "itersvr", {}),
@@ -48,8 +48,9 @@ CS = ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "100")
 PAIRS = tuple(itertools.combinations(range(10), 2))
 """The 45 pairs of digits of table 4."""
 
-QUICK_PAIRS = ((0, 1), (1, 7), (3, 9), (5, 9), (8, 9))
-"""The pairs of a quick run."""
+QUICK_PAIRS = PAIRS[1::3]
+"""The pairs of a quick run: of the three ways to take every third pair, the one on which k-means, that is to say the
+difficulty of the pairs, is nearest to all 45 (3.4 and 3.5 % error)."""
 
 Fit = Callable[[np.ndarray, np.ndarray, int], Values]
 """A run of a method: samples, classes and seed to what it measured."""
@@ -233,7 +234,7 @@ def _pair(a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
     return dataset.data / GREY, dataset.target
 
 
-def margin_of_pair(X: np.ndarray) -> dict[str, Any]:
+def margin_of_pair(X: np.ndarray) -> dict[str, object]:
     """Parameters of an EMMC recipe on two digits: L = n, and the slack of the paper."""
     return {"featuremap__n_hidden": len(X), "balancer__slack": SLACK}
 

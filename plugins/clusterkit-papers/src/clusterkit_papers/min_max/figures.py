@@ -293,7 +293,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     return axes
 
 
-def curves_of(rows: Sequence[Mapping[str, Any]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
+def curves_of(rows: Sequence[Mapping[str, object]], name: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Points (K, ours) of a problem by partitioner and column."""
     curves: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for row in rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -19,6 +19,9 @@ from clusterkit_papers.fits import timed_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem, SplitRows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["RULES", "HeightRuns", "draw", "figure3"]
 
@@ -147,7 +150,7 @@ def _claim(runs: HeightRuns, rule: str, ks: Sequence[int], seeds: Sequence[int])
     return Job(runs.problem.paper_name, row, (AHEAD,), run, 1)
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
     """The curves of figure 3; needs the extra ``plots``.
 
     Parameters

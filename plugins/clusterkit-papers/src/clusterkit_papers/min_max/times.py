@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
 from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.min_max.figures import PARTITIONERS, PLAIN, MinMaxFits, curves_of
 from clusterkit_papers.min_max.problems import EVERY, PROBLEMS, MinMaxProblem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["draw", "times"]
 
@@ -97,7 +100,7 @@ def _claims(fits: MinMaxFits, ks: Sequence[int], other: str, seeds: Sequence[int
     return Job(fits.problem.paper_name, row, SHARES, run, 1)
 
 
-def draw(path: str | None = None, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = None) -> Figure:
     """The curves of times; needs the extra ``plots``.
 
     Parameters

@@ -80,8 +80,6 @@ def table4(plan: Plan) -> list[Job]:
     for data_set in taken(plan):
         fits = SvcFits(data_set)
         jobs += [_times(plan, fits, method) for method in METHODS]
-        strip = {"labeler__start": "strip"}
-        jobs.append(_times(plan, fits, METHODS[1], "sgd-lmsvc, start strip", **strip))
     return jobs
 
 
@@ -154,9 +152,9 @@ def _unlabelled(plan: Plan, fits: SvcFits, method: SvcMethod, cells: tuple[Cell,
     return Job(data_set.name, f"{data_set.name}: {method.recipe}", cells, run, len(seeds), note=data_set.remark)
 
 
-def _times(plan: Plan, fits: SvcFits, method: SvcMethod, what: str = "", **changes: str) -> Job:
+def _times(plan: Plan, fits: SvcFits, method: SvcMethod) -> Job:
     data_set = fits.data_set
-    parameters = {"featuremap__gamma": data_set.timed, **({"tuner": None} if method.name == "SVC" else {}), **changes}
+    parameters = {"featuremap__gamma": data_set.timed, **({"tuner": None} if method.name == "SVC" else {})}
     words = {"SVC": "C = 1", "SGD-LMSVC": "C = 8", "FSVC": "p = 0.5, ε = 0.5"}[method.name]
     point = GridPoint.of(data_set.scalings[-1], f"gamma = {data_set.timed:g}, {words}", parameters)
     seeds = plan.seeds(data_set.runs)
@@ -174,7 +172,7 @@ def _times(plan: Plan, fits: SvcFits, method: SvcMethod, what: str = "", **chang
                     "seconds": fit.seconds,
                 }
             )
-            step(f"{data_set.name}: {what or method.recipe}, seed {seed}")
+            step(f"{data_set.name}: {method.recipe}, seed {seed}")
         return Measurements(runs)
 
     cells = (
@@ -183,7 +181,7 @@ def _times(plan: Plan, fits: SvcFits, method: SvcMethod, what: str = "", **chang
         Cell(f"{method.name} clusters", "clusters"),
     )
     note = "; ".join(text for text in (point.text, method.policy, data_set.remark) if text)
-    return Job(data_set.name, f"{data_set.name}: {what or method.recipe}", cells, run, len(seeds), note=note)
+    return Job(data_set.name, f"{data_set.name}: {method.recipe}", cells, run, len(seeds), note=note)
 
 
 def _seeds(plan: Plan, data_set: SvcDataSet, method: SvcMethod) -> Sequence[int]:

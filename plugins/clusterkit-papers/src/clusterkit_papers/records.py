@@ -1,0 +1,178 @@
+"""Records of tables: the rows, the command that made them, and where and when it ran."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+__all__ = ["Record", "Surroundings", "command_line", "processor", "record_path"]
+
+PACKAGES = ("clusterkit-toolkit", "numpy", "scipy", "scikit-learn", "numba")
+"""The distributions whose versions a record has, beside Python's."""
+
+DIGITS = 6
+"""Significant digits of the values in a record."""
+
+
+@attrs.frozen
+class Surroundings:
+    """Where and when a command ran. There are no names of machines and no paths.
+
+    Parameters
+    ----------
+    date : str
+        Day of the start, as in 2026-01-31.
+    processor : str
+    cores : int
+    load : float or None
+        Mean number of processes that wanted a core, in the minute before the start.
+    versions : dict of str to str
+    """
+
+    date: str
+    processor: str
+    cores: int
+    load: float | None
+    versions: Mapping[str, str]
+
+    @classmethod
+    def now(cls) -> Surroundings:
+        """Those of this process."""
+        versions = {"python": platform.python_version()}
+        for name in PACKAGES:
+            try:
+                versions[name] = metadata.version(name)
+            except metadata.PackageNotFoundError:
+                continue
+        load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+        return cls(datetime.now(UTC).date().isoformat(), processor(), os.cpu_count() or 1, load, versions)
+
+
+def _tuple(rows: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(rows)
+
+
+@attrs.frozen
+class Record:
+    """What a command gave.
+
+    Parameters
+    ----------
+    name : str
+        The table, or the name of a benchmark.
+    command : str
+        The command line that makes the same record again.
+    surroundings : Surroundings
+    cpu_seconds, wall_seconds : float or None
+        Of the whole command; None where it was recorded earlier by hand and the time is not known.
+    rows : sequence of mapping
+        The rows of a table, as `clusterkit_papers.reproduce` returns them; empty for a benchmark.
+    output : str
+        What a benchmark printed; empty for a table.
+    remark : str
+        What is special about the record, such as "recorded earlier".
+    """
+
+    name: str
+    command: str
+    surroundings: Surroundings
+    cpu_seconds: float | None
+    wall_seconds: float | None
+    rows: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_tuple)
+    output: str = ""
+    remark: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole table ran, by today's commands."""
+        return not self.remark and "--quick" not in self.command.split()
+
+    def write(self, folder: Path) -> Path:
+        """Write the record into a folder, a row to a line; returns the path of the file."""
+        notes = list(dict.fromkeys(row["note"] for row in self.rows if row.get("note")))
+        head = attrs.asdict(self, filter=attrs.filters.exclude("rows"))
+        head = {key: value for key, value in head.items() if value != "" or key not in ("output", "remark")}
+        lines = [f"  {json.dumps(key)}: {json.dumps(_short(value), ensure_ascii=False)}" for key, value in head.items()]
+        if self.rows:
+            lines.append(f'  "notes": {_list([json.dumps(note, ensure_ascii=False) for note in notes])}')
+            lines.append(f'  "rows": {_list([_row_text(row, notes) for row in self.rows])}')
+        folder.mkdir(parents=True, exist_ok=True)
+        path = record_path(folder, self.name)
+        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """The record in a file."""
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        notes, rows = fields.pop("notes", []), fields.pop("rows", [])
+        surroundings = Surroundings(**fields.pop("surroundings"))
+        fields |= {"surroundings": surroundings, "rows": [_row(fields["name"], row, notes) for row in rows]}
+        return cls(**fields)
+
+
+def record_path(folder: Path, name: str) -> Path:
+    """The file of a record in a folder."""
+    return folder / f"{name}.json"
+
+
+def command_line(table: str, *, quick: bool, runs: int | None, seed: int) -> str:
+    """The command line of a table.
+
+    >>> command_line("svc-table2", quick=False, runs=5, seed=0)
+    'clusterkit reproduce svc-table2 --runs 5'
+    """
+    words = ["clusterkit reproduce", table, *(["--quick"] if quick else [])]
+    words += [*([f"--runs {runs}"] if runs is not None else []), *([f"--seed {seed}"] if seed else [])]
+    return " ".join(words)
+
+
+def processor() -> str:
+    """The kind of processor in words."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        lines = ""
+    model = re.search(r"^model name\s*:\s*(.+)$", lines, re.M)
+    return " ".join((model[1] if model else platform.processor() or platform.machine()).split())
+
+
+def _row(name: str, fields: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+    """A row as `clusterkit_papers.reproduce` returns it, from its line in a record."""
+    none: dict[str, Any] = {"printed": None, "ours": None, "sd": None, "runs": 0, "seconds": 0.0, "uses_labels": False}
+    row: dict[str, Any] = {"table": name, **none, **fields}
+    if "note" in row:
+        row["note"] = notes[row["note"]]
+    return row
+
+
+def _row_text(row: Mapping[str, Any], notes: Sequence[str]) -> str:
+    """A row as its line in a record: without the table, without what is None, 0 or false, notes by their place."""
+    fields = {key: value for key, value in row.items() if key != "table" and value is not None and value is not False}
+    if not fields.get("runs"):
+        fields = {key: value for key, value in fields.items() if key not in ("runs", "seconds")}
+    if "note" in fields:
+        fields["note"] = notes.index(fields["note"])
+    return json.dumps(_short(fields), ensure_ascii=False)
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "[\n    " + ",\n    ".join(texts) + "\n  ]" if texts else "[]"
+
+
+def _short(value: Any) -> Any:
+    """Floats with `DIGITS` significant digits, inside mappings too."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: _short(entry) for key, entry in value.items()}
+    return value

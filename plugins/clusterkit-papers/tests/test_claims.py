@@ -1,0 +1,99 @@
+"""The tables of claims: what their columns mean, recomputed here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from clusterkit_papers.claims import edsvc, starts, theorem
+from clusterkit_papers.claims.theorem import PROBLEMS, TheoremProblem, excess_bound, least_objective
+from clusterkit_papers.edsvc.table import EdsvcEnsembles
+from clusterkit_papers.jobs import Plan
+
+from clusterkit.metrics import adjusted_rand, nmi
+
+
+def step(text):
+    pass
+
+
+def small():
+    return np.random.default_rng(0).normal(size=(30, 2))
+
+
+def test_the_least_objective_is_the_optimum():
+    """By coordinate ascent on the dual, and as the primal value there."""
+    X, C = small(), 8.0
+    K = np.exp(-theorem.GAMMA * ((X[:, None] - X) ** 2).sum(axis=2))
+    n = len(X)
+    alpha = np.zeros(n)
+    for _ in range(3000):
+        for i in range(n):
+            alpha[i] = np.clip(alpha[i] + 1 - K[i] @ alpha, 0, C / n)
+    primal = alpha @ K @ alpha / 2 + C / n * np.maximum(0, 1 - K @ alpha).sum()
+    least = least_objective(TheoremProblem("small", small), C)
+    assert least == pytest.approx(primal, rel=1e-6)
+    assert least <= primal + 1e-12
+
+
+def test_rows_of_the_theorem():
+    problem = TheoremProblem("small", small)
+    measured = theorem._job(Plan(runs=6), problem, 8.0, 200).run(step)
+    assert len(measured.runs) == 6
+    random = [values["random"] for values in measured.runs]
+    for values in measured.runs:
+        assert values["bound"] == excess_bound(8.0, 200, 0.1) == pytest.approx(10 * 2 * 64 * (1 + math.log(200)) / 200)
+        assert values["largest"] == max(random)
+        assert values["above"] == 0
+        assert values["last"] > 0
+        assert values["average"] > 0
+    assert len(set(random)) > 1
+
+
+def test_the_theorem_has_a_row_for_each_setting():
+    rows = [job.row for job in theorem.theorem(Plan())]
+    assert len(set(rows)) == len(rows) == len(PROBLEMS) * len(theorem.CS) * len(theorem.STEPS)
+
+
+def test_difference_of_runs():
+    one = np.array([0, 0, 1, 1])
+    assert starts._difference([one, 1 - one]) == 0  # the same clusters under other names
+    assert starts._difference([one, np.array([0, 0, 0, 1])]) == 25
+    assert math.isnan(starts._difference([one]))
+
+
+def test_starts_of_a_pair_of_digits():
+    jobs = {job.row: job for job in starts.starts(Plan(quick=True, runs=2))}
+    assert len(jobs) == len(starts.QUICK_SETS) * (1 + len(starts.METHODS) * len(starts.STARTS))
+    runs = jobs["Digits1-7: emmc from one k-means"].run(step).runs
+    assert len(runs) == 2
+    assert runs[0]["largest"] == max(values["error"] for values in runs) == runs[1]["largest"]
+    assert 0 <= runs[0]["difference"] <= 50
+
+
+def test_edsvc_beside_its_members():
+    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
+    ensembles = EdsvcEnsembles(data_set)
+    [values] = edsvc._with_members(ensembles, "minmax", range(1), step).runs
+    members = ensembles.members("minmax", 0)
+    of_members = [nmi(ensembles.y, member, average="geometric") for member in members]
+    assert values["best_nmi"] == max(of_members)
+    assert values["mean_nmi"] == pytest.approx(np.mean(of_members))
+    assert values["below_nmi"] == 100 * np.mean(np.array(of_members) < values["nmi"])
+    assert values["best_ari"] == max(adjusted_rand(ensembles.y, member) for member in members)
+
+
+def test_psvc_is_the_best_of_its_widths(monkeypatch):
+    data_set = next(data_set for data_set in edsvc.DATA_SETS if data_set.name == "Wine")
+    monkeypatch.setattr(edsvc, "WIDTHS", 3)
+    ensembles = EdsvcEnsembles(data_set)
+    X = ensembles.X("zscore")
+    from clusterkit import recipe
+
+    tried = []
+    for gamma in edsvc._widths(X):
+        labels = recipe("psvc", random_state=0, featuremap__gamma=gamma, labeler__outliers="nearest").fit(X).labels_
+        tried.append(nmi(ensembles.y, labels, average="geometric"))
+    measured = edsvc._best_psvc(ensembles, "zscore", step)
+    assert measured.runs[0]["nmi"] == max(tried)

@@ -1,0 +1,175 @@
+"""Records of tables: what they hold, how they come back, and how an interrupted table goes on."""
+
+from __future__ import annotations
+
+import platform
+import re
+import warnings
+
+import numpy as np
+import pytest
+from clusterkit_papers import record, reproduction
+from clusterkit_papers.fits import ended_by_limits, without_warnings
+from clusterkit_papers.jobs import Cell, Job, Measurements
+from clusterkit_papers.journals import Journal
+from clusterkit_papers.records import Record, Surroundings, record_path
+from clusterkit_papers.reproduction import LIMITED, run_jobs
+from clusterkit_papers.summary import closing_line, printed_order, standing
+
+from clusterkit import recipe
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
+
+SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
+ROWS = [
+    {"table": "emmc-table3", "row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 0.0, "sd": 0.25,
+     "runs": 3, "seconds": 0.0, "uses_labels": True, "verdict": "better by 3.4 points", "note": "scaled"},
+    {"table": "emmc-table3", "row": "EMMC", "column": "C = 10", "printed": None, "ours": None, "sd": None, "runs": 0,
+     "seconds": 0.0, "uses_labels": False, "verdict": "not run"},
+]  # fmt: skip
+
+
+def job(row, values, calls):
+    def run(step):
+        calls.append(row)
+        step(row)
+        return values() if callable(values) else Measurements([{"error": value, "seconds": 0.1} for value in values])
+
+    return Job("EMMC", f"EMMC: {row}", (Cell("C = 1", "error"),), run, 1)
+
+
+def press():
+    raise KeyboardInterrupt
+
+
+def limited():
+    with without_warnings():
+        warnings.warn("labeler 'x': the search was ended after max_seconds=1", ClusterkitWarning, stacklevel=1)
+        warnings.warn("two clusters are empty", ClusterkitWarning, stacklevel=1)
+    return Measurements([{"error": 3.0, "seconds": 1.0}])
+
+
+def test_a_record_comes_back(tmp_path):
+    one = Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 12.5, 20.0, ROWS, remark="earlier")
+    path = one.write(tmp_path)
+    assert path == record_path(tmp_path, "emmc-table3")
+    assert Record.read(path) == one
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert sum('"row": ' in line for line in lines) == len(ROWS)
+    benchmark = Record("nmf", "python nmf.py", SURROUNDINGS, None, None, output="a table\n")
+    assert Record.read(benchmark.write(tmp_path)) == benchmark
+
+
+def test_only_a_whole_run_of_today_is_complete():
+    complete = {
+        (command, remark): Record("t", command, SURROUNDINGS, 1.0, 1.0, ROWS, remark=remark).complete
+        for command in ("clusterkit reproduce t", "clusterkit reproduce t --quick")
+        for remark in ("", "recorded earlier")
+    }
+    assert [where for where, is_complete in complete.items() if is_complete] == [("clusterkit reproduce t", "")]
+
+
+def test_surroundings_name_no_machine():
+    text = repr(Surroundings.now())
+    assert re.search(r"20\d\d-\d\d-\d\d", text)
+    assert platform.node() not in text
+    assert "/" not in Surroundings.now().processor
+
+
+def test_a_record_of_a_table(tmp_path):
+    rows = record("svc-table1", tmp_path, quick=True)
+    read_back = Record.read(record_path(tmp_path, "svc-table1"))
+    assert read_back.command == "clusterkit reproduce svc-table1 --quick"
+    assert [dict(row) for row in read_back.rows] == rows
+    assert read_back.cpu_seconds >= 0
+    assert read_back.wall_seconds >= 0
+    assert [path.name for path in tmp_path.iterdir()] == ["svc-table1.json"]
+
+
+@pytest.mark.parametrize(("name", "runs", "error"), [("emmc", None, UnknownName), ("svc-table1", 0, InvalidParameter)])
+def test_a_refused_table_leaves_nothing(tmp_path, name, runs, error):
+    with pytest.raises(error):
+        record(name, tmp_path / "records", runs=runs)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_table_goes_on(tmp_path, monkeypatch):
+    calls = []
+    first, second, third = (
+        job(name, values, calls) for name, values in (("a", (3.0, 4.0)), ("b", press), ("c", (5.0,)))
+    )
+    monkeypatch.setattr(reproduction, "planned", lambda name, **plan: [first, second, third])
+    with pytest.warns(ClusterkitWarning, match="1 of 3 pieces"):
+        record("emmc-table3", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["emmc-table3.partial"]
+    monkeypatch.setattr(reproduction, "planned", lambda name, **plan: [first, job("b", (6.0,), calls), third])
+    rows = record("emmc-table3", tmp_path)
+    assert calls == ["a", "b", "b", "c"]
+    ours = {row["row"]: row["ours"] for row in rows if row["ours"] is not None}
+    assert ours == {"EMMC: a": 3.5, "EMMC: b": 6.0, "EMMC: c": 5.0}
+    assert [path.name for path in tmp_path.iterdir()] == ["emmc-table3.json"]
+
+
+def test_jobs_of_another_command_are_not_mixed_in(tmp_path):
+    Journal(tmp_path / "t.partial", "clusterkit reproduce t --runs 5").add("a", [])
+    with pytest.raises(InvalidData, match="the jobs of another command"):
+        Journal(tmp_path / "t.partial", "clusterkit reproduce t")
+
+
+def test_seconds_before_an_interrupt_count(tmp_path):
+    path = tmp_path / "t.partial"
+    path.write_text('{"command": "c"}\n{"job": "a", "cpu_seconds": 100, "wall_seconds": 200, "rows": []}\n')
+    cpu, wall = Journal(path, "c").seconds
+    assert cpu >= 100
+    assert wall >= 200
+
+
+def test_what_a_time_limit_ended_has_no_value():
+    rows = {row["row"]: row for row in run_jobs("emmc-table3", [job("a", limited, []), job("b", (3.0,), [])])}
+    assert (rows["EMMC: a"]["ours"], rows["EMMC: a"]["verdict"]) == (None, LIMITED)
+    assert rows["EMMC: b"]["ours"] == 3.0
+    assert not ended_by_limits()
+
+
+def test_the_limits_of_the_library_are_recognised():
+    """The brake of a labeler, as the library words it."""
+    X = np.random.default_rng(0).normal(size=(3000, 6))
+    parameters = {"featuremap__gamma": 8.0, "tuner": None, "labeler__max_seconds": 1e-6}
+    with without_warnings():
+        recipe("svc", random_state=0, **parameters).fit(X)
+    assert ended_by_limits()
+
+
+def test_other_warnings_pass_through():
+    with pytest.warns(DeprecationWarning, match="old"), without_warnings():
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    assert not ended_by_limits()
+
+
+VERDICTS = {
+    "reached": "as printed", "near: 1.0 points below, within the 5 points of a quick run": "as printed",
+    "better by 3.0 points": "better", "short by a factor of 2.0 (another machine)": "below print",
+    "printed value impossible: it is at least 0.6": "beside a printed value that cannot be right",
+    "not comparable: 100 random rows": "not comparable",
+    "a variant of our own under that name; reached": "not comparable",
+    "not run: quick leaves it out": "left out by quick",
+    "not run: the paper has none either, too slow": "with dashes in print",
+    "1 fewer than printed: 7 are declared, 6 occur": "with a count that differs",
+    "no printed value": "without a printed value",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verdict", list(VERDICTS))
+def test_standings(verdict):
+    assert standing(verdict) == VERDICTS[verdict]
+
+
+def test_the_order_of_methods():
+    """Ionosphere in print: CPMMC 75.48, EMMC 74.73, IterSVR 70.52."""
+
+    def row(column, ours, uses_labels=False):
+        return {"row": "Ionosphere: x", "column": f"{column} Acc", "ours": ours, "uses_labels": uses_labels}
+
+    rows = [row("CPMMC", 70.0), row("EMMC", 74.0), row("EMMC", 0.0), row("IterSVR", 90.0, True), row("IterSVR", 60.0)]
+    assert printed_order("emmc-table7", rows) == (2, 3)
+    assert printed_order("no such table", rows) == (0, 0)
+    assert closing_line("no such table", []) == "No printed values."

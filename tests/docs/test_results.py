@@ -1,0 +1,199 @@
+"""The pages of results come from records: every row has a command, and the pages are those that the records make."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+pytest.importorskip("clusterkit_papers")
+
+from clusterkit_papers import tables
+from clusterkit_papers.records import Record, Surroundings
+
+ROOT = Path(__file__).parents[2]
+SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
+ROW = {"row": "EMMC: emmc", "column": "C = 1", "printed": 3.42, "ours": 2.5, "sd": 0.25, "runs": 3, "seconds": 0.1,
+       "uses_labels": False, "verdict": "better by 0.9 points"}  # fmt: skip
+
+
+def _module():
+    spec = importlib.util.spec_from_file_location("write_results", ROOT / "docs" / "write_results.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = _module()
+
+
+@pytest.fixture(scope="module")
+def records():
+    return pages.read_records()
+
+
+@pytest.fixture
+def one():
+    return Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 100.0, 200.0, [ROW])
+
+
+@pytest.fixture
+def prose(tmp_path):
+    """The words that no page can do without."""
+    for name in ("results", "claims"):
+        (tmp_path / f"{name}.txt").write_text(name, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_pages_are_those_of_the_records():
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "write_results.py", "--check"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_table_and_benchmark_has_a_record(records):
+    missing = sorted(set(pages.commands()) - set(records))
+    assert not missing, f"run: python docs/record.py --only {' '.join(missing)}"
+    assert set(tables()) < set(pages.commands())
+
+
+def test_every_row_has_a_command_that_makes_it(records):
+    for name, record in records.items():
+        program, *words = record.command.split()
+        assert record.rows or record.output, f"{name}: an empty record"
+        if name in tables():
+            assert (program, words[:2]) == ("clusterkit", ["reproduce", name])
+            assert all(row["table"] == name for row in record.rows)
+        else:
+            assert program == "python"
+            assert (ROOT / words[0]).is_file(), f"{name}: {words[0]} does not exist"
+
+
+def test_no_row_was_ended_by_a_time_limit_or_lacks_its_data(records):
+    for name, record in records.items():
+        for row in record.rows:
+            assert "time limit" not in row["verdict"], f"{name}: {row['row']}, {row['column']}"
+            assert "data set not found" not in row["verdict"], f"{name}: {row['row']}, {row['column']}"
+
+
+def test_records_say_where_and_when(records):
+    for record in records.values():
+        where = record.surroundings
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", where.date)
+        assert where.processor
+        assert where.cores > 0
+        assert where.versions["python"]
+        earlier = record.remark.startswith("recorded earlier")
+        assert earlier or (record.cpu_seconds is not None and where.load is not None)
+
+
+def test_records_are_small_and_name_no_machine():
+    for path in pages.RECORDS.glob("*.json"):
+        text = path.read_text(encoding="utf-8")
+        assert len(text) < 600_000, path.name
+        foreign = re.search(r"(?<![\w.:/~$}])/(?:home|root|work|tmp|var|usr|opt|mnt|Users)/|\b[A-Z]:\\\\", text)
+        assert foreign is None, f"{path.name}: the path of a machine"
+        json.loads(text)
+
+
+def test_a_row_on_its_page(one, prose):
+    (prose / "emmc-table3.txt").write_text(
+        "Before.\n{rows}\nAfter {{emmc-table3 | EMMC: emmc | C = 1}}.", encoding="utf-8"
+    )
+    text = pages.written({one.name: one}, prose)["results/emmc.md"]
+    assert "| EMMC: emmc | 3.42 → **2.50 ± 0.250** | 3 | 0.100 |" in text
+    assert text.index("Before.") < text.index("| EMMC: emmc |") < text.index("After 2.50 ± 0.250.")
+    assert (
+        "`clusterkit reproduce emmc-table3`, 2026-01-31, 2 cores of a processor, load 0.5 at the start; 100 s CPU"
+        in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"uses_labels": True}, "| EMMC: emmc | used | 3.42 → 2.50 ± 0.250 |"),
+        ({"verdict": "short by 1 points"}, "3.42 → 2.50 ± 0.250 |"),
+        ({"verdict": "not comparable: 100 random rows"}, "3.42 → 2.50 ± 0.250ⁿ |"),
+        ({"verdict": "printed value impossible: so"}, "3.42 → 2.50 ± 0.250† |"),
+        ({"printed": None, "sd": None}, "| **2.50** |"),
+        ({"ours": None, "verdict": "not run: too slow"}, "Not run: too slow: EMMC: emmc (C = 1)."),
+    ],
+)
+def test_marks(one, prose, change, expected):
+    text = pages.written({one.name: attrs.evolve(one, rows=[{**ROW, **change}])}, prose)["results/emmc.md"]
+    assert expected in text
+
+
+def test_a_part_of_a_table_says_so(one, prose):
+    quick = attrs.evolve(one, command="clusterkit reproduce emmc-table3 --quick")
+    written = pages.written({one.name: quick}, prose)
+    assert "**A part of the table.**" in written["results/emmc.md"]
+    assert "**A part of the table** (`--quick`)." in written["results.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "message"),
+    [
+        ("emmc-table33", "clusterkit reproduce emmc-table33", "there is no table or benchmark named 'emmc-table33'"),
+        (
+            "emmc-table3",
+            "clusterkit reproduce emmc-table4",
+            "the record was made by 'clusterkit reproduce emmc-table4'",
+        ),
+        ("emmc-table3", "", "the record was made by ''"),
+    ],
+)
+def test_a_record_of_nothing_is_refused(one, tmp_path, name, command, message):
+    attrs.evolve(one, name=name, command=command).write(tmp_path)
+    with pytest.raises(pages.Broken, match=re.escape(message)):
+        pages.read_records(tmp_path)
+
+
+def test_words_about_nothing_are_refused(one, prose):
+    (prose / "emmc-table33.txt").write_text("Old words.", encoding="utf-8")
+    with pytest.raises(pages.Broken, match="no table, benchmark or page of that name"):
+        pages.written({one.name: one}, prose)
+
+
+@pytest.mark.parametrize(
+    ("words", "complete", "expected"),
+    [
+        ("emmc-table3 | EMMC: emmc | C = 1 | printed", True, "3.42"),
+        ("emmc-table3 | EMMC: emmc | C = 2", False, pages.MISSING),
+        ("emmc-table4 | any | any", True, pages.MISSING),
+        ("emmc-table3 | EMMC: emmc | C = 2", True, None),
+        ("emmc-table33 | any | any", True, None),
+    ],
+)
+def test_values_inside_the_words(one, words, complete, expected):
+    """A value that a complete record does not have is an error, one that nobody recorded yet is visible."""
+    record = one if complete else attrs.evolve(one, command=f"{one.command} --quick")
+    if expected is None:
+        with pytest.raises(pages.Broken):
+            pages.value(words, {one.name: record})
+    else:
+        assert pages.value(words, {one.name: record}) == expected
+
+
+def test_what_would_be_recorded():
+    """The command that makes the records, without making any."""
+    script = [sys.executable, ROOT / "docs" / "record.py", "--list", "--again", "--only"]
+    listed = subprocess.run([*script, "svc-table1", "emmc-table3"], capture_output=True, text=True, cwd=ROOT)
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    assert {line.split()[1].rstrip(",") for line in listed.stdout.splitlines()[:2]} == {"svc-table1", "emmc-table3"}
+    refused = subprocess.run([*script, "emmc-table33"], capture_output=True, text=True, cwd=ROOT)
+    assert (refused.returncode, refused.stdout) == (2, "neither table nor benchmark: emmc-table33\n")
+
+
+def test_numbers():
+    texts = {0.0: "0", 7.0: "7", 1234.5: "1,234.5", 0.00123: "0.0012", 0.5: "0.500", 12.345: "12.35", 95.06: "95.1"}
+    assert {value: pages.number(value) for value in texts} == texts
+    assert pages.number(None) == "–"
