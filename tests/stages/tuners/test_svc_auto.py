@@ -369,3 +369,64 @@ def test_ctrl_c_in_a_run_ends_the_search(monkeypatch):
         model = recipe("svc", random_state=0).fit(X)
     assert model.resolved_["tuner"]["interrupted"]
     assert len(calls) == 8  # and the fit itself
+
+
+def test_a_number_of_clusters_asked_for_decides_among_the_partitions():
+    """Two pairs of groups: two clusters last longest, and four are there if they are wanted."""
+    X = np.concatenate([
+        np.random.default_rng(i).normal(size=(40, 2)) * 0.5 + shift
+        for i, shift in enumerate([[0, 0], [3, 0], [40, 0], [43, 0]])
+    ])  # fmt: skip
+    for k in (2, 4):
+        model = recipe("svc", labeler="transition", n_clusters=k, random_state=0).fit(X)
+        assert model.labels_.max() + 1 == k
+        assert model.resolved_["tuner"]["clusters"] == k
+        assert model.resolved_["tuner"]["ended"] == "all widths tried"
+
+
+def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
+    from clusterkit.tuners._svc_runs import WidthRuns
+
+    solved = []
+    plain = WidthRuns._solve
+    monkeypatch.setattr(WidthRuns, "_solve", lambda self, solver: solved.append(solver.nu) or plain(self, solver))
+    X, _ = blobs(80)
+    facts = tune(X).facts
+    assert len(solved) < facts["runs"]
+
+
+def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
+    """The partitions with and without the shortcut are the same, run by run."""
+    from clusterkit.tuners._svc_runs import WidthRuns
+
+    def partitions(X):
+        made = {}
+        plain = WidthRuns.partition
+
+        def partition(self, fraction, column):
+            made[self.row, column] = plain(self, fraction, column)
+            return made[self.row, column]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(WidthRuns, "partition", partition)
+            tune(X)
+        return made
+
+    X, _ = blobs(90, seed=2)
+    short = partitions(X)
+    monkeypatch.setattr(_svc_runs, "_largest_free_weight", lambda *_: None)
+    whole = partitions(X)
+    for place, partition in short.items():
+        assert adjusted_rand(partition, whole[place]) > 0.999
+
+
+def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
+    """Aggregation-like groups: raising the loss allowed to 10 brings back the finer partition, 0 forbids it."""
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(size=(60, 2)) * 0.6 + [4 * a + 30 * b, 0] for b in range(2) for a in range(3)])
+    choices = {}
+    for loss in (0.0, 10.0):
+        monkeypatch.setattr(_svc_search, "LOCAL_LOSS", loss)
+        choices[loss] = tune(X).facts
+    assert choices[0.0]["rule"].startswith("most lasting")
+    assert choices[0.0]["clusters"] < choices[10.0]["clusters"]
