@@ -77,7 +77,7 @@ class SvcAuto(Tuner):
     likewise for fewer than 8 rows.
 
     In up to three coordinates there is a fallback, ``gamma = γ0`` and ``nu = 0.5``, which replaces the winner in two
-    cases. Either the best partition has L <= 5 and V < 0, no better than those of a single cloud. Or the partition at
+    cases. Either the best partition has L <= 2 and V < 0, no better than those of a single cloud. Or the partition at
     γ0 has more clusters than the best one, a separation V of no more than 0.3 less, and stays similar over four
     bandwidths (adjusted Rand index of 0.75): such partitions tend to be the classes, and the best one groups of
     classes.

@@ -100,7 +100,7 @@ def test_the_components_are_those_of_the_complete_graph_or_finer(parameters):
 
 
 def _sum_of(X, domain):
-    centres = np.array([int(np.flatnonzero((X == centre).all(axis=1))[0]) for centre in domain.centres])
+    centres = np.array([int(np.flatnonzero((centre == X).all(axis=1))[0]) for centre in domain.centres])
     return centres, domain.weights, domain.kernel.gamma
 
 
@@ -136,7 +136,7 @@ def test_equal_points_and_domains_of_other_kinds():
 
 
 def test_its_work_is_counted():
-    X, domain, _, _, label = case(0, 60, 2, 20, 0)
+    _, domain, _, _, label = case(0, 60, 2, 20, 0)
     with metered(None) as meter:
         label(domain)
     assert meter.spent >= 60 * 30
