@@ -24,10 +24,9 @@ INNER = 0.97
 """Sparseness of a cluster is this quantile of the tree edges inside it: the largest edge would follow every outlier."""
 TIE = 1e-9
 """Scores that differ by less are equal: they are sums of logarithms and quantiles, with rounding far below this."""
-CHANCE_LASTS, CHANCE_SEPARATION = 2, 0.0
+CHANCE_LASTS, CHANCE_SEPARATION = 5, 0.0
 """A best partition at or below this duration and below this separation is no better than those of a single Gaussian
-cloud: its gaps are no wider than its clusters are sparse, and it does not last. The best ones of 36 single clouds all
-lasted over one bandwidth."""
+cloud: its gaps are no wider than its clusters are sparse, and it does not last."""
 
 Grid = Mapping[tuple[int, int], "GridPartition"]
 """Partitions by row and column."""

@@ -164,3 +164,21 @@ def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
         choices[loss] = tune(X).facts
     assert choices[0.0]["rule"].startswith("most lasting")
     assert choices[0.0]["clusters"] < choices[10.0]["clusters"]
+
+
+def test_a_best_partition_that_lasts_stays_where_the_local_one_is_much_less_separated(monkeypatch):
+    """The choice of `_local_choice` for a best partition below zero separation, by its duration and the loss."""
+    from clusterkit.tuners._plateau_score import GridPartition, ReachabilityTree, ScoredPartition
+
+    X, _ = blobs(60)
+    runs = _svc_runs.SvcRuns.of(STAGES, X, np.arange(60), 500, np.random.default_rng(0))
+    search = _svc_search.SvcAutoSearch(runs, True, None, None, None)
+    half = _svc_search.FRACTIONS.index(0.5)
+    best, local = (GridPartition(row, half, np.arange(60) % 2, 2, 0.6) for row in (0, 3))
+    for duration, loss, replaced in ((1, 0.5, True), (2, 0.5, True), (3, 0.5, False), (3, 0.1, True), (6, 0.1, False)):
+        monkeypatch.setattr(ReachabilityTree, "separation", lambda self, _, value=-0.3 - loss: value)
+        choice = search._local_choice(
+            ScoredPartition(best, duration, -0.3, 0.0), [best, local], 8.0, 2.0 ** np.arange(6),
+            ReachabilityTree.of(runs.D), {},
+        )  # fmt: skip
+        assert (choice is not None) == replaced, (duration, loss)
