@@ -41,6 +41,9 @@ from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["CandidateLabels"]
 
+SMALLEST_LEVEL = 1e-25
+"""Lowest level, relative to the sum of the weights: terms that matter there must not underflow in single precision. A
+domain that a solver makes of n rows has a level near 1 / n or above."""
 NEAR = 128
 """Nearest points kept for each point: enough for the terms of short segments in all but the widest kernels."""
 TRIED_FIRST = 8
@@ -137,6 +140,8 @@ class CandidateLabels:
             return None
         total = float(domain.weights.sum())
         weights, level, gamma = domain.weights / total, domain.level / total, float(domain.kernel.gamma)
+        if level < SMALLEST_LEVEL:
+            return None
         positive = weights > 0
         of_points = np.zeros(len(self.lists.D), dtype=np.float32)
         of_points[centres] = weights

@@ -36,12 +36,16 @@ HALF = 0.5
 """Outlier fraction used with the local bandwidth."""
 FEW_COORDINATES = 3
 """The local bandwidth is used in at most this many coordinates; in more, distances to neighbours say too little."""
-LOCAL_SAME, LOCAL_LASTS = 0.75, 4
+LOCAL_SAME, LOCAL_LASTS = 0.75, 3
 """A finer partition at the local bandwidth wins only if it stays similar (adjusted Rand index >= 0.75) over at least
-four consecutive bandwidths, an octave and a half. On data where this decides rightly it stays so over five or eight and
-more, elsewhere over one to three: with five, rounding inside the tolerance of the solver could decide."""
+three consecutive bandwidths, an octave. On data where it is right it stays so over four or more."""
 LOCAL_LOSS = 0.3
 """A finer partition at the local bandwidth wins only if its separation is not worse than the best one's by more."""
+HOPELESS = 2
+"""A best partition that is no better than chance is replaced in any case if it lasts over at most so many bandwidths:
+those of 36 single clouds all lasted over one."""
+CHANCE_LOSS = 0.2
+"""If it lasts longer, it stays where the separation of the partition at the local bandwidth is worse by more."""
 
 ALL_TRIED = "all widths tried"
 """Value of the fact "ended" where nothing cut the search short; of an outlier fraction the bandwidths up to the one
@@ -154,14 +158,14 @@ class SvcAutoSearch:
             return None
         zero, half = int(np.argmin(np.abs(widths - start))), FRACTIONS.index(HALF)
         local = [partition for partition in partitions if (partition.row, partition.column) == (zero, half)]
-        if scored.chance:
+        loss = scored.separation - tree.separation(local[0]) if local else 0.0
+        if scored.chance and (scored.lasts <= HOPELESS or loss <= CHANCE_LOSS):
             rule = "nothing better than chance: the local width, half of the rows outside"
             support = local[0].support if local else HALF
             return SvcAutoChoice(start, HALF, self.runs.least, {"rule": rule, **facts}, support=support)
-        if not local or local[0].k <= scored.partition.k:
+        if not local or local[0].k <= scored.partition.k or scored.chance:
             return None
-        separated = tree.separation(local[0]) >= scored.separation - LOCAL_LOSS
-        if separated and lasts(local[0], partitions, LOCAL_SAME) >= LOCAL_LASTS:
+        if loss <= LOCAL_LOSS and lasts(local[0], partitions, LOCAL_SAME) >= LOCAL_LASTS:
             rule = "a finer partition lasts: the local width, half of the rows outside"
             finer = {"clusters": local[0].k, "coverage": round(local[0].coverage, 6)}
             facts = {"rule": rule, **facts, **finer}

@@ -77,10 +77,10 @@ class SvcAuto(Tuner):
     likewise for fewer than 8 rows.
 
     In up to three coordinates there is a fallback, ``gamma = γ0`` and ``nu = 0.5``, which replaces the winner in two
-    cases. Either the best partition has L <= 5 and V < 0, no better than those of a single cloud. Or the partition at
-    γ0 has more clusters than the best one, a separation V of no more than 0.3 less, and stays similar over four
-    bandwidths (adjusted Rand index of 0.75): such partitions tend to be the classes, and the best one groups of
-    classes.
+    cases. Either the best partition has L <= 5 and V < 0, no better than those of a single cloud; if L is 3 or more, V
+    at γ0 must not be lower by more than 0.2. Or the partition at γ0 has more clusters than the best one, a separation
+    V of no more than 0.3 less, and stays similar over three bandwidths (adjusted Rand index of 0.75): such partitions
+    tend to be the classes, and the best one groups of classes.
 
     If `gamma` (or `sigma`) is set, nothing is run: `nu` is 0.2. If `nu` or `C` is set, only bandwidths are searched.
     With a chain of maps the search works in the coordinates before the kernel. A labeler that takes a number of

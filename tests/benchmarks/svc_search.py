@@ -1,7 +1,7 @@
 """The recipe svc with this checkout against another one, set by set: CPU seconds, labels and agreement with classes.
 
     python tests/benchmarks/svc_search.py ../another-checkout          # the named sets and those of shapes/
-    python tests/benchmarks/svc_search.py ../another-checkout --generated
+    python tests/benchmarks/svc_search.py --generated --shortcuts      # the search with and without its shortcuts
 
 Without limits of time on either side, on one thread, each set in turn with both checkouts. `search` is the tuner alone,
 `fit` all of it; rows of class -1 (noise) are left out of the adjusted Rand index. The eight named sets in the plane and
@@ -65,6 +65,11 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
         return tuned
 
     svc_auto.SvcAuto.tune = tune
+    if complete:
+        from clusterkit.tuners import _svc_runs, _svc_search
+
+        _svc_search.SHATTERED = 2
+        _svc_runs._largest_free_weight = lambda *_: None
 
     def model(limit: float | None):
         parameters = {}
@@ -80,7 +85,10 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
 
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
+    largest = max(len(X) for X, _ in sets.values())
     for n, d in ((300, 2), (300, 3), (600, 2), (1600, 2), (2100, 2)):  # compile
+        if n > max(300, 2 * largest):
+            break
         model(1e6).fit(np.concatenate([rng.normal(size=(n // 2, d)), rng.normal(size=(n // 2, d)) + 9]))
     arrays: dict[str, np.ndarray] = {}
     for name, (X, y) in sets.items():
@@ -142,7 +150,8 @@ def main() -> None:
     parser.add_argument("other", type=Path, nargs="?", help="root of the other checkout")
     parser.add_argument("--generated", action="store_true", help="58 generated sets instead")
     parser.add_argument("--sets", nargs="*", help="only these")
-    parser.add_argument("--complete", action="store_true", help="every run of the search labelled exactly")
+    parser.add_argument("--complete", action="store_true", help="no shortcut in the search of this one")
+    parser.add_argument("--shortcuts", action="store_true", help="compare this checkout with its own complete search")
     parser.add_argument("--output", type=Path, help="measure the clusterkit that is imported, and write this file")
     arguments = parser.parse_args()
     if arguments.output is not None:
@@ -157,7 +166,10 @@ def main() -> None:
     if arguments.sets:
         passed += ["--sets", *arguments.sets]
     with tempfile.TemporaryDirectory() as folder:
-        other = _child(arguments.other.resolve(), passed, Path(folder) / "other.npz")
+        if arguments.shortcuts:
+            other = _child(HERE, [*passed, "--complete"], Path(folder) / "other.npz")
+        else:
+            other = _child(arguments.other.resolve(), passed, Path(folder) / "other.npz")
         compared(other, _child(HERE, passed, Path(folder) / "this.npz"))
 
 

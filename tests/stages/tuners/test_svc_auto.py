@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 
 import numpy as np
@@ -23,7 +22,7 @@ from clusterkit.featuremaps.zscore import ZScore
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.tuners import _svc_runs, _svc_search
+from clusterkit.tuners import _svc_runs
 from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto
 
@@ -136,83 +135,6 @@ def test_a_sample_keeps_the_share_of_the_least_cluster():
     tuned = tune(X, max_rows=100)
     assert tuned.facts["rows"] == 100
     assert tuned.stages["labeler"].min_cluster_size == 20  # 5 of 100 rows
-
-
-@pytest.mark.parametrize("exact_rows", [0, 500])
-def test_the_budget_ends_the_search_and_is_reported(exact_rows):
-    X, _ = blobs(100)
-    whole = tune(X, exact_rows=exact_rows)
-    budget = whole.facts["work"] // 2
-    with pytest.warns(ClusterkitWarning, match="ended by max_work after"):
-        tuned = tune(X, max_work=budget, exact_rows=exact_rows)
-    assert tuned.facts["ended"] == "max_work"
-    assert 1 <= tuned.facts["runs"] < whole.facts["runs"]
-    assert tuned.facts["work"] <= budget
-    assert tuned.stages["featuremap"].gamma > 0
-
-
-@pytest.mark.parametrize("share", [1, 0.5])
-def test_no_clock_decides(monkeypatch, share):
-    X, _ = blobs(100)
-    budget = round(share * tune(X).facts["work"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)
-        plain = tune(X, max_work=budget)
-        hours = iter(range(0, 10**9, 3600))
-        monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
-        slow = tune(X, max_work=budget)
-    assert dict(slow.stages) == dict(plain.stages)
-    assert {**slow.facts, "seconds": 0} == {**plain.facts, "seconds": 0}
-
-
-def test_a_budget_cuts_the_widths_that_are_farthest_off(monkeypatch):
-    """Every width but the last has all its runs, and the widths are those nearest to the local one."""
-    X, _ = blobs(100)
-    made = []
-    plain = _svc_search.SvcAutoSearch._run
-
-    def run(self, at_width, column):
-        partition = plain(self, at_width, column)
-        if partition is not None:
-            made.append(at_width.row)
-        return partition
-
-    monkeypatch.setattr(_svc_search.SvcAutoSearch, "_run", run)
-    whole = tune(X)
-    order = list(dict.fromkeys(made))
-    made.clear()
-    with pytest.warns(ClusterkitWarning):
-        tune(X, max_work=whole.facts["work"] // 3)
-    cut = list(dict.fromkeys(made))
-    assert 1 <= len(cut) < len(order)
-    assert cut == order[: len(cut)]
-    assert [abs(row - order[0]) for row in order] == sorted(abs(row - order[0]) for row in order)
-
-
-def test_a_time_limit_is_an_emergency_brake(monkeypatch):
-    X, _ = blobs(60)
-    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after .* speed of the machine"):
-        tuned = tune(X, max_seconds=1e-9)
-    assert tuned.facts["ended"] == "max_seconds"
-    assert tuned.stages["featuremap"].gamma > 0
-    assert SvcAuto().max_seconds is None
-
-
-def test_the_recipe_sets_no_time_limit():
-    parameters = recipe("svc").get_params()
-    assert {name: value for name, value in parameters.items() if name.endswith("max_seconds")} == {
-        "labeler__max_seconds": None, "tuner__max_seconds": None,
-    }  # fmt: skip
-    assert parameters["labeler__max_work"] > 0
-    assert parameters["tuner__max_work"] > 0
-
-
-def test_a_labeling_that_a_budget_cut_is_marked():
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    with pytest.warns(ClusterkitWarning, match="max_work=1"):
-        model = recipe("svc", random_state=0, labeler__max_work=1).fit(X)
-    assert model.resolved_["labeler"]["ended"] == "max_work"
-    assert "ended" not in recipe("svc", random_state=0).fit(X).resolved_["labeler"]
 
 
 def test_ctrl_c_keeps_the_partitions_so_far():
