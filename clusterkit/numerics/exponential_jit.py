@@ -30,7 +30,7 @@ _LEAST_32 = -87.0
 
 @intrinsic
 def _double_of_bits(typing: Any, bits: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # pragma: no cover - for the compiler
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
 
     return types.float64(types.int64), build
@@ -38,7 +38,7 @@ def _double_of_bits(typing: Any, bits: Any) -> Any:
 
 @intrinsic
 def _single_of_bits(typing: Any, bits: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # pragma: no cover - for the compiler
         return builder.bitcast(arguments[0], context.get_value_type(types.float32))
 
     return types.float32(types.int32), build
@@ -53,7 +53,7 @@ def fast_exp(x: float) -> float:
 
 
 @overload(fast_exp, inline="never")
-def _fast_exp(x: Any) -> Any:
+def _fast_exp(x: Any) -> Any:  # pragma: no cover - for the compiler
     if x == types.float32:
         return _exp_32
     return _exp_64
@@ -61,7 +61,7 @@ def _fast_exp(x: Any) -> Any:
 
 # Both functions round by conversion to an integer, because a caller compiled with fastmath would simplify the usual
 # addition and subtraction of 1.5 * 2^52. With x = k ln 2 + r they return 2^k times a Taylor polynomial of exp(r).
-def _exp_64(x: Any) -> Any:
+def _exp_64(x: Any) -> Any:  # pragma: no cover - runs compiled only
     x = max(x, _LEAST)
     k = types.int64(x * _LOG2E - 0.5)
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
@@ -81,7 +81,7 @@ def _exp_64(x: Any) -> Any:
     return p * _double_of_bits((k + types.int64(1023)) << types.int64(52))
 
 
-def _exp_32(x: Any) -> Any:
+def _exp_32(x: Any) -> Any:  # pragma: no cover - runs compiled only
     x = max(x, types.float32(_LEAST_32))
     k = types.int32(x * types.float32(_LOG2E) - types.float32(0.5))
     f = types.float32(k)

@@ -198,8 +198,7 @@ def _clarabel(data: Any, options: dict[str, Any], stage: str, pressed: list[bool
         tell(Report(stage, int(info.iterations), None))
         return bool(pressed)
 
-    if hasattr(solver, "set_termination_callback"):
-        solver.set_termination_callback(stop)
+    solver.set_termination_callback(stop)
     return solver.solve()
 
 
