@@ -46,7 +46,7 @@ def test_units_are_the_steps_announced(data_set):
     """As many seeds as the set has, and three for each value of a grid."""
     for job in [*margins(Plan(), data_set), *graphs(Plan(), data_set)]:
         seeds = 3 if "random rows" in job.row else data_set.slow_runs or data_set.runs
-        assert (job.units - seeds) % 3 == 0
+        assert (job.units - seeds) % 3 == 0  # so many runs choose, and so many finalists there are
         assert (job.units > seeds) == job.uses_labels
 
 
@@ -80,8 +80,11 @@ def test_a_large_set_chooses_on_some_rows(monkeypatch):
     monkeypatch.setattr(emmc_baselines, "CHOICE_ROWS", 300)
     monkeypatch.setattr(emmc_baselines.Baseline, "fit", fit)
     method = Baseline("CPMMC", "cpm3c", "cpm3c, C by labels", "outputs", grid={"solver__C": (0.1, 0.2)})
-    measurements = baseline_job(Plan(runs=4), SEVEN, method).run(steps([]))
-    assert sizes == [300] * 6 + [361] * 4
+    texts = []
+    job = baseline_job(Plan(runs=4), attrs.evolve(SEVEN, slow_runs=3), method)
+    measurements = job.run(steps(texts))
+    assert sizes == [300] * 6 + [361] * (2 + 4)
+    assert len(texts) == job.units
     assert measurements.runs[0]["accuracy"] == 20
     assert measurements.note == "C = 0.2, by labels of {0.1, 0.2} on 300 random rows, 3 runs"
 

@@ -29,6 +29,7 @@ __all__ = [
     "fit_recipe",
     "judge",
     "judged_fit",
+    "mean_accuracy",
     "timed_fit",
     "warm_up",
     "without_warnings",
@@ -197,7 +198,12 @@ def averaged(runs: Iterable[Values]) -> Values:
 def best_by_labels(grid: Sequence[T], run: Callable[[T], Sequence[Values]]) -> tuple[T, Sequence[Values]]:
     """The grid value with the highest mean accuracy, and its runs: a choice only known classes can make."""
     tried = [(value, run(value)) for value in grid]
-    return max(tried, key=lambda pair: statistics.fmean(values["accuracy"] for values in pair[1]))
+    return max(tried, key=lambda pair: mean_accuracy(pair[1]))
+
+
+def mean_accuracy(runs: Iterable[Values]) -> float:
+    """Mean accuracy (%) over runs."""
+    return statistics.fmean(values["accuracy"] for values in runs)
 
 
 def _interrupted(fitted: Any) -> bool:

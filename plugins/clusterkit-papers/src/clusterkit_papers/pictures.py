@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clusterkit_papers.log_axes import plain_log
 from clusterkit_papers.printed_tables import catalogue
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ PICTURES: Mapping[str, str] = {
 """``module:function`` of the pictures that are curves; the function takes a path and rows. `svc-figures` has a picture
 of data sets, not of rows (`clusterkit_papers.svc.figures.draw`). All others are drawn by `beside`."""
 
-WIDTH, ROW_HEIGHT, EDGE = 3.1, 0.19, 1.1
-"""Inches of a column and of a row, and above and below."""
+WIDTHS, ROW_HEIGHT, EDGE = (3.1, 1.9), 0.19, 1.1
+"""Inches of a column (of up to four columns, and of more) and of a row, and above and below."""
 
 MOST_ROWS = 150
 """Highest number of rows of a picture: beyond that it could not be read."""
@@ -96,7 +97,7 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
     names = list(dict.fromkeys(str(row["row"]) for row in compared))[:MOST_ROWS]
     places = {name: place for place, name in enumerate(names)}
     longest = max((len(name) for name in names), default=0)
-    size = (WIDTH * max(1, len(columns)) + 0.085 * longest, ROW_HEIGHT * len(names) + EDGE)
+    size = (WIDTHS[len(columns) > 4] * max(1, len(columns)) + 0.085 * longest, ROW_HEIGHT * len(names) + EDGE)
     figure = Figure(figsize=size, dpi=100, facecolor="white", layout="constrained")
     axes: Any = figure.subplots(1, max(1, len(columns)), sharey=True, squeeze=False)[0]
     for column, axis in zip(columns, axes, strict=False):
@@ -118,7 +119,7 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
         )  # fmt: skip
         values = [row[kind] for row in here for kind in ("ours", "printed") if row[kind]]
         if values and min(values) > 0 and max(values) > 50 * min(values):
-            axis.set_xscale("log")
+            plain_log(axis.xaxis, decades=True)
         frame(axis, column, ("", ""))
         axis.grid(color="#e6e6e6", linewidth=0.6)
     axes[0].set_yticks(range(len(names)), names, fontsize=8)

@@ -163,7 +163,8 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     Returns
     -------
     ndarray of shape (3, 2)
-        The axes: product, height and iterations against K; a column for each problem.
+        The axes: product, height and iterations against K; a column for each problem. A product of 0 (sizes that are
+        exactly equal) is a gap in its line, because the axes are logarithmic.
     """
     from clusterkit.plots.figure import COLORS, frame, matplotlib_or_raise
 
@@ -187,6 +188,7 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
                 values = sorted(curves.get((rule, cell.column), ()))
                 if values:
                     x, y = np.array(values).T
+                    y[y == 0] = np.nan
                     axis.plot(x, y, "-", color=color, marker=marker, markersize=4, linewidth=1.2, label=rule)
             plain_log(axis.yaxis, decades=True)
             below = "K, parts of each class" if cell is CELLS[-1] else ""
