@@ -19,7 +19,7 @@ __all__ = ["MOST", "check_count", "choice", "flag", "free", "integer", "interval
 
 SMALLEST, LARGEST = 1e-100, 1e100
 """Least and greatest size of a real parameter that is not 0: squares and products of three of them are ordinary
-numbers. What is smaller is lost in rounding, what is larger overflows, and both end in nan far away from their cause."""
+numbers. What is smaller is lost in rounding, what is larger overflows; both end in nan far away from their cause."""
 
 MOST = 2**31 - 1
 """Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
