@@ -12,6 +12,7 @@ from clusterkit._typing import Array
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
+from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["checked"]
@@ -56,6 +57,7 @@ def checked(estimator: Any, X: Any, featuremap: FeatureMap | None, *, reset: boo
             f"{subject} must be dense here, got {X.shape[0]} x {X.shape[1]} sparse samples. Pass X.toarray() if that "
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
+    refuse_unsuited(X)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset)
     dense = isinstance(X, np.ndarray)
     n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize

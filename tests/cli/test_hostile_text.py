@@ -105,15 +105,7 @@ class TestClosedStreams:
     def shell(line, cwd):
         command = line.replace("clusterkit", f"{sys.executable} -m clusterkit.cli")
         how = {"cwd": cwd, "env": {**os.environ, "CLUSTERKIT_PLUGINS": ""}, "timeout": 300}
-        return subprocess.run(
-            ["/bin/sh", "-c", command],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            cwd=cwd,
-            env=environment,
-            check=False,
-        )
+        return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, **how)
 
     @pytest.mark.parametrize(
         ("line", "code", "error"),
