@@ -19,7 +19,7 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
 from clusterkit.core.descent import Descending, descend
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.outcomes import Outcome, Scores
+from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
@@ -102,6 +102,7 @@ class _Start:
     seen: set[bytes] = attrs.field(factory=set)
     turns: int = 0
     done: StartResult | None = None
+    comparable: bool = False
 
     def finish(self, converged: bool, reason: str) -> None:
         """End here: with the fixed point, or with the best labels whose objective is known.
@@ -109,6 +110,8 @@ class _Start:
         A start without labels stays open.
         """
         last = self.history[-1] if self.history else math.nan
+        if converged and self.comparable and not math.isfinite(last):
+            converged, reason = False, f"{reason}; but the objective is {last}, out of the range of numbers"
         balanced = self.labeling if converged or self.best is None else self.best
         if balanced is None:
             return
@@ -190,13 +193,16 @@ def one_turn(
             return results, True
         values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status
+        objective = _reported(status) if values is None else float(values[0])
+        lost = values is not None and not math.isfinite(objective)
+        reason = "solved in one turn" if status is None else status.reason
         results.append(
             StartResult(
                 balanced,
                 1 if status is None else status.n_iter,
-                True if status is None else status.converged,
-                "solved in one turn" if status is None else status.reason,
-                math.nan if values is None else float(values[0]),
+                not lost and (status is None or status.converged),
+                f"{reason}; but the objective is {objective}, out of the range of numbers" if lost else reason,
+                objective,
                 () if status is None else status.history,
                 index,
             )
@@ -206,6 +212,15 @@ def one_turn(
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
     return results, False
+
+
+def _reported(status: Status | None) -> float:
+    """The objective of a solver that has none to compare starts by: the one it reports, or the last of its history."""
+    if status is None:
+        return math.nan
+    if status.objective is not None:
+        return status.objective
+    return status.history[-1] if status.history else math.nan
 
 
 def alternate(
@@ -289,6 +304,7 @@ def _run(
         objective = _objective(prepared, solver, coded, outcome, len(active))
         for position, start in enumerate(active):
             value = math.nan if objective is None else float(objective[position])
+            start.comparable = objective is not None
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
             _advance(start, value, read(part, codec, balancer, space, task, rng))
         best = _lowest(objective)

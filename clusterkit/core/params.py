@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsInt, TypeGuard, overload
 
@@ -17,9 +18,9 @@ from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["MOST", "check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
 
-SMALLEST, LARGEST = 1e-100, 1e100
-"""Least and greatest size of a real parameter that is not 0: squares and products of three of them are ordinary
-numbers. What is smaller is lost in rounding, what is larger overflows; both end in nan far away from their cause."""
+SMALLEST, LARGEST = sys.float_info.min, 1e300
+"""Least and greatest size of a real parameter that is not 0. A width may be as small as the squared distances of
+large samples ask for, but what is not a normal number loses its digits, and twice the largest number is infinite."""
 
 MOST = 2**31 - 1
 """Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
@@ -136,7 +137,7 @@ def real(
 ) -> Any:
     """Finite real parameter inside the given bounds, kept as a float.
 
-    Its size is at most 1e100, and at least 1e-100 unless it is 0.
+    Its size is at most 1e300, and that of a normal number unless it is 0.
     """
     words = [
         f"{sign} {bound:g}"
@@ -151,7 +152,7 @@ def real(
             return f"a finite number {wanted}" if words else wanted
         inside = value > above and value >= at_least and value <= at_most and value < below
         if inside and value != 0 and not SMALLEST <= abs(value) <= LARGEST:
-            return f"{wanted}, and between {SMALLEST:g} and {LARGEST:g} in size"
+            return f"{wanted}, and between {SMALLEST:.3g} and {LARGEST:g} in size"
         return None if inside else wanted
 
     bad: list[Any] = [math.nan, math.inf, 1e-320, "much"]

@@ -160,7 +160,7 @@ def run(bound: BoundComposition) -> FitResult:
     best = results[first_least([result.objective for result in results])]
     labels = best.labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
-    _warn(best.labeling, labels, task)
+    _warn(best.labeling, labels, task, bound.X)
     return FitResult(
         labels,
         best.n_iter,
@@ -204,9 +204,17 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
     )
 
 
-def _warn(labeling: BalancedLabeling, labels: Labels, task: Task) -> None:
-    """Emit the warnings of the solver that concern the labels returned."""
+def _warn(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> None:
+    """Emit the warnings of the solver that concern the labels returned; or one if all samples have the same label."""
     status = labeling.outcome.status
+    quiet = status is None or (status.warning is None and status.empty_clusters is None)
+    if quiet and task.n_clusters and task.n > 1 and not _all_equal(X) and labels.min() == labels.max():
+        warnings.warn(
+            f"all {task.n} samples are in one cluster of the {task.n_clusters} asked for, for example because they "
+            "differ too little for the distances that the method computes",
+            ClusterkitWarning,
+            stacklevel=3,
+        )
     if status is None:
         return
     if status.warning is not None:

@@ -24,10 +24,11 @@ def refuse_unsuited(X: object) -> None:
         library (it would stay on its device, where the compiled loops cannot work).
     """
     if isinstance(X, np.ma.MaskedArray):
-        if np.ma.is_masked(X):
+        if np.ma.getmaskarray(X).any():
+            count = int(np.ma.getmaskarray(X).sum())
             raise InvalidData(
-                f"X has {int(np.ma.count_masked(X))} masked values, and a mask says that they are missing. Fill them "
-                "(X.filled(value)) or leave out their rows or columns first."
+                f"X has {count} masked values, and a mask says that they are missing. Fill them (X.filled(value)) or "
+                "leave out their rows or columns first."
             )
         return
     if isinstance(X, np.ndarray):
@@ -37,12 +38,12 @@ def refuse_unsuited(X: object) -> None:
     if hasattr(X, "__dask_graph__"):
         raise InvalidData(
             f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
-            "pass X.compute(); otherwise a part of the rows, and label the others by predict, part by part."
+            "pass X.compute(); otherwise a part of the rows, and label the others by predict."
         )
     if package in LAZY_FRAMES and (hasattr(X, "collect") or hasattr(X, "execute")) and not hasattr(X, "__array__"):
         raise InvalidData(
             f"X is a {kind.__name__} of {package}, a query that would be run and kept in memory. If that is meant, "
-            "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict, part by part."
+            "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict."
         )
     if hasattr(X, "__array_namespace__") and _dispatches():
         raise InvalidData(
