@@ -6,7 +6,10 @@ inside their functions: listing stages must not cost the import of numba.
 
 from __future__ import annotations
 
+import functools
 import os
+import signal
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -38,8 +41,40 @@ def njit(function: Callable[..., object] | None = None, /, **options: object) ->
     """
     compiler = numba.njit(**{"cache": CACHE, "nogil": True, **options})
     if function is None:
-        return lambda decorated: _with_versioned_index(compiler(decorated))
-    return _with_versioned_index(compiler(function))
+        return lambda decorated: _prepared(compiler(decorated))
+    return _prepared(compiler(function))
+
+
+def _prepared(dispatcher: Any) -> Any:
+    """The compiled function with what the package adds to numba's."""
+    if hasattr(dispatcher, "compile"):  # not where numba is switched off (NUMBA_DISABLE_JIT)
+        dispatcher.compile = _after_which_ctrl_c(dispatcher.compile)
+    return _with_versioned_index(dispatcher)
+
+
+def _after_which_ctrl_c(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A compilation at whose end Ctrl-C takes effect.
+
+    LLVM calls back into Python while it compiles, and an exception in such a callback is printed and lost: so would be
+    the KeyboardInterrupt.
+    """
+
+    @functools.wraps(compile)
+    def compile_first(signature: Any) -> Any:
+        before = signal.getsignal(signal.SIGINT)
+        # signals reach the main thread only; who ignores them or ends by them is left alone
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
+            return compile(signature)
+        pressed: list[tuple[int, Any]] = []
+        signal.signal(signal.SIGINT, lambda number, frame: pressed.append((number, frame)))
+        try:
+            return compile(signature)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            if pressed:
+                before(*pressed[-1])
+
+    return compile_first
 
 
 def _with_versioned_index(dispatcher: Any) -> Any:

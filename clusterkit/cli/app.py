@@ -85,9 +85,15 @@ class App(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists of commands with their short help: the built-in ones, then those of plugins."""
         for title, names in (("Commands", list(self.builtin)), ("Commands of plugins", self._from_plugins())):
+            from clusterkit.cli.console import printable
+
             width = formatter.width - 6 - max(map(len, names), default=0)
             commands = {name: self.get_command(ctx, name) for name in names}
-            lines = [(name, command.get_short_help_str(width)) for name, command in commands.items() if command]
+            lines = [
+                (printable(name), printable(command.get_short_help_str(width)))
+                for name, command in commands.items()
+                if command
+            ]
             if lines:
                 with formatter.section(title):
                     formatter.write_dl(lines)

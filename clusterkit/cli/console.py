@@ -15,16 +15,41 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "facts", "heading", "number", "table", "text"]
+__all__ = ["as_json", "facts", "heading", "number", "printable", "table", "text"]
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that steer a terminal, turn the direction of text around, or cannot be written: from a name in a file or a
+plugin they could colour, hide or forge what is printed."""
 
 _NUMERIC = re.compile(r"[-+−]?\d[\d.,e+-]*( ?%| s)?( ± [\d.]+)?|–|")
 """A cell that is empty or a number with its unit and spread; columns of such cells are aligned to the right."""
 
 
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""The text with control characters as escapes, so that it can be printed whatever it came from.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool, default False
+        Whether line ends stay; the lines after the first are then indented, so that none looks like a message.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\n")
+    'a\\x1b[31mb\\n'
+    """
+    if lines:
+        first, *others = text.split("\n")
+        rest = [line if line.startswith("  ") or not line else f"  {line}" for line in map(printable, others)]
+        return "\n".join([printable(first), *rest])
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
 def _rich(err: bool) -> Any:
     """A rich console if the stream is a terminal, else None."""
     stream = sys.stderr if err else sys.stdout
-    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
         return None
     from rich.console import Console
 
@@ -33,6 +58,7 @@ def _rich(err: bool) -> Any:
 
 def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
     """Print a line."""
+    line = printable(line)
     console = _rich(err)
     if console is None:
         click.echo(line, err=err)
@@ -42,6 +68,7 @@ def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
 
 def heading(line: str, *, err: bool = False) -> None:
     """Print a line, in bold on a terminal."""
+    line = printable(line)
     console = _rich(err)
     if console is None:
         click.echo(line, err=err)
@@ -51,7 +78,7 @@ def heading(line: str, *, err: bool = False) -> None:
 
 def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
     """Print names and values below each other; pairs with an empty value are left out."""
-    filled = {name: value for name, value in pairs.items() if value}
+    filled = {printable(name): printable(value) for name, value in pairs.items() if value}
     width = max(map(len, filled), default=0)
     console = _rich(err)
     if console is None:
@@ -71,7 +98,8 @@ def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = False, title: str = "") -> None:
     """Print rows under column names; columns of numbers are aligned to the right."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    columns, title = [printable(name) for name in columns], printable(title)
+    cells = [[printable(str(cell)) for cell in row] for row in rows]
     right = [all(_NUMERIC.fullmatch(row[j]) for row in cells) for j in range(len(columns))]
     console = _rich(err)
     if console is None:
@@ -103,7 +131,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = 
 
 def as_json(value: object, *, err: bool = False) -> None:
     """Print indented JSON. nan and infinity become null, arrays become lists."""
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False), err=err)
+    lines = json.dumps(_plain(value), indent=2, ensure_ascii=False).split("\n")
+    click.echo("\n".join(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in lines), err=err)
 
 
 def _plain(value: Any) -> Any:

@@ -55,6 +55,8 @@ class TableOptions(NamedTuple):
             raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
         if data != STDIN and Path(data).is_dir():
             raise BadInput(f"{data} is a folder, not a file")
+        if data == STDIN and sys.stdin is None:
+            raise BadInput("standard input is closed")
         source: str | BinaryIO = sys.stdin.buffer if data == STDIN else data
         try:
             return open_table(source, delimiter=delimiter, header=self.header), None

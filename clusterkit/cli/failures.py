@@ -45,7 +45,8 @@ def guarded(run: Callable[[], None], debug: bool) -> int:
             warnings.simplefilter("always", ClusterkitWarning)
             warnings.showwarning = show  # type: ignore[assignment]
             run()
-            sys.stdout.flush()
+            if sys.stdout is not None:  # closed by the shell: >&-
+                sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
     except BaseException as error:  # the last line of defence: nothing may end in a traceback
@@ -92,4 +93,6 @@ def _is_message(error: BaseException) -> bool:
 
 
 def _line(word: str, color: str, message: str) -> None:
-    click.echo(f"{click.style(word + ':', fg=color, bold=True)} {message}", err=True)
+    from clusterkit.cli.console import printable
+
+    click.echo(f"{click.style(word + ':', fg=color, bold=True)} {printable(message, lines=True)}", err=True)

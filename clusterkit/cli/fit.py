@@ -96,15 +96,36 @@ def fit(
         output.write(path, model.labels_, table if with_data else None)
     if save is not None:
         models.save(save, model, table, name)
-    if picture is not None:
-        plot.draw(picture, model, table, data, name)
+    drawn = picture is None or _drawn(picture, model, table, data, name)
+    interrupted = interrupted or not drawn
     facts = summary.of_fit(data, table, name, model, seconds, classes)
-    facts |= {"interrupted": interrupted, "labels_file": path, "model_file": save, "plot_file": picture}
+    facts |= {
+        "interrupted": interrupted,
+        "labels_file": path,
+        "model_file": save,
+        "plot_file": picture if drawn else None,
+    }
     summary.show(facts, as_json=as_json, err=path == output.STDOUT)
     if path == output.STDOUT:
         output.write(path, model.labels_, table if with_data else None)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _drawn(path: str, model: Any, table: Any, data: str, name: str) -> bool:
+    """Draw the picture; False if Ctrl-C ended that, which takes nothing from the fit."""
+    import warnings
+
+    from clusterkit.core.errors import ClusterkitWarning
+
+    try:
+        plot.draw(path, model, table, data, name)
+    except KeyboardInterrupt:
+        warnings.warn(
+            f"interrupted while {path} was drawn: there is no picture, the fit is kept", ClusterkitWarning, stacklevel=2
+        )
+        return False
+    return True
 
 
 def _fit(model: Any, X: Any) -> None:

@@ -39,6 +39,8 @@ def check(outputs: Mapping[str, str | None], inputs: Iterable[str] = ()) -> None
     """
     taken = [("is read by this command", source) for source in inputs]
     for option, path in outputs.items():
+        if path == STDOUT and sys.stdout is None:
+            raise BadInput(f"{option} -: standard output is closed")
         if path is None or path == STDOUT:
             continue
         for what, other in taken:

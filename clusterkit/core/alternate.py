@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -18,104 +18,16 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
 from clusterkit.core.descent import Descending, descend
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.outcomes import Outcome, Scores
+from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
+from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Prepared, Solver, Task
+from clusterkit.core.starts import BalancedLabeling, Start, StartResult
 
-__all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
+__all__ = ["alternate", "one_turn", "read"]
 
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
-
-
-@attrs.frozen(eq=False)
-class BalancedLabeling:
-    """Labels after the balancer, with what they were read from.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-    outcome : Outcome
-    predict : callable or None
-    exact : bool
-        Whether predicting the training rows gives the labels.
-    interrupted : bool
-        Whether Ctrl-C ended the labeling early.
-    facts : mapping
-        What the balancer reported about the labels.
-    memberships : ndarray of shape (n, k) or None
-        As the labeler gave them: a balancer changes labels, not memberships.
-    outlier_scores : ndarray of shape (n,) or None
-        As the labeler gave them.
-    labeler_facts : mapping
-        What the labeler reported.
-    """
-
-    labels: Labels
-    outcome: Outcome
-    predict: Predict | None
-    exact: bool
-    interrupted: bool = False
-    facts: Mapping[str, object] = attrs.field(factory=dict)
-    memberships: Array | None = None
-    outlier_scores: Array | None = None
-    labeler_facts: Mapping[str, object] = attrs.field(factory=dict)
-
-
-@attrs.frozen(eq=False)
-class StartResult:
-    """How one start ended.
-
-    Parameters
-    ----------
-    labeling : BalancedLabeling
-    n_iter : int
-    converged : bool
-    reason : str
-    objective : float
-        Objective of the labels returned, or of the labels before them if only one iteration was allowed; nan if the
-        solver has no objective.
-    history : tuple of float
-        Objective of the labels before each iteration.
-    index : int
-        Which start.
-    """
-
-    labeling: BalancedLabeling
-    n_iter: int
-    converged: bool
-    reason: str
-    objective: float
-    history: tuple[float, ...]
-    index: int = 0
-
-
-@attrs.define(eq=False)
-class _Start:
-    """A start under way."""
-
-    index: int
-    labels: Labels
-    labeling: BalancedLabeling | None = None
-    best: BalancedLabeling | None = None
-    best_objective: float = math.inf
-    history: list[float] = attrs.field(factory=list)
-    seen: set[bytes] = attrs.field(factory=set)
-    turns: int = 0
-    done: StartResult | None = None
-
-    def finish(self, converged: bool, reason: str) -> None:
-        """End here: with the fixed point, or with the best labels whose objective is known.
-
-        A start without labels stays open.
-        """
-        last = self.history[-1] if self.history else math.nan
-        balanced = self.labeling if converged or self.best is None else self.best
-        if balanced is None:
-            return
-        objective = last if converged or self.best is None else self.best_objective
-        self.done = StartResult(balanced, self.turns, converged, reason, objective, tuple(self.history), self.index)
 
 
 def read(
@@ -193,13 +105,16 @@ def one_turn(
             return ends, True
         values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status
+        objective = _reported(status) if values is None else float(values[0])
+        lost = values is not None and not math.isfinite(objective)
+        reason = "solved in one turn" if status is None else status.reason
         ends.append(
             StartResult(
                 balanced,
                 1 if status is None else status.n_iter,
-                True if status is None else status.converged,
-                "solved in one turn" if status is None else status.reason,
-                math.nan if values is None else float(values[0]),
+                not lost and (status is None or status.converged),
+                f"{reason}; but the objective is {objective}, out of the range of numbers" if lost else reason,
+                objective,
                 () if status is None else status.history,
                 index,
             )
@@ -209,6 +124,15 @@ def one_turn(
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), ends[-1].objective, len(rngs) - index - 1))
     return ends, False
+
+
+def _reported(status: Status | None) -> float:
+    """The objective of a solver that has none to compare starts by: the one it reports, or the last of its history."""
+    if status is None:
+        return math.nan
+    if status.objective is not None:
+        return status.objective
+    return status.history[-1] if status.history else math.nan
 
 
 def alternate(
@@ -249,11 +173,11 @@ def alternate(
     """
     width = codec.codebook(task.k).shape[1]
     chunk = max(1, CHUNK_BYTES // (8 * task.n * width)) if together else 1
-    begun: list[_Start] = []
+    begun: list[Start] = []
     interrupted = False
     try:
         for first in range(0, starts, chunk):
-            active = [_Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
+            active = [Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
             begun += active
             _run(active, prepared, codec, balancer, space, task, max_iter, rng, solver)
     except KeyboardInterrupt:
@@ -267,7 +191,7 @@ def alternate(
 
 
 def _run(
-    active: list[_Start],
+    active: list[Start],
     prepared: Prepared,
     codec: Codec,
     balancer: Balancer | None,
@@ -292,6 +216,7 @@ def _run(
         objective = _objective(prepared, solver, coded, outcome, len(active))
         for position, start in enumerate(active):
             value = math.nan if objective is None else float(objective[position])
+            start.comparable = objective is not None
             part = outcome.start(position) if isinstance(outcome, Scores) else outcome
             _advance(start, value, read(part, codec, balancer, space, task, rng))
             why = settled or _settled(part)
@@ -350,7 +275,7 @@ def _settled(outcome: Outcome) -> str | None:
 
 
 def _descend(
-    start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int
+    start: Start, prepared: Descending, codec: Codec, task: Task, max_iter: int
 ) -> tuple[int, bool, str | None]:
     """Turns without scores, all but the last two allowed: those give the labels to return and their objective."""
     before = start.turns
@@ -368,7 +293,7 @@ def _descend(
     return len(history), interrupted, settled
 
 
-def _advance(start: _Start, objective: float, balanced: BalancedLabeling) -> None:
+def _advance(start: Start, objective: float, balanced: BalancedLabeling) -> None:
     """Take in the labels read in this turn; `objective` is that of the labels the turn began with."""
     start.turns += 1
     start.history.append(objective)

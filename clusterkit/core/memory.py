@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from pathlib import Path
 
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
 
@@ -43,15 +45,68 @@ def human(n_bytes: float) -> str:
 def cap() -> int:
     """Largest array clusterkit allocates, in bytes.
 
-    `CLUSTERKIT_MEMORY_CAP` (for example ``2G`` or ``500M``) or half of the physical memory.
+    `CLUSTERKIT_MEMORY_CAP` (for example ``2G`` or ``500M``), or half of the least of the physical memory, the limit of
+    the control group (of a container or a batch job), and the limit of the address space (``ulimit -v``) without what
+    is mapped already.
     """
     chosen = _size_in(VARIABLE)
     if chosen is not None:
         return chosen
+    limits = [each for each in (_physical(), _of_control_group(), _address_space_left()) if each is not None]
+    return max(1, min(limits) // 2) if limits else FALLBACK
+
+
+def _physical() -> int | None:
+    """Bytes of physical memory; None where the system does not tell."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # not a POSIX system
-        return FALLBACK
+        return None
+
+
+@cache
+def _of_control_group(membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """The least memory limit of the process's control group and the groups above it, version 1 or 2; None without.
+
+    In a container the group may be mounted under another path than the one the kernel names, so that the root is looked
+    at in any case.
+    """
+    limits = []
+    for line in _text(membership).splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers == "":
+            base, name = root, "memory.max"
+        elif "memory" in controllers.split(","):
+            base, name = root / "memory", "memory.limit_in_bytes"
+        else:
+            continue
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        groups = [base.joinpath(*parts[:depth]) for depth in range(len(parts) + 1)]
+        limits += [int(text) for group in groups if (text := _text(group / name).strip()).isdecimal()]
+    return min(limits, default=None)
+
+
+def _address_space_left() -> int | None:
+    """Bytes that the limit of the address space leaves beside what is mapped; None without a limit."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        mapped = int(_text(Path("/proc/self/statm")).split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):  # not a POSIX system
+        return None
+    return max(0, limit - mapped)
+
+
+def _text(path: Path) -> str:
+    """The content of a file of the kernel; empty if there is none."""
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def unpacked_cap() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsInt, TypeGuard, TypeVar, overload
 
@@ -15,7 +16,14 @@ import attrs
 
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+__all__ = ["MOST", "check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+
+SMALLEST, LARGEST = sys.float_info.min, 1e300
+"""Least and greatest size of a real parameter that is not 0. A width may be as small as the squared distances of
+large samples ask for, but what is not a normal number loses its digits, and twice the largest number is infinite."""
+
+MOST = 2**31 - 1
+"""Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
 
 # The builders are typed as what a stage has in the field, so that type checkers compare defaults with annotations.
 T = TypeVar("T")
@@ -24,15 +32,17 @@ IntegerT = TypeVar("IntegerT", bound="int | None")
 WordT = TypeVar("WordT", bound="str | None")
 
 
-def is_count(value: object, at_least: int = 1) -> TypeGuard[SupportsInt]:
-    """Whether a value is an integer (of Python or numpy, but no bool) that is not below a bound.
+def is_count(value: object, at_least: int = 1, at_most: int | None = None) -> TypeGuard[SupportsInt]:
+    """Whether a value is an integer (of Python or numpy, but no bool) between two bounds, without an upper one if None.
 
     Examples
     --------
     >>> is_count(3), is_count(True), is_count(2.0), is_count(0, at_least=0)
     (True, False, False, True)
     """
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= at_least
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        return False
+    return int(value) >= at_least and (at_most is None or int(value) <= at_most)
 
 
 @overload
@@ -58,7 +68,7 @@ def check_count(name: str, value: object, *, at_least: int = 1, optional: bool =
     Raises
     ------
     InvalidParameter
-        If the value is no integer, or below `at_least`.
+        If the value is no integer, below `at_least`, or above `MOST`.
 
     Examples
     --------
@@ -67,9 +77,10 @@ def check_count(name: str, value: object, *, at_least: int = 1, optional: bool =
     """
     if optional and value is None:
         return None
-    if not is_count(value, at_least):
+    if not is_count(value, at_least, MOST):
         none = " or None" if optional else ""
-        raise InvalidParameter(f"{name} must be an integer >= {at_least}{none}, got {value!r}")
+        most = f" and <= {MOST}" if is_count(value, at_least) else ""
+        raise InvalidParameter(f"{name} must be an integer >= {at_least}{most}{none}, got {_short(value)}")
     return int(value)
 
 
@@ -85,6 +96,7 @@ def _field(
     optional: bool,
     options: Sequence[str] = (),
     converter: Callable[[Any], Any] | None = None,
+    kept_as: type[float] | type[int] | None = None,
 ) -> Any:
     def validate(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         if value is None and optional:
@@ -92,14 +104,32 @@ def _field(
         wanted = check(value)
         if wanted is not None:
             none = " or None" if optional else ""
-            raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {value!r}")
+            raise InvalidParameter(f"{_owner(instance)}: {attribute.name} must be {wanted}{none}, got {_short(value)}")
+        if kept_as is not None and type(value) is not kept_as:
+            # here and not by a converter, so that the error shows the value as it came
+            object.__setattr__(instance, attribute.name, kept_as(value))
 
     metadata = {"invalid": tuple(bad), "options": tuple(options)}
     return attrs.field(default=default, validator=validate, converter=converter, metadata=metadata)
 
 
+def _short(value: object) -> str:
+    """A value as Python writes it; numbers of hundreds of digits, which it may refuse to write, by their length."""
+    if isinstance(value, int) and value.bit_length() > 400:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _as_float(value: Any) -> float:
+    """A number as a float, nan for all else and infinity for an integer that is too large."""
+    try:
+        return float(value) if _is_number(value) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 def real(
@@ -111,7 +141,10 @@ def real(
     below: float = math.inf,
     optional: bool = False,
 ) -> RealT:
-    """Finite real parameter inside the given bounds."""
+    """Finite real parameter inside the given bounds, kept as a float.
+
+    Its size is at most 1e300, and that of a normal number unless it is 0.
+    """
     words = [
         f"{sign} {bound:g}"
         for sign, bound in ((">", above), (">=", at_least), ("<=", at_most), ("<", below))
@@ -120,26 +153,31 @@ def real(
     wanted = " and ".join(words) if words else "a finite number"
 
     def check(value: Any) -> str | None:
-        if not _is_number(value) or not math.isfinite(value):
+        value = _as_float(value)
+        if not math.isfinite(value):
             return f"a finite number {wanted}" if words else wanted
         inside = value > above and value >= at_least and value <= at_most and value < below
+        if inside and value != 0 and not SMALLEST <= abs(value) <= LARGEST:
+            return f"{wanted}, and between {SMALLEST:.3g} and {LARGEST:g} in size"
         return None if inside else wanted
 
-    bad: list[Any] = [math.nan, math.inf, "much"]
+    bad: list[Any] = [math.nan, math.inf, 1e-320, "much"]
     bad += [above] if math.isfinite(above) else []
     bad += [at_least - 1.0] if math.isfinite(at_least) else []
     bad += [below] if math.isfinite(below) else []
     bad += [at_most + 1.0] if math.isfinite(at_most) else []
-    return _field(default, check, bad, optional)
+    return _field(default, check, bad, optional, kept_as=float)
 
 
-def integer(default: IntegerT, *, at_least: int = 0, optional: bool = False) -> IntegerT:
-    """Integer parameter with a lower bound."""
+def integer(default: IntegerT, *, at_least: int = 0, at_most: int = MOST, optional: bool = False) -> IntegerT:
+    """Integer parameter between two bounds, kept as an int."""
 
     def check(value: Any) -> str | None:
-        return None if is_count(value, at_least) else f"an integer >= {at_least}"
+        if is_count(value, at_least, at_most):
+            return None
+        return f"an integer >= {at_least}" + (f" and <= {at_most}" if is_count(value, at_least) else "")
 
-    return _field(default, check, [at_least - 1, 1.5, "many"], optional)
+    return _field(default, check, [at_least - 1, at_most + 1, 2**63, 1.5, "many"], optional, kept_as=int)
 
 
 def choice(default: WordT, options: Sequence[str], *, optional: bool = False) -> WordT:
@@ -171,8 +209,9 @@ def interval(default: tuple[float, float]) -> tuple[float, float]:
             low, high = value
         except (TypeError, ValueError):
             return "a pair (low, high)"
-        ordered = _is_number(low) and _is_number(high) and math.isfinite(low) and math.isfinite(high)
-        return None if ordered and float(low) < float(high) else "a pair (low, high) of finite numbers with low < high"
+        low, high = _as_float(low), _as_float(high)
+        ordered = max(abs(low), abs(high)) <= LARGEST and low < high
+        return None if ordered else f"a pair (low, high) of finite numbers with low < high, at most {LARGEST:g} in size"
 
     return _field(default, check, [(1.0, 0.0), 3, (0.0, math.nan)], False)
 

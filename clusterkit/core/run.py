@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Sizes
 from clusterkit.core import memory
-from clusterkit.core.alternate import BalancedLabeling, StartResult, alternate, one_turn
+from clusterkit.core.alternate import alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, check_instance, check_space, named
@@ -24,6 +24,7 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
+from clusterkit.core.starts import BalancedLabeling, StartResult
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["BoundComposition", "FitResult", "bind", "check_magnitude", "first_least", "fit", "run"]
@@ -175,7 +176,7 @@ def run(bound: BoundComposition) -> FitResult:
     best = starts[first_least([start.objective for start in starts])]
     labels = best.labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
-    _warn(best.labeling, labels, task)
+    _warn(best.labeling, labels, task, bound.X)
     return FitResult(
         labels,
         best.n_iter,
@@ -219,9 +220,17 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
     )
 
 
-def _warn(labeling: BalancedLabeling, labels: Labels, task: Task) -> None:
-    """Emit the warnings of the solver that concern the labels returned."""
+def _warn(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> None:
+    """Emit the warnings of the solver that concern the labels returned; or one if all samples have the same label."""
     status = labeling.outcome.status
+    quiet = status is None or (status.warning is None and status.empty_clusters is None)
+    if quiet and task.n_clusters and task.n > 1 and not _all_equal(X) and labels.min() == labels.max():
+        warnings.warn(
+            f"all {task.n} samples are in one cluster of the {task.n_clusters} asked for, for example because they "
+            "differ too little for the distances that the method computes",
+            ClusterkitWarning,
+            stacklevel=3,
+        )
     if status is None:
         return
     if status.warning is not None:

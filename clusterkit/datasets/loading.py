@@ -19,7 +19,8 @@ def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: in
     """Load a labelled data set.
 
     Sources are searched in this order: the data folder, scikit-learn (digits, iris, wdbc, wine), the mirror at
-    ``$CLUSTERKIT_DATA_URL``. Files of a folder or mirror are read only if they match the SHA-256 in its
+    ``$CLUSTERKIT_DATA_URL``, whose manifest must have the SHA-256 in ``$CLUSTERKIT_DATA_SHA256`` unless
+    ``$CLUSTERKIT_DATA_TRUST`` is 1. Files of a folder or mirror are read only if they match the SHA-256 in its
     ``manifest.csv``. Fetched files stay in ``$CLUSTERKIT_CACHE`` (if unset, in the cache folder of the user).
 
     Parameters
@@ -43,7 +44,7 @@ def load(name: str, *, data_home: str | os.PathLike[str] | None = None, seed: in
     DatasetCorrupt
         If its file does not match the manifest.
     MirrorError
-        If the mirror does not answer.
+        If the mirror does not answer, or nothing vouches for its manifest.
     FileNotFoundError
         If the data folder has no manifest.
 
@@ -106,7 +107,8 @@ def _sources(data_home: str | os.PathLike[str] | None) -> list[DatasetSource]:
     sources: list[DatasetSource] = [Folder(Path(folder).expanduser())] if folder else []
     sources.append(Bundled())
     if url:
-        sources.append(Mirror(url, _cache()))
+        checksum, trust = os.environ.get("CLUSTERKIT_DATA_SHA256"), os.environ.get("CLUSTERKIT_DATA_TRUST", "")
+        sources.append(Mirror(url, _cache(), checksum or None, trust.strip().lower() in ("1", "true", "yes")))
     return sources
 
 

@@ -37,10 +37,16 @@ class Mirror:
         Address of the folder, http or https.
     cache : Path
         Folder of the fetched files.
+    checksum : str or None
+        SHA-256 of the manifest, from another place than the mirror.
+    trusted : bool
+        Whether the manifest is believed without such a checksum.
     """
 
     url: str = attrs.field(converter=_without_slash)
     cache: Path
+    checksum: str | None = None
+    trusted: bool = False
 
     where = "mirror"
 
@@ -65,8 +71,10 @@ class Mirror:
         Raises
         ------
         MirrorError
-            If the mirror does not answer and no manifest was fetched before.
+            If the mirror does not answer and no manifest was fetched before, or nothing vouches for the manifest: who
+            can change the files can change the checksums in it too.
         """
+        self._check_trust()
         import pooch
 
         address, cached = f"{self.url}/{MANIFEST}", self.folder / MANIFEST
@@ -76,15 +84,35 @@ class Mirror:
             self.folder.mkdir(parents=True, exist_ok=True)
             pooch.HTTPDownloader(timeout=_TIMEOUT_S)(address, str(fresh), None)
             # Parsed before it replaces the cached one: an error page must not replace a good manifest.
-            entries = read_manifest(fresh.read_text(encoding="utf-8"), address)
+            entries = self._verified(fresh, address)
             fresh.replace(cached)
         except OSError as error:
             if _status(error) is not None or not cached.is_file():
                 raise MirrorError(f"{address} cannot be fetched: {error}") from error
-            return read_manifest(cached.read_text(encoding="utf-8"), str(cached))
+            return self._verified(cached, str(cached))
         finally:
             fresh.unlink(missing_ok=True)
         return entries
+
+    def _check_trust(self) -> None:
+        """Refuse a mirror that the user has not vouched for in one way or the other."""
+        if self.checksum is not None or self.trusted:
+            return
+        plain = " by plain http, which anybody on the way can change," if self.url.startswith("http:") else ""
+        raise MirrorError(
+            f"{self.url} is read{plain} without a checksum from another place. Set CLUSTERKIT_DATA_SHA256 to the "
+            f"SHA-256 of its {MANIFEST}, or CLUSTERKIT_DATA_TRUST=1 to believe whatever the mirror sends"
+        )
+
+    def _verified(self, path: Path, where: str) -> dict[str, ManifestEntry]:
+        """The entries of a manifest that has the checksum."""
+        content = path.read_bytes()
+        actual = hashlib.sha256(content).hexdigest()
+        if self.checksum is not None and actual != self.checksum.strip().lower():
+            raise DatasetCorrupt(
+                f"{where} does not match CLUSTERKIT_DATA_SHA256: expected {self.checksum}, got {actual}"
+            )
+        return read_manifest(content.decode("utf-8"), where)
 
     def names(self) -> Collection[str]:
         """Names in the manifest."""

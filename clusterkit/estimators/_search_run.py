@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import signal
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -70,7 +71,10 @@ class SearchInProgress:
         from joblib import Parallel, delayed
 
         # copies on write: compiled functions take no arrays that cannot be written to
-        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c")
+        # workers that ignore Ctrl-C: this process hears it too and ends them, without a traceback of each
+        parallel = Parallel(
+            n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c", initializer=_ignore_ctrl_c
+        )
         results = parallel(
             delayed(_evaluate)(i, models[i], self.X, self.judge, self.exclude, keep=False) for i in waiting
         )
@@ -110,6 +114,11 @@ class SearchInProgress:
             with _quiet():
                 model.fit(self.X)
         return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted)
+
+
+def _ignore_ctrl_c() -> None:
+    """What a worker process does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _evaluate(

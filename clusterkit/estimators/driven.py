@@ -23,6 +23,7 @@ from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Driven"]
 
@@ -83,6 +84,7 @@ exact_on_training_, n_features_in_
     def fit(self, X: Samples, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver, base = self._driver(), self._base()
+        refuse_unsuited(X)
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         tuning = base.tuned(base.composition(), rows, seeds)
@@ -105,6 +107,7 @@ exact_on_training_, n_features_in_
     def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d)."""
         check_is_fitted(self, "labels_")
+        refuse_unsuited(X)
         rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")

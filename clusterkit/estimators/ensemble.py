@@ -16,6 +16,7 @@ from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["ensemble"]
 
@@ -70,6 +71,7 @@ def ensemble(
     >>> ensemble(X, 4, random_state=0).shape
     (4, 30)
     """
+    refuse_unsuited(X)
     rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     n_members = check_count("n_members", n_members)
     k_range = cluster_range(member_clusters, len(rows))

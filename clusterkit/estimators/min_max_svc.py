@@ -22,6 +22,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.estimators import threads
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
@@ -151,6 +152,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         from clusterkit.estimators._modules import Modules, train  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
+        refuse_unsuited(X)
         samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(classes)
         self.classes_, of_class = np.unique(classes, return_inverse=True)
@@ -299,6 +301,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         check_is_fitted(self, "fit_report_")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
+        refuse_unsuited(X)
         samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return samples
 

@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Samples, SparseMatrix
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
+from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["checked"]
@@ -60,6 +61,7 @@ def checked(
             f"{subject} must be dense here, got {shape[0]} x {shape[1]} sparse samples. Pass X.toarray() if that "
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
+    refuse_unsuited(X)
     rows: Any = validate_data(
         estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
     )

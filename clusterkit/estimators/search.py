@@ -23,6 +23,7 @@ from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Candidate", "SearchResult", "search"]
 
@@ -171,6 +172,7 @@ def search(
     candidates = grids.points_of(grid)
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
+    refuse_unsuited(X)
     checked = check_array(X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     path = None if resume is None else Path(resume)
     workers = _workers(n_jobs)

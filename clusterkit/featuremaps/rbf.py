@@ -81,6 +81,11 @@ class Rbf(FeatureMap):
                     "multiply the data by a constant"
                 )
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        if not gamma <= float(np.finfo(X.dtype).max):
+            raise InvalidData(
+                f"featuremap 'rbf': gamma = {gamma:.3g} overflows {X.dtype}: the data spread too little for it; "
+                "multiply them by a constant"
+            )
         resolved["gamma"] = gamma
         return KernelSpace(X, Gaussian(gamma), resolved=resolved)
 

@@ -19,7 +19,11 @@ from clusterkit.core.transform import Transform
 from clusterkit.level_sets.distinct import DistinctRows, nearest_label
 from clusterkit.numerics.sparse_rows import as_rows, distances_from
 
-__all__ = ["OUTLIERS", "DomainPredictor", "domain_labeling"]
+__all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling"]
+
+MOST_POINTS = 100_000
+"""Most points that a segment may be tested at: thousands of times the usual number, and still a small
+array for each thread."""
 
 OUTLIERS = ("noise", "nearest", "singleton")
 """The treatments of samples outside every component: label -1, the nearest cluster's label, or a cluster each."""

@@ -111,3 +111,17 @@ def test_labels_are_kept_if_the_picture_fails(run, table, tmp_path, monkeypatch)
     answer = run("fit", table, *KMEANS, "-o", labels, "--plot", tmp_path / "out.png")
     assert answer.exit_code != 0
     assert labels.read_text().startswith("label")
+
+
+def test_ctrl_c_while_the_picture_is_drawn_keeps_the_fit(run, table, tmp_path, monkeypatch):
+    def press(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", press)
+    labels, path = tmp_path / "labels.csv", tmp_path / "out.png"
+    answer = run("fit", table, *KMEANS, "-o", labels, "--plot", path, "--json")
+    assert answer.exit_code == 130
+    assert answer.stderr == f"warning: interrupted while {path} was drawn: there is no picture, the fit is kept\n"
+    assert labels.read_text().startswith("label")
+    assert json.loads(answer.stdout)["plot_file"] is None
+    assert not path.exists()

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.balancers.band import Band
-from clusterkit.core.alternate import StartResult, alternate, one_turn
+from clusterkit.core.alternate import alternate, one_turn
 from clusterkit.core.kernel import Linear
 from clusterkit.core.outcomes import Embedding, Scores, Status
 from clusterkit.core.progress import listening
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Prepared, Task
+from clusterkit.core.starts import StartResult
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans

@@ -44,8 +44,9 @@ def counts_as_npz() -> bytes:
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch):
-    for variable in ("CLUSTERKIT_DATA", "CLUSTERKIT_DATA_URL", "CLUSTERKIT_CACHE"):
-        monkeypatch.delenv(variable, raising=False)
+    for name in ("", "_URL", "_SHA256", "_TRUST"):
+        monkeypatch.delenv(f"CLUSTERKIT_DATA{name}", raising=False)
+    monkeypatch.delenv("CLUSTERKIT_CACHE", raising=False)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import hashlib
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -32,6 +33,7 @@ def server(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("CLUSTERKIT_DATA_URL", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("CLUSTERKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CLUSTERKIT_DATA_TRUST", "1")
     yield server
     server.shutdown()
     server.server_close()
@@ -124,3 +126,25 @@ def test_only_web_addresses(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_DATA_URL", "/some/folder")
     with pytest.raises(ValueError, match="must start with http"):
         load("letter")
+
+
+class TestTrust:
+    """Who can change the files can change the checksums: something else must vouch for the manifest."""
+
+    def test_nobody_vouches_for_it(self, server, monkeypatch):
+        monkeypatch.delenv("CLUSTERKIT_DATA_TRUST")
+        with pytest.raises(MirrorError, match="is read by plain http, which anybody on the way can change, with"):
+            load("letter")
+        monkeypatch.setenv("CLUSTERKIT_DATA_URL", "https://127.0.0.1:1/data")
+        with pytest.raises(MirrorError, match=r"1/data is read without a checksum from another place\. Set CLUS"):
+            load("letter")
+        assert server.requested == []
+
+    def test_a_checksum_from_another_place(self, server, folder, monkeypatch):
+        monkeypatch.delenv("CLUSTERKIT_DATA_TRUST")
+        manifest = folder / "manifest.csv"
+        monkeypatch.setenv("CLUSTERKIT_DATA_SHA256", hashlib.sha256(manifest.read_bytes()).hexdigest())
+        assert len(load("letter").data) == 4
+        manifest.write_text(manifest.read_text().replace("free", "mine"))
+        with pytest.raises(DatasetCorrupt, match=r"manifest\.csv does not match CLUSTERKIT_DATA_SHA256: expected"):
+            load("letter")

@@ -50,7 +50,10 @@ class DelimitedTable(OpenedTable):
     def __init__(self, text: str, title: str, delimiter: str | None, header: bool | None) -> None:
         self.text, self.title = text, title
         self.delimiter = delimiter or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
-        preview = [row for _, row in _rows(text, self.delimiter, PREVIEW + 1)]
+        try:
+            preview = [row for _, row in _rows(text, self.delimiter, PREVIEW + 1)]
+        except csv.Error as error:
+            raise TableError(f"{title} is no delimited text: {error}") from None
         if not preview:
             raise TableError(f"{title} is empty")
         self.named = _looks_like_names(preview) if header is None else header
@@ -65,9 +68,12 @@ class DelimitedTable(OpenedTable):
     def body(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of each row of data."""
         rows = _rows(self.text, self.delimiter)
-        if self.named:
-            next(rows)
-        return rows
+        try:
+            if self.named:
+                next(rows)
+            yield from rows
+        except csv.Error as error:
+            raise TableError(f"{self.title} is no delimited text: {error}") from None
 
     def numbers(self, chosen: list[int]) -> NDArray[np.float64]:
         """The chosen columns, (n, d), read by numpy's C code. Only if that fails are the rows examined one by one."""
@@ -127,7 +133,10 @@ def _delimiter(text: str) -> str:
     """The delimiter that cuts all of the first rows into the same number of cells; if several do, the most cells."""
     best, most = ",", 1
     for mark in ",;\t| ":
-        widths = {len(row) for _, row in _rows(text, mark, PREVIEW)}
+        try:
+            widths = {len(row) for _, row in _rows(text, mark, PREVIEW)}
+        except csv.Error:  # a cell longer than the reader takes; another delimiter may cut it
+            continue
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = mark, width
     return best
@@ -154,7 +163,8 @@ def decoded(source: str | Path | BinaryIO, title: str) -> str:
     try:
         if content[:2] == b"\x1f\x8b":
             content = _unpacked(content, title)
-        return content.decode("utf-8-sig")
+        # lines of old Macs end in CR alone, which the reader of CSV takes for a part of a cell
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise TableError(f"{title} is not UTF-8 text. Formats: CSV, TSV (also .gz), Parquet, NPY") from None
     except (EOFError, OSError, zlib.error) as error:

@@ -184,12 +184,12 @@ def numbered(width: int) -> list[str]:
 
 def unique(cells: Sequence[str]) -> list[str]:
     """Names for all columns, each one once: x3 for an empty third name, a.2 for the second column named a."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    copies: dict[str, int] = {}  # of each name so far, so that thousands of equal names are no search
     for j, cell in enumerate(cells, 1):
         name = base = cell.strip() or f"x{j}"
-        copies = 1
         while name in names:
-            copies += 1
-            name = f"{base}.{copies}"
-        names.append(name)
-    return names
+            copies[base] = copies.get(base, 1) + 1
+            name = f"{base}.{copies[base]}"
+        names[name] = None
+    return list(names)

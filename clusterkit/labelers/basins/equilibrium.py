@@ -12,6 +12,7 @@ from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.params import choice, flag, integer, real
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Labeler, Labeling, Task
+from clusterkit.labelers._outliers_and_prediction import MOST_POINTS
 from clusterkit.labelers.basins._labeling import BASIN_OUTLIERS, basin_labeling
 from clusterkit.level_sets.distinct import DistinctRows
 
@@ -92,7 +93,7 @@ class Equilibrium(Labeler[KernelDomain]):
     finds_k: ClassVar[bool] = True
 
     start: str = choice("all", ("all", "strip", "cover"))
-    n_segment_points: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
     outliers: str = choice("basin", BASIN_OUTLIERS)
     strip: float = real(0.1, above=0.0)
     radius: float = real(1.0, above=0.0)

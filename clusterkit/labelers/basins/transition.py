@@ -13,6 +13,7 @@ from clusterkit.core.outcomes import KernelDomain, Outcome
 from clusterkit.core.params import choice, integer, real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
+from clusterkit.labelers._outliers_and_prediction import MOST_POINTS
 from clusterkit.labelers.basins._labeling import basin_labeling
 from clusterkit.level_sets.distinct import DistinctRows
 
@@ -85,7 +86,7 @@ class Transition(Labeler[KernelDomain]):
     takes_k: ClassVar[bool] = True
 
     cut: float | None = real(None, above=0.0, optional=True)
-    n_segment_points: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
     n_neighbors: int = integer(10, at_least=1)
     outliers: str = choice("basin", ("basin", "noise", "nearest"))
     tol: float = real(1e-7, above=0.0)

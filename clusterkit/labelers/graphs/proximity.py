@@ -12,7 +12,7 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers._outliers_and_prediction import OUTLIERS
+from clusterkit.labelers._outliers_and_prediction import MOST_POINTS, OUTLIERS
 
 __all__ = ["Proximity"]
 
@@ -84,7 +84,7 @@ class Proximity(Labeler[Domain]):
 
     graph: str = choice("mst", GRAPHS)
     n_neighbors: int = integer(4, at_least=1)
-    n_segment_points: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
 

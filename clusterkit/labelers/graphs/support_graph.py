@@ -16,7 +16,7 @@ from clusterkit.core.params import choice, flag, integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.core.transform import block_plan
-from clusterkit.labelers._outliers_and_prediction import OUTLIERS, domain_labeling
+from clusterkit.labelers._outliers_and_prediction import MOST_POINTS, OUTLIERS, domain_labeling
 from clusterkit.level_sets.distinct import DistinctRows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.threads import available
@@ -90,7 +90,7 @@ class SupportGraph(Labeler[Domain]):
     finds_k: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
-    n_segment_points: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
     attach: bool = flag(True)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)

@@ -248,7 +248,7 @@ class _DriftLoop:
             # the unit is a power of 2 times the distance of the seeds: whole numbers stay exact, and ties stay ties
             direction = seeds[1] - seeds[0]
             size = float(np.abs(direction).max())
-            scaled = direction * 2.0 ** -np.frexp(size)[1] if size else direction
+            scaled = np.ldexp(direction, -np.frexp(size)[1]) if size else direction
             square = float(direction @ scaled)
             Q = np.sort((X - seeds[0]) @ scaled)
             C, place = np.array([[0.0, square]]), _FromLine(seeds[0], direction / square if size else direction)

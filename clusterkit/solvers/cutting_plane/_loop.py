@@ -253,6 +253,8 @@ class CuttingPlaneLoop:
             reason = f"no constraint is violated by more than xi + tol: {violation:.3g} with {cuts.p} cuts"
         else:
             reason = f"max_iter = {settings.max_iter} cuts reached with a violation of {violation:.3g}"
+        if len(self.history) > 1:
+            reason += "; the history has the values of the programs with the cuts so far, which rise"
         facts = {"cuts": cuts.p, "programs": len(self.history), "cuts_of_each": tuple(self.n_cuts)}
         empty = self._empty_clusters(self.iterate.F)
         status = Status(cuts.p, converged, reason, tuple(self.history), facts, interrupted, empty_clusters=empty)

@@ -88,6 +88,6 @@ def test_every_table_has_a_picture(tmp_path):
     pictures.draw("edsvc-table1", str(path), reproduce("edsvc-table1"))
     assert path.stat().st_size > 0
     with pytest.raises(UnknownName, match="emmc-table2"):
-        pictures.draw("emmc-tabl2", str(path))
+        pictures.draw("emmc-tables2", str(path))
     with pytest.raises(InvalidParameter, match="svc-figures"):
         pictures.draw("svc-figures", str(path))

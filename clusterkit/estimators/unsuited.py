@@ -1,0 +1,66 @@
+"""Samples that would silently become something else: computed in full, without their mask, or on another device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clusterkit.core import memory
+from clusterkit.core.errors import InvalidData
+
+__all__ = ["refuse_unsuited"]
+
+LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
+"""Packages whose frames or relations may stand for a table that is not in memory yet."""
+
+
+def refuse_unsuited(X: object) -> None:
+    """Refuse samples that scikit-learn's validation would convert without a word.
+
+    Raises
+    ------
+    InvalidData
+        If X is a Dask collection or a lazy frame (it would be computed and pulled into memory), an array with masked
+        values (the mask would be lost), or, with scikit-learn's array API dispatch switched on, an array of another
+        library (it would stay on its device, where the compiled loops cannot work).
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        if np.ma.getmaskarray(X).any():
+            count = int(np.ma.getmaskarray(X).sum())
+            raise InvalidData(
+                f"X has {count} masked values, and a mask says that they are missing. Fill them (X.filled(value)) or "
+                "leave out their rows or columns first."
+            )
+        return
+    if isinstance(X, np.ndarray):
+        return
+    kind = type(X)
+    package = kind.__module__.partition(".")[0]
+    if hasattr(X, "__dask_graph__"):
+        raise InvalidData(
+            f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
+            "pass X.compute(); otherwise a part of the rows, and label the others by predict."
+        )
+    if package in LAZY_FRAMES and (hasattr(X, "collect") or hasattr(X, "execute")) and not hasattr(X, "__array__"):
+        raise InvalidData(
+            f"X is a {kind.__name__} of {package}, a query that would be run and kept in memory. If that is meant, "
+            "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict."
+        )
+    if hasattr(X, "__array_namespace__") and _dispatches():
+        raise InvalidData(
+            f"X is a {kind.__name__} of {package}, and scikit-learn's array API dispatch is switched on; clusterkit "
+            "computes with numpy. Pass numpy.asarray(X), from a device after moving it to the host, or switch the "
+            "dispatch off: sklearn.set_config(array_api_dispatch=False)."
+        )
+
+
+def _size(X: object) -> str:
+    """The size of a Dask array in words, where it is known."""
+    n_bytes = getattr(X, "nbytes", None)
+    return f" ({memory.human(n_bytes)})" if isinstance(n_bytes, int) else ""
+
+
+def _dispatches() -> bool:
+    """Whether scikit-learn lets arrays of other libraries through."""
+    from sklearn import get_config
+
+    return bool(get_config().get("array_api_dispatch", False))

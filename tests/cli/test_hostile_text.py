@@ -1,0 +1,130 @@
+"""Odd bytes on the way in and out: names that steer a terminal, odd line ends, streams that are closed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from clusterkit.cli import console
+from clusterkit.cli.tables import TableError, open_table
+from clusterkit.cli.tables.opened import unique
+
+EVIL = "\x1b[31mred\x9b2J\u202eback\x00\x7f"
+ESCAPED = r"\x1b[31mred\x9b2J\u202eback\x00\x7f"
+
+
+class TestNames:
+    def test_thousands_of_equal_names(self):
+        """Every name is made in a few steps: a million of them would otherwise not end."""
+
+        class Counting(str):
+            hashes = 0
+
+            def strip(self):
+                return self
+
+            def __hash__(self):
+                Counting.hashes += 1
+                return super().__hash__()
+
+        names = unique([Counting("a")] * 20_000)
+        assert Counting.hashes < 40 * 20_000
+        assert len(set(names)) == 20_000
+        assert names[:3] == ["a", "a.2", "a.3"]
+
+    def test_names_that_look_like_copies(self):
+        assert unique(["a", "a.2", "a", "a", ""]) == ["a", "a.2", "a.3", "a.4", "x5"]
+
+
+class TestLineEnds:
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_of_every_system(self, tmp_path, end):
+        path = tmp_path / "t.csv"
+        path.write_bytes(end.join(["a,b", "1,2", "3,4", ""]).encode())
+        opened = open_table(path)
+        assert opened.names == ["a", "b"]
+        assert opened.numbers([0, 1]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+    def test_a_cell_that_the_reader_does_not_take(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,b\n" + "x" * 200_000 + ",1\n")
+        with pytest.raises(TableError, match="is no delimited text: field larger than field limit"):
+            open_table(path)
+
+
+class TestEscapes:
+    @pytest.mark.parametrize("text", [EVIL, "a\x85b", "a\udcffb", "a\u2066b", "a\nb", "a\rb", "a\tb"])
+    def test_nothing_printed_steers(self, text, capsys):
+        console.text(text)
+        console.heading(text)
+        console.facts({text: text})
+        console.table([text], [[text]], title=text)
+        console.as_json({text: [text]})
+        shown = capsys.readouterr().out
+        steering = [letter for letter in shown if letter != "\n" and console._CONTROL.match(letter)]
+        assert steering == []
+        assert json.loads(shown[shown.index("{\n") :]) == {text: [text]}
+
+    def test_letters_of_all_languages_stay(self):
+        text = "höhe, 高さ, ارتفاع, ύψος, 🙂"
+        assert console.printable(text) == text
+
+    def test_names_and_cells_of_a_table(self, run, write, error_of):
+        table = write("t.csv", f'"{EVIL}",b\n1,2\n3,4\n5,9\n8,7\n')
+        for words in (("fit", table, "-r", "kmeans", "-k", 2), ("fit", table, "-r", "kmeans", "-k", 2, "--json")):
+            shown = run(*words).output
+            assert "\x1b" not in shown
+            assert "\x9b" not in shown
+            assert "\u202e" not in shown
+        assert ESCAPED in run("fit", table, "-r", "kmeans", "-k", 2).stdout
+        assert ESCAPED in error_of(run("fit", table, "-k", 2, "--columns", "c"))
+
+    def test_a_name_cannot_forge_a_message(self, run, write):
+        table = write("t.csv", '"a\nerror: forged",b\n1,2\n3,4\n')
+        answer = run("fit", table, "-k", 2, "--columns", "c")
+        assert [line[:7] for line in answer.stderr.splitlines()].count("error: ") == 1
+
+    def test_names_of_plugins_and_of_files(self, run, monkeypatch):
+        from clusterkit.core.registry import Plugin, registry
+
+        plugin = Plugin(EVIL, EVIL, EVIL, None, (("solver", EVIL),))
+        monkeypatch.setattr(type(registry), "plugins", lambda self: [plugin])
+        assert "\x1b" not in run("plugins").output
+        assert run("plugins").stdout.count(ESCAPED) == 4
+
+        assert "\x1b" not in run("fit", EVIL.replace("\x00", ""), "-k", 2).stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams of POSIX")
+class TestClosedStreams:
+    @staticmethod
+    def shell(line, cwd):
+        command = line.replace("clusterkit", f"{sys.executable} -m clusterkit.cli")
+        how = {"cwd": cwd, "env": {**os.environ, "CLUSTERKIT_PLUGINS": ""}, "timeout": 300}
+        return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, **how)
+
+    @pytest.mark.parametrize(
+        ("line", "code", "error"),
+        [
+            ("clusterkit recipes >&-", 0, ""),
+            ("clusterkit recipes --json >&-", 0, ""),
+            ("clusterkit fit points.csv --drop id -r kmeans -k 3 -o l.csv >&- 2>&-", 0, ""),
+            (
+                "clusterkit fit points.csv --drop id -r kmeans -k 3 -o - >&-",
+                2,
+                "error: -o -: standard output is closed\n",
+            ),
+            ("clusterkit fit - -r kmeans -k 3 <&-", 2, "error: standard input is closed\n"),
+            ("clusterkit fit nowhere.csv -k 3 2>&-", 2, ""),
+        ],
+    )
+    def test_each_has_its_line(self, table, line, code, error):
+        done = self.shell(line, table.parent)
+        assert (done.returncode, done.stderr) == (code, error)
+        assert "Traceback" not in done.stdout
+        if "l.csv" in line:
+            assert (table.parent / "l.csv").read_text().startswith("label\n")

@@ -1,0 +1,128 @@
+"""Fork and Ctrl-C: no hang, no lost key press, no traceback of a worker. Timeouts only guard against hanging."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from clusterkit._jit import _after_which_ctrl_c, njit
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="fork and signals of POSIX")
+
+HANGS = 500
+"""Seconds after which a subprocess counts as hanging."""
+
+FORK = """
+import os, sys
+import numpy as np
+from clusterkit import recipe
+
+X = np.random.default_rng(0).normal(size=(400, 30))
+(X @ X.T) @ X  # the threads of the linear algebra run
+if {before}:
+    first = recipe({name!r}, random_state=0, **{params}).fit(X).labels_
+children = []
+for _ in range(2):
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            labels = recipe({name!r}, random_state=0, **{params}).fit(X).labels_
+            code = 0 if len(labels) == 400 and (not {before} or (labels == first).all()) else 2
+        finally:
+            os._exit(code)
+    children.append(child)
+recipe({name!r}, random_state=0, **{params}).fit(X)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+"""
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["before the first fit", "after a fit"])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("emmc", {"n_clusters": 2}), ("svc", {"featuremap__gamma": 0.02}), ("kmeans", {"n_clusters": 2})],
+)
+def test_a_fork_fits_like_its_parent(name, params, before):
+    code = FORK.format(name=name, params=params, before=before)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANGS, check=False)
+    assert done.stdout == "[0, 0]\n", done.stderr
+
+
+class TestWhileCompiling:
+    def test_ctrl_c_is_not_lost(self):
+        finished = []
+
+        def compile(signature):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                """What becomes of it in a callback of LLVM."""
+            finished.append(signature)
+            return "code"
+
+        with pytest.raises(KeyboardInterrupt):
+            _after_which_ctrl_c(compile)("signature")
+        assert finished == ["signature"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    def test_nor_in_a_compilation_within_another(self):
+        inner = _after_which_ctrl_c(lambda signature: signal.raise_signal(signal.SIGINT))
+        finished = []
+        outer = _after_which_ctrl_c(lambda signature: finished.append(inner(signature)))
+        with pytest.raises(KeyboardInterrupt):
+            outer("signature")
+        assert finished == [None]
+
+    def test_every_compiled_function_has_it(self):
+        @njit(cache=False)
+        def double(x):
+            return 2 * x
+
+        assert double(3) == 6
+        assert double(0.5) == 1.0
+        assert double.compile.__name__ == "compile"
+        assert "compile_first" in double.compile.__code__.co_name
+
+
+SEARCH = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from clusterkit import search
+
+class Presses(ClusterMixin, BaseEstimator):
+    def __init__(self, k=1):
+        self.k = k
+
+    def fit(self, X, y=None):
+        if self.k == 3:
+            os.killpg(os.getpgid(0), signal.SIGINT)  # as a terminal does, to all processes
+            signal.pause()
+        self.labels_ = np.arange(len(X)) % self.k
+        return self
+
+try:
+    search(Presses(), {"k": [2, 3, 4, 5]}, np.random.default_rng(0).normal(size=(40, 2)), "silhouette", n_jobs=2)
+except KeyboardInterrupt:
+    pass
+print("ended")
+"""
+
+
+def test_a_search_in_several_processes_ends_without_their_tracebacks():
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH],
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.stdout == "ended\n", done.stderr
+    assert "Traceback" not in done.stderr
+    assert "KeyboardInterrupt" not in done.stderr

@@ -1,0 +1,98 @@
+"""What a fit reports is true: no convergence to nothing, no objective left out, no cluster lost without a word."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from clusterkit import recipe
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
+
+X = make_blobs([40, 40], centers=[[0, 0], [5, 5]], random_state=0)[0]
+
+
+@pytest.mark.parametrize("name", ["gmmc", "kmeans"])
+def test_an_objective_that_is_no_number_is_no_convergence(name, monkeypatch):
+    model = recipe(name, n_clusters=2, random_state=0)
+    model.fit(X)
+    prepared = type(model.composition().solver.prepare(model.space_, _task(), np.random.default_rng(0)))
+    monkeypatch.setattr(
+        prepared, "objective", lambda self, targets, outcome: np.full(targets.starts if targets else 1, np.nan)
+    )
+    if hasattr(prepared, "descend"):
+        monkeypatch.delattr(prepared, "descend")
+    model.fit(X)
+    assert not model.converged_
+    assert "but the objective is nan, out of the range of numbers" in model.stop_reason_
+
+
+def _nan(self, targets, outcome):
+    return np.full(1 if targets is None else targets.starts, np.nan)
+
+
+def _task():
+    from clusterkit.core.stages import Task
+
+    return Task(80, 2)
+
+
+def test_the_objective_of_a_solver_on_a_subsample_is_that_of_its_history():
+    model = recipe("fsvc", featuremap__gamma=0.5, random_state=0).fit(X)
+    assert np.isfinite(model.objective_)
+    assert model.objective_ == model.history_[-1]
+
+
+@pytest.mark.parametrize("name", ["cpmmc", "cpm3c"])
+def test_rising_histories_say_what_they_are(name):
+    model = recipe(name, n_clusters=2, random_state=0).fit(X)
+    assert np.all(np.diff(model.history_) > 0)
+    assert model.stop_reason_.endswith("the history has the values of the programs with the cuts so far, which rise")
+
+
+@pytest.mark.parametrize("name", ["kmeans", "cmeans", "kernel-kmeans"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_too_near_to_be_told_apart_are_one_cluster_with_a_warning(name, copies):
+    near = np.repeat([[1.0, 0.0], [1.0 + 1e-15, 0.0]], copies, axis=0)
+    with pytest.warns(ClusterkitWarning, match=rf"all {2 * copies} samples are in one cluster of the 2 asked for"):
+        labels = recipe(name, n_clusters=2, random_state=0).fit(near).labels_
+    assert set(labels.tolist()) == {0}
+
+
+class TestNoWarningsOfNumpy:
+    """Numbers at the ends of their range end in a documented error or a result, never in a RuntimeWarning."""
+
+    normal = np.random.default_rng(0).normal(size=(40, 2))
+    single = (np.random.default_rng(0).random((40, 3)) * 1e-30).astype(np.float32)
+    outlier = np.vstack([X[1:], [[1e153, 1e153]]])
+
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("geoclust", normal * 1e-310),
+            ("equal-clustering", normal * 1e-310),
+            ("equal-clustering", normal * 1e-160),
+            ("equal-clustering", outlier),
+            ("geoclust", outlier),
+            ("kernel-kmeans", single),
+            ("kernel-nmf", single),
+            ("edsvc", outlier),
+        ],
+    )
+    def test_none_leaks(self, name, data):
+        k = {} if name == "edsvc" else {"n_clusters": 2}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with contextlib.suppress(InvalidData):
+                assert len(recipe(name, random_state=0, **k).fit(data).labels_) == len(data)
+        assert {each.category for each in caught} <= {ClusterkitWarning}
+
+    def test_sizes_of_denormal_samples_are_no_surprise(self):
+        with pytest.warns(ClusterkitWarning) as caught:
+            recipe("geoclust", n_clusters=2, random_state=0).fit(self.normal * 1e-310)
+        spread, one = sorted(str(each.message) for each in caught)[::-1]
+        assert "squared distances that small are 0" in spread
+        assert "all 40 samples are in one cluster of the 2 asked for" in one
