@@ -16,7 +16,7 @@ import attrs
 
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["MOST", "check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+__all__ = ["MOST", "MOST_WORK", "check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
 
 SMALLEST, LARGEST = sys.float_info.min, 1e300
 """Least and greatest size of a real parameter that is not 0. A width may be as small as the squared distances of
@@ -24,6 +24,9 @@ large samples ask for, but what is not a normal number loses its digits, and twi
 
 MOST = 2**31 - 1
 """Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
+
+MOST_WORK = 2**62
+"""Greatest budget of work: counts of kernel evaluations are 64-bit integers, and a budget is added to a count."""
 
 # The builders are typed as what a stage has in the field, so that type checkers compare defaults with annotations.
 T = TypeVar("T")

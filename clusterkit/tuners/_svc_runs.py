@@ -15,9 +15,9 @@ from clusterkit.core import memory
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain, Outcome
+from clusterkit.core.registry import registry
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import FeatureMap, Labeler, Resumable, Solver, Stage, Task
-from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.numerics.bandwidths import bandwidth_range, without_equal_rows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.tuners._open_parameters import search_space
@@ -87,7 +87,7 @@ class SvcRuns:
         np.fill_diagonal(D, 0.0)
         labeler = cast(Labeler, stages["labeler"])
         if labeler.takes_k:  # the search looks for components that last, whatever number is asked for in the end
-            labeler = CompleteGraph()
+            labeler = registry.get("labeler", "complete_graph")()
         least, least_in_all = least_size(m), cast("int | None", labeler.parameters().get("min_cluster_size"))
         if least_in_all is not None:
             least = max(least, round(least_in_all * m / len(X)))

@@ -97,7 +97,7 @@ class SvcAuto(Tuner):
 
     max_rows: int = params.integer(2000, at_least=2)
     exact_rows: int = params.integer(500, at_least=0)
-    max_work: int | None = params.integer(10_000_000_000, at_least=1, optional=True)
+    max_work: int | None = params.integer(10_000_000_000, at_least=1, at_most=params.MOST_WORK, optional=True)
     max_seconds: float | None = params.real(None, above=0.0, optional=True)
     n_clusters: int | None = params.integer(None, at_least=1, optional=True)
 

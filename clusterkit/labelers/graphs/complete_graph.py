@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core.outcomes import Domain, Outcome
-from clusterkit.core.params import choice, integer, real
+from clusterkit.core.params import MOST_WORK, choice, integer, real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.labelers._outliers_and_prediction import OUTLIERS
@@ -72,7 +72,7 @@ class CompleteGraph(Labeler[Domain]):
     n_segment_points: int = integer(20, at_least=1)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
-    max_work: int | None = integer(None, at_least=1, optional=True)
+    max_work: int | None = integer(None, at_least=1, at_most=MOST_WORK, optional=True)
     max_seconds: float | None = real(None, above=0.0, optional=True)
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
