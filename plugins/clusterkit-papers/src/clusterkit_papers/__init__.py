@@ -20,7 +20,7 @@ command          ``clusterkit reproduce``; `plugin` tells clusterkit about it.
 
 >>> import clusterkit_papers as papers
 >>> next(iter(papers.tables()))
-'emmc-table3'
+'emmc-table2'
 """
 
 from __future__ import annotations
