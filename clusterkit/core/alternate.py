@@ -15,14 +15,31 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.checked_solver import objective_of, reported, solved
 from clusterkit.core.coding import Coded
-from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
+from clusterkit.core.contracts import (
+    During,
+    check_assignment,
+    check_instance,
+    check_labeling,
+)
 from clusterkit.core.descent import Descending, descend
 from clusterkit.core.labelings import NOISE
-from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Predict, Prepared, Solver, Task
+from clusterkit.core.stages import (
+    Assignment,
+    Balancer,
+    Codec,
+    Decoder,
+    Labeler,
+    Labeling,
+    Predict,
+    Prepared,
+    Solver,
+    Task,
+)
 
 __all__ = ["BalancedLabeling", "StartResult", "alternate", "one_turn"]
 
@@ -126,6 +143,7 @@ def read(
     with During(labeler):
         labeling = labeler.label(outcome, space, task, rng)
     high = task.n if task.n_clusters is None else task.n_clusters
+    check_instance(labeler, "label", labeling, Labeling)
     check_labeling(labeler, labeling, task.n, 0 if isinstance(labeler, Codec) else NOISE, high)
     balanced = BalancedLabeling(
         labeling.labels,
@@ -140,6 +158,7 @@ def read(
         return balanced
     with During(balancer):
         assignment = balancer.assign(labeling.costs, labeling.labels, task)
+    check_instance(balancer, "assign", assignment, Assignment)
     check_assignment(balancer, assignment, task.n, high)
     predict = labeling.predict
     if assignment.offsets is not None and isinstance(predict, Decoder):
@@ -185,15 +204,15 @@ def one_turn(
     for index, rng in enumerate(rngs):
         try:
             coded = targets(index)
-            outcome = _solved(prepared, solver, coded, None, space, task, rng)
+            outcome = solved(prepared, solver, coded, None, space, task, rng)
             balanced = read(outcome, labeler, balancer, space, task, rng)
         except KeyboardInterrupt:
             if not results:
                 raise
             return results, True
-        values = _objective(prepared, solver, coded, outcome, 1)
+        values = objective_of(prepared, solver, coded, outcome, 1)
         status = outcome.status
-        objective = _reported(status) if values is None else float(values[0])
+        objective = reported(status) if values is None else float(values[0])
         lost = values is not None and not math.isfinite(objective)
         reason = "solved in one turn" if status is None else status.reason
         results.append(
@@ -212,15 +231,6 @@ def one_turn(
         if len(rngs) > 1:
             tell(Report("starts", index + 1, len(rngs), results[-1].objective, len(rngs) - index - 1))
     return results, False
-
-
-def _reported(status: Status | None) -> float:
-    """The objective of a solver that has none to compare starts by: the one it reports, or the last of its history."""
-    if status is None:
-        return math.nan
-    if status.objective is not None:
-        return status.objective
-    return status.history[-1] if status.history else math.nan
 
 
 def alternate(
@@ -300,8 +310,8 @@ def _run(
             previous = None if made else previous
         turn += 1
         coded = codec.encode(np.stack([start.labels for start in active]), task.k)
-        outcome = _solved(prepared, solver, coded, previous, space, task, rng)
-        objective = _objective(prepared, solver, coded, outcome, len(active))
+        outcome = solved(prepared, solver, coded, previous, space, task, rng)
+        objective = objective_of(prepared, solver, coded, outcome, len(active))
         for position, start in enumerate(active):
             value = math.nan if objective is None else float(objective[position])
             start.comparable = objective is not None
@@ -319,33 +329,6 @@ def _run(
         active = [active[position] for position in going]
     for start in active:
         start.finish(False, f"max_iter = {max_iter} reached")
-
-
-def _solved(
-    prepared: Prepared,
-    solver: Solver | None,
-    coded: Coded | None,
-    previous: Outcome | None,
-    space: Space,
-    task: Task,
-    rng: Rng,
-) -> Outcome:
-    """The outcome of one turn, checked."""
-    with During(solver):
-        outcome = prepared.solve(coded, previous, rng)
-    path = None if solver is None else solver.path(type(space))
-    check_outcome(solver, outcome, Outcome if path is None else path.gives, task.n, coded)
-    return outcome
-
-
-def _objective(
-    prepared: Prepared, solver: Solver | None, coded: Coded | None, outcome: Outcome, starts: int
-) -> Array | None:
-    """The objective of each start, checked; None if the solver has none."""
-    with During(solver):
-        values = prepared.objective(coded, outcome)
-    check_objective(solver, values, starts)
-    return values
 
 
 def _descend(start: _Start, prepared: Descending, codec: Codec, task: Task, max_iter: int) -> tuple[int, bool]:

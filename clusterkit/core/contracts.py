@@ -18,6 +18,7 @@ from clusterkit._typing import Array
 from clusterkit.core import errors
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores
+from clusterkit.core.providers import provider
 from clusterkit.core.spaces import DenseSpace, Space, SparseSpace
 from clusterkit.core.transform import Keep
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -50,13 +51,11 @@ def named(stage: Stage) -> str:
 
     Examples
     --------
-    >>> from clusterkit.solvers.regression import Ridge
+    >>> from clusterkit.solvers.regression.ridge import Ridge
     >>> named(Ridge())
     "solver 'ridge' of clusterkit-toolkit"
     """
-    from clusterkit.core.registry import registry
-
-    return f"{stage.kind} '{stage.name}' of {registry.provider(type(stage))}"
+    return f"{stage.kind} '{stage.name}' of {provider(type(stage))}"
 
 
 class During:
@@ -153,9 +152,6 @@ def check_objective(stage: Stage | None, values: Array | None, starts: int) -> N
 
 def check_labeling(stage: Stage, labeling: Any, n: int, low: int, high: int) -> None:
     """Refuse a labeling with wrong labels, or with costs, memberships or outlier scores of another number of rows."""
-    from clusterkit.core.stages import Labeling
-
-    check_instance(stage, "label", labeling, Labeling)
     if _built_in(type(stage)) and labeling.costs is not None:  # its labels are the columns of the least costs
         if labeling.costs.shape != (n, high):
             raise _broken(stage, f"its costs must have shape ({n}, {high}), got {_shown(labeling.costs)}")
@@ -173,9 +169,6 @@ def check_labeling(stage: Stage, labeling: Any, n: int, low: int, high: int) -> 
 
 def check_assignment(stage: Stage, assignment: Any, n: int, k: int) -> None:
     """Refuse an assignment with wrong labels."""
-    from clusterkit.core.stages import Assignment
-
-    check_instance(stage, "assign", assignment, Assignment)
     _check_labels(stage, assignment.labels, n, 0, k)
 
 

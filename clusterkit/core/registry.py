@@ -22,6 +22,7 @@ from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName,
 from clusterkit.core.first_party import where
 from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, installed
 from clusterkit.core.progress import Listener, Report
+from clusterkit.core.providers import answer_by
 from clusterkit.core.recipe import Recipe
 
 __all__ = ["ABSTRACT", "BUILTIN", "VARIABLE", "Entry", "Plugin", "Registry", "StageKind", "registry"]
@@ -379,3 +380,4 @@ def _same(taken: Entry, entry: Entry) -> bool:
 
 registry = Registry()
 """The one registry of the process."""
+answer_by(lambda stage: registry.provider(stage))

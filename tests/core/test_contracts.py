@@ -19,7 +19,6 @@ from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import (
     Assignment,
     Balancer,
-    Consensus,
     Driver,
     FeatureMap,
     Labeler,
@@ -274,31 +273,6 @@ class OddParts(Partitioner):
 def test_partitioner(X, returned, message):
     with pytest.raises(InvalidParameter, match=re.escape(f"init 'odd' {message}")):
         fit(X, init=OddParts(returned))
-
-
-@attrs.frozen
-class OddConsensus(Consensus):
-    name: ClassVar[str] = "odd"
-    takes_k: ClassVar[bool] = True
-    what: Any = None
-
-    def merge(self, labelings, k, rng):
-        return self.what(np.arange(4) % 2)
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (lambda y: y * np.nan, "it must give 4 integer labels, got shape (4,) of float64"),
-        (lambda y: y[1:], "it must give 4 integer labels, got shape (3,)"),
-        (lambda y: y - 1, "it gave the label -1, outside 0.."),
-    ],
-)
-def test_consensus(returned, message):
-    from clusterkit.consensus import combine
-
-    with pytest.raises(BrokenStage, match=re.escape(f"consensus 'odd' of odd-stages breaks its contract: {message}")):
-        combine([[0, 0, 1, 1], [0, 1, 0, 1]], OddConsensus(returned), n_clusters=2)
 
 
 @attrs.frozen

@@ -137,15 +137,15 @@ class TestConversion:
         "value", [1, np.int8(2), np.float16(0.1), np.float32(0.1), Fraction(1, 3), np.longdouble(0.5), np.uint64(7)]
     )
     def test_real(self, value):
-        kept = stage(params.real(1.0, above=0))(value).value
-        assert type(kept) is float
-        assert kept == float(value)
+        number = stage(params.real(1.0, above=0))(value).value
+        assert type(number) is float
+        assert number == float(value)
 
     @pytest.mark.parametrize("value", [np.int8(2), np.uint64(7), np.int64(2**31 - 1)])
     def test_integer(self, value):
-        kept = stage(params.integer(1))(value).value
-        assert type(kept) is int
-        assert kept == int(value)
+        number = stage(params.integer(1))(value).value
+        assert type(number) is int
+        assert number == int(value)
 
     def test_none_and_defaults(self):
         assert stage(params.real(None, optional=True))().value is None
