@@ -50,7 +50,7 @@ def named(stage: Stage) -> str:
 
     Examples
     --------
-    >>> from clusterkit.solvers.regression import Ridge
+    >>> from clusterkit.solvers.regression.ridge import Ridge
     >>> named(Ridge())
     "solver 'ridge' of clusterkit-toolkit"
     """

@@ -40,6 +40,7 @@ def check(graph, domain, points, labels):
     assert graph.inside == np.sum(labels >= 0)
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically the identity")
 @pytest.mark.parametrize(("gamma", "nu"), [(1.0, None), (12.0, 0.25), (60.0, None), (300.0, 0.3), (1e4, 1.0)])
 @pytest.mark.parametrize("seed", range(3))
 def test_lines_are_those_of_the_complete_graph(gamma, nu, seed, compose):
@@ -125,6 +126,7 @@ def test_one_coordinate(compose, named):
         assert segment[:, 1].min() >= model.outcome_.level
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically the identity")
 def test_noise_only(compose, named):
     X = np.random.default_rng(0).normal(size=(20, 2))
     ax = plots.connectivity(compose(1e4, 1.0).fit(X), X)

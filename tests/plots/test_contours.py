@@ -181,6 +181,7 @@ def test_two_coordinates_may_be_swapped(svc, moons, named):
     assert np.allclose(svc.outcome_.value(line[:, ::-1]), svc.outcome_.level, rtol=0.02)
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically the identity")
 def test_noise_only(compose, named):
     X = np.random.default_rng(0).normal(size=(20, 2))
     model = compose(1e4, 1.0).fit(X)

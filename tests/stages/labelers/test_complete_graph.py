@@ -184,6 +184,7 @@ def test_a_small_component_is_treated_as_outliers():
     assert nearest.predict(np.array([[5.01], [4.0], [30.0]])).tolist() == [1, 0, 1]
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @pytest.mark.parametrize(("gamma", "clusters"), [(1e-9, 1), (1e6, 30)])
 def test_extreme_widths(gamma, clusters):
     X = np.random.default_rng(0).normal(size=(30, 2))

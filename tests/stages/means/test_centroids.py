@@ -148,6 +148,7 @@ def test_fit_equals_lloyd_and_is_monotone(case, seed):
     assert np.array_equal(fitted.predict(X), fitted.labels)
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @given(case=problem(), width=st.sampled_from([0.01, 0.3, 3.0, 1e6]), seed=st.integers(0, 99))
 def test_kernel_fit_is_monotone_and_predicts_its_labels(case, width, seed):
     X, _, k = case

@@ -110,8 +110,8 @@ def test_the_tolerance_is_that_of_scikit_learn(in_full, case, seed, tol, renewal
         # where the tolerance is not met first, scikit-learn needs one more iteration to see that labels repeat
         to_the_end = KMeans(k, init=centres, n_init=1, max_iter=300, tol=0.0).fit(X)
         assert mine.n_iter + 1 == theirs.n_iter_ == to_the_end.n_iter_
-        assert mine.reason == "labels repeat"
-    elif mine.reason != "labels repeat":
+        assert mine.reason == "converged: labels no longer change"
+    elif mine.reason != "converged: labels no longer change":
         assert mine.reason == f"tolerance reached: the centres move by no more than tol = {tol:g}"
     assert np.isclose(mine.objective, oracle.objective(X, mine.labeling.labels))
     assert np.array_equal(np.argmax(final(X), axis=1), mine.labeling.labels)

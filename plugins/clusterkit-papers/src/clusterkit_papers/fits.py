@@ -186,7 +186,8 @@ def warm_up(name: str, *, n_rows: int = 60, **parameters: object) -> None:
     """
     from clusterkit import recipe
 
-    recipe(name, random_state=0, **parameters).fit(np.random.default_rng(0).normal(size=(n_rows, 2)))
+    with without_warnings():  # so few rows and parameters need not give a good fit
+        recipe(name, random_state=0, **parameters).fit(np.random.default_rng(0).normal(size=(n_rows, 2)))
 
 
 def averaged(runs: Iterable[Values]) -> Values:

@@ -125,7 +125,7 @@ def accuracies(
         bound = timed_fit(lambda: bind(composition, rows, Seeds.of(seed))).fitted
         init = composition.init
         assert init is not None
-        samples = bound.X if init.sees == "input" else bound.space
+        samples = bound.scaled_points() if init.sees == "input" else bound.space
         start = RepeatedStart(np.asarray(init.partition(samples, bound.task, bound.seeds.stream("init"))))
         bound = attrs.evolve(bound, composition=attrs.evolve(composition, init=start))
         assert isinstance(bound.space, FeatureSpace)
