@@ -13,8 +13,8 @@ from types import FrameType
 import pytest
 
 SOON = 0.01
-"""Seconds until the next look: a test is stopped only inside a compiled module, because elsewhere an exception could leave
-a lock behind, of coverage or of a pool of threads."""
+"""Seconds until the next look: a test is stopped only inside a compiled module, because elsewhere an exception could
+leave a lock behind, of coverage or of a pool of threads."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
