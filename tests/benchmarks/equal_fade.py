@@ -17,7 +17,7 @@ from machine import describe
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.numerics.equal_size.fade import fade_weights
 
-CASES = [(2, 8, 20), (2, 20, 20), (2, 8, 10), (2, 8, 5), (8, 8, 10), (8, 8, 5)]
+CASES = [(2, 8, 20), (2, 20, 20), (2, 8, 10), (2, 8, 5), (8, 8, 10), (8, 8, 5), (2, 5, 20), (8, 8, 20)]
 """Attributes, groups of the mixture, parts."""
 
 
