@@ -9,7 +9,8 @@ from clusterkit.core.errors import InvalidData
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner
-from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, minus_distances
+from clusterkit.numerics.equal_size.drift import DriftRule, minus_distances
+from clusterkit.numerics.equal_size.fade import find_even_parts
 from clusterkit.numerics.equal_size.repair import even_out
 
 __all__ = ["equal_parts"]
@@ -30,7 +31,7 @@ def equal_parts(stage: Partitioner, rule: DriftRule, samples: Array | FeatureSpa
     def report(iterations: int, imbalance: float) -> None:
         tell(Report(stage.name, iterations, rule.max_iter, imbalance))
 
-    parts = find_parts(X, k, rule, rng, report)
+    parts = find_even_parts(X, k, rule, rng, report)
     if parts.interrupted:
         raise KeyboardInterrupt
     scores = minus_distances(X, parts.centres, np.zeros(k))

@@ -31,6 +31,7 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     size_tol : int or None, default None
     max_iter : int, default 6000
     restarts : int, default 1
+    fade : bool, default True
     repair : bool, default False
     strict : bool, default False
         All as in the solver `equal`; the paper calls the first three α, l and ε.
@@ -53,6 +54,7 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     size_tol: int | None = params.integer(None, at_least=0, optional=True)
     max_iter: int = params.integer(6000, at_least=1)
     restarts: int = params.integer(1, at_least=0)
+    fade: bool = params.flag(True)
     repair: bool = params.flag(False)
     strict: bool = params.flag(False)
 
@@ -64,6 +66,7 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
             size_tol=self.size_tol,
             max_iter=self.max_iter,
             restarts=self.restarts,
+            fade=self.fade,
             repair=self.repair,
             strict=self.strict,
         )

@@ -63,3 +63,15 @@ def cheapest_even(costs):
         if sizes.min() >= n // k and sizes.max() <= -(-n // k):
             best = min(best, costs[np.arange(n), labels].sum())
     return best
+
+
+def weighted_cells(X, centres, weights):
+    """For each row the two cells with the largest w_j - |x - c_j|², the lower number on ties, and their difference."""
+    first, second, gap = [], [], []
+    for x in X:
+        scores = [w - sum((x - c) ** 2) for c, w in zip(centres, weights, strict=True)]
+        order = sorted(range(len(scores)), key=lambda j: -scores[j])
+        first.append(order[0])
+        second.append(order[1])
+        gap.append(scores[order[0]] - scores[order[1]])
+    return np.array(first), np.array(second), np.array(gap)

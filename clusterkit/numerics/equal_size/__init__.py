@@ -9,6 +9,7 @@ With the cluster sizes W and a step α, all centres move at once in every iterat
 - `tree_jit`: cluster sizes by a tree of boxes, for up to three attributes;
 - `sweep_jit`, `border_list_jit`, `tiles`: cluster sizes by sweeps in single precision, for more attributes: the inner
   loops, the outer loop with the list of rows near a border, and the arrays for both;
+- `fade`: where that does not reach balance, cells with weights that fade to zero (`find_even_parts`);
 - `repair`: exactly equal sizes (±1) by offsets of the scores (`even_out`).
 
 Source: Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient,

@@ -59,6 +59,8 @@ class DriftRule:
     max_iter : int
     restarts : int
         New starts after one whose sizes are not balanced.
+    fade : bool
+        Go on with `clusterkit.numerics.equal_size.fade` where no start has reached the tolerance; not if `strict`.
     repair : bool
         Move rows at the end until sizes differ by at most one.
     strict : bool
@@ -72,6 +74,7 @@ class DriftRule:
     size_tol: int | None = None
     max_iter: int = 6000
     restarts: int = 1
+    fade: bool = False
     repair: bool = False
     strict: bool = False
 
@@ -136,7 +139,7 @@ def find_parts(
     *,
     record: bool = False,
 ) -> Parts:
-    """Find centres such that about the same number of rows is nearest to each.
+    """Move centres by the sizes of their clusters until about the same number of rows is nearest to each.
 
     Parameters
     ----------

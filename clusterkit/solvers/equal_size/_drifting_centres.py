@@ -16,7 +16,8 @@ from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
-from clusterkit.numerics.equal_size.drift import DriftRule, Parts, find_parts, minus_distances
+from clusterkit.numerics.equal_size.drift import DriftRule, Parts, minus_distances
+from clusterkit.numerics.equal_size.fade import find_even_parts
 from clusterkit.numerics.equal_size.repair import even_out
 
 __all__ = ["Nearness", "PreparedDrift"]
@@ -60,7 +61,7 @@ class PreparedDrift(Prepared):
         def report(iterations: int, imbalance: float) -> None:
             tell(Report(self.name, iterations, self.rule.max_iter, imbalance))
 
-        parts = find_parts(self.space.rows(), m, self.rule, rng, report)
+        parts = find_even_parts(self.space.rows(), m, self.rule, rng, report)
         extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
         rows: Array = np.empty((n, m))
         for block, H in self.space.blocks():

@@ -33,7 +33,8 @@ class Equal(Solver):
     So a centre moves towards the centres of larger clusters, and the centres of larger clusters move away from it. The
     iteration ends once every size differs from ``n // k`` by less than ε.
 
-    The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`), the repair in repair.py (`even_out`).
+    The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`), the fading of weights in fade.py, the
+    repair in repair.py (`even_out`).
 
     Parameters
     ----------
@@ -52,11 +53,14 @@ class Equal(Solver):
     restarts : int, default 1
         Most new starts; one is made if the starts before have not reached the tolerance. A start that may be followed
         by another ends once two centres are closer than 5 % of the smallest distance between two seeds.
+    fade : bool, default True
+        Where no start reaches the tolerance, go on from cells with weights, which make the sizes equal, and let the
+        weights fade to zero while the centres follow. It ends where it is without progress; the better centres count.
     repair : bool, default False
         Move the rows that cost least at the end, until sizes differ by at most 1.
     strict : bool, default False
-        The rule as printed: ε is never raised, there is one start, and the last iteration is returned instead of the
-        best. A `repair` comes after it all the same.
+        The rule as printed: ε is never raised, there is one start, nothing fades, and the last iteration is returned
+        instead of the best. A `repair` comes after it all the same.
 
     Warns
     -----
@@ -68,7 +72,8 @@ class Equal(Solver):
     The seeds are k random samples, distinct in value if there are k distinct samples. The imbalance, the largest
     difference of a size from ``n // k``, need not fall from one iteration to the next: the centres of the iteration
     with the lowest imbalance are returned. The imbalance is the objective, and `history_` has its value in every
-    iteration. Balance is impossible if more than ``n / k + ε`` samples are equal; without `repair` these stay together.
+    iteration; fading adds one entry if it is better than all iterations before. Balance is impossible if more than
+    ``n / k + ε`` samples are equal; without `repair` these stay together.
 
     A repair is the cheapest assignment of rows to clusters of equal sizes (±1). It adds an offset for each cluster to
     the squared distances, so that `predict` follows the same borders. If a border runs through equal samples, no offset
@@ -82,6 +87,9 @@ class Equal(Solver):
 
     References
     ----------
+    Aurenhammer, Hoffmann, Aronov (1998), Minkowski-type theorems and least-squares clustering, Algorithmica: weights
+    with which cells have given sizes.
+
     Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
     Conference on Neural Information Processing: the rule and the values of α, l and ε.
     """
@@ -95,6 +103,7 @@ class Equal(Solver):
     size_tol: int | None = params.integer(None, at_least=0, optional=True)
     max_iter: int = params.integer(6000, at_least=1)
     restarts: int = params.integer(1, at_least=0)
+    fade: bool = params.flag(True)
     repair: bool = params.flag(False)
     strict: bool = params.flag(False)
 
@@ -112,6 +121,7 @@ def _prepare(spec: Equal, space: FeatureSpace, task: Task, rng: Rng) -> Prepared
         size_tol=spec.size_tol,
         max_iter=spec.max_iter,
         restarts=spec.restarts,
+        fade=spec.fade,
         repair=spec.repair,
         strict=spec.strict,
     )
