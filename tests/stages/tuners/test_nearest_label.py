@@ -1,0 +1,22 @@
+"""Labels for rows outside all clusters: the compiled loop equals a plain one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.tuners._nearest_label_jit import fill
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_each_takes_the_label_of_the_nearest_row_with_one(m, seed):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(5, size=(m, 2)).astype(float)  # with ties
+    D = np.linalg.norm(points[:, None] - points, axis=2)
+    labels = rng.integers(-1, 3, size=m)
+    expected, labelled = labels.copy(), np.flatnonzero(labels >= 0)
+    if len(labelled):
+        for i in np.flatnonzero(labels < 0):
+            expected[i] = labels[labelled[np.argmin(D[i, labelled])]]
+    np.testing.assert_array_equal(fill(labels, D), expected)
