@@ -13,7 +13,7 @@ from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.params import MOST_WORK, choice, integer, real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers._outliers_and_prediction import OUTLIERS
+from clusterkit.labelers._outliers_and_prediction import MOST_POINTS, OUTLIERS
 
 __all__ = ["CompleteGraph"]
 
@@ -69,7 +69,7 @@ class CompleteGraph(Labeler[Domain]):
     sparse: ClassVar[bool] = True
     tunable: ClassVar[frozenset[str]] = frozenset({"min_cluster_size"})
 
-    n_segment_points: int = integer(20, at_least=1)
+    n_segment_points: int = integer(20, at_least=1, at_most=MOST_POINTS)
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
     max_work: int | None = integer(None, at_least=1, at_most=MOST_WORK, optional=True)

@@ -78,9 +78,9 @@ class Subsampled(Solver):
 
     Notes
     -----
-    Samples that were not drawn are inside or outside the domain like new samples. There is no objective, because
-    objectives on different parts cannot be compared. ``status.facts`` are those of the solver and `n_drawn`, the number
-    of samples drawn.
+    Samples that were not drawn are inside or outside the domain like new samples. Objectives on different
+    parts cannot be compared, so that there is one start only; reported is that of the drawn part. ``status.facts`` are
+    those of the solver and `n_drawn`, the number of samples drawn.
 
     References
     ----------
