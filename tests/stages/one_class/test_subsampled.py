@@ -133,7 +133,7 @@ class TestParameters:
         model = Pipeline("rbf", "subsampled", "complete_graph", random_state=0)
         model.set_params(solver__solver__nu=0.2, solver__fraction=0.3, featuremap__gamma=2.0).fit(X)
         assert model.outcome_.status.facts["n_drawn"] == 24
-        assert model.outcome_.status.facts["C"] == pytest.approx(1 / (24 * 0.2))
+        assert model.outcome_.support_counts.bound == pytest.approx(1 / (24 * 0.2))
 
     def test_paths_are_those_of_the_solver(self):
         assert set(Subsampled().paths) == {KernelSpace, FeatureSpace}
