@@ -57,6 +57,8 @@ def expected(estimator) -> dict[str, str]:
     return {"check_clustering": TWO} if labeler.max_clusters == 2 else {}
 
 
+# some checks fit without a seed, and on so few rows a tuner may then choose a kernel that tells no rows apart
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
