@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
+from pathlib import Path
 
 import clusterkit_papers
 import pytest
 from click.testing import CliRunner
-from clusterkit_papers import plugin
+from clusterkit_papers import pictures, plugin
 
 from clusterkit.cli import app
 from clusterkit.core.registry import registry
@@ -79,6 +80,26 @@ def test_a_table(run, calls):
 def test_a_record_is_made_by_its_own_function(run, calls):
     assert run("reproduce", "t1", "--record", "folder").exit_code == 0
     assert calls == [("t1", {"folder": "folder", "quick": False, "runs": None, "seed": 0})]
+
+
+def test_a_picture(run, calls, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def draw(name, path, rows, seed):
+        Path(path).write_text(f"{name} {len(rows)} {seed}")
+
+    monkeypatch.setattr(pictures, "draw", draw)
+    path = tmp_path / "t1.svg"
+    answer = run("reproduce", "t1", "--plot", path, "--seed", 4)
+    assert answer.exit_code == 0, answer.output
+    assert path.read_text() == "t1 2 4"
+    assert [file.name for file in tmp_path.iterdir()] == ["t1.svg"]
+    for wrong, message in (("t1.doc", ".png"), ("none/t1.png", "no such folder")):
+        refused = run("reproduce", "t1", "--plot", tmp_path / wrong)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
+    assert len(calls) == 1, "nothing is run for a picture that could not be written"
+    assert "needs the name of a table" in run("reproduce", "--plot", path).stderr
 
 
 def test_what_quick_leaves_out_is_counted_but_not_shown(run, calls, monkeypatch):

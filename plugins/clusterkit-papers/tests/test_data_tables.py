@@ -8,7 +8,7 @@ from clusterkit_papers.elm.data_sets import DATA_SETS as ELM_SETS
 from clusterkit_papers.emmc.data_sets import DATA_SETS
 from clusterkit_papers.printed_tables import printed
 
-from clusterkit.core.errors import InvalidParameter, UnknownName
+from clusterkit.core.errors import UnknownName
 
 PRINTED = """
 Ionosphere      351  34  2
@@ -89,5 +89,3 @@ def test_every_table_has_a_picture(tmp_path):
     assert path.stat().st_size > 0
     with pytest.raises(UnknownName, match="emmc-table2"):
         pictures.draw("emmc-tables2", str(path))
-    with pytest.raises(InvalidParameter, match="svc-figures"):
-        pictures.draw("svc-figures", str(path))

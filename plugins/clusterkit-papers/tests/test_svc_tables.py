@@ -93,6 +93,19 @@ def test_a_fit_with_the_clock_is_the_estimator_s(name):
     assert fit.labelling > 0
 
 
+def test_rows_say_where_the_budget_of_work_decided():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    parameters = {"featuremap__gamma": 3.34, "solver__nu": 0.5, "tuner": None}
+    whole = two_step_fit(X, "svc", 0, **parameters)
+    short = two_step_fit(X, "svc", 0, labeler__max_work=1, **parameters)
+    assert (whole.ended, short.ended) == (False, True)
+    assert short.clusters > whole.clusters
+    assert svc_tables._with_budget("a", [{"ended": 0.0}]) == "a"
+    assert svc_tables._with_budget("a", [{"ended": 1.0}]) == (
+        "a, the budget of work ended the search for components in the run"
+    )
+
+
 @pytest.mark.parametrize("name", list(scalings.SCALINGS))
 def test_scalings(name):
     X = np.column_stack((np.arange(5.0), np.full(5, 3.0)))

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console
-from clusterkit.cli.failures import INTERRUPTED
+from clusterkit.cli import console, outputs, picture
+from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.core.whole_files import replacing
 
 __all__ = ["reproduce"]
 
@@ -25,13 +26,32 @@ __all__ = ["reproduce"]
     help="Write the rows, versions, machine and times to FOLDER/TABLE.json; goes on where an earlier call was "
     "interrupted.",
 )
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="File for a picture: the curves of a figure, or the printed values beside ours. .png .pdf .svg.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
-def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, record: str | None, as_json: bool) -> None:
+def reproduce(
+    table: str | None,
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    record: str | None,
+    plot_file: str | None,
+    as_json: bool,
+) -> None:
     """Run a TABLE of a paper and print its values beside ours. Without TABLE, list the tables."""
     import clusterkit_papers as papers
     from clusterkit.core.errors import UnknownName, nearest_names
 
     titles: Mapping[str, str] = papers.tables()
+    if plot_file is not None:
+        if table is None:
+            raise BadInput("--plot needs the name of a table")
+        outputs.check({"--plot": plot_file})
+        picture.check(plot_file)
     if table is None:
         if as_json:
             console.as_json([{"table": name, "title": title} for name, title in titles.items()])
@@ -46,6 +66,12 @@ def reproduce(table: str | None, quick: bool, runs: int | None, seed: int, recor
     with watching() as interrupt, shown(True):  # a progress bar for the runs
         options: dict[str, Any] = {"quick": quick, "runs": runs, "seed": seed}
         rows = papers.reproduce(table, **options) if record is None else papers.record(table, record, **options)
+    # the picture comes first, because printing the table may fail (a closed pipe)
+    if plot_file is not None and not interrupt.pressed:
+        from clusterkit_papers.pictures import draw
+
+        with replacing(plot_file) as part:
+            draw(table, str(part), rows, seed=seed)
     if as_json:
         console.as_json(rows)
     else:

@@ -16,15 +16,14 @@ __all__ = ["PICTURES", "beside", "draw"]
 
 PICTURES: Mapping[str, str] = {
     "emmc-figures": "clusterkit_papers.emmc.growth:draw",
-    "svc-figures": "",
     "edsvc-figures": "clusterkit_papers.edsvc.figures:draw",
     "elm-figures": "clusterkit_papers.elm.figures:draw",
     "m3-figures": "clusterkit_papers.min_max.figures:draw",
     "m3-figure3": "clusterkit_papers.min_max.heights:draw",
     "m3-figures7-8": "clusterkit_papers.min_max.times:draw",
 }
-"""``module:function`` of the pictures that are curves; the function takes a path and rows. `svc-figures` has a picture
-of data sets, not of rows (`clusterkit_papers.svc.figures.draw`). All others are drawn by `beside`."""
+"""``module:function`` of the pictures that are curves; the function takes a path and rows. All others are drawn by
+`beside`, but for `svc-figures`, whose picture is of data sets, not of rows."""
 
 WIDTHS, ROW_HEIGHT, EDGE = (3.1, 1.9), 0.19, 1.1
 """Inches of a column (of up to four columns, and of more) and of a row, and above and below."""
@@ -33,7 +32,7 @@ MOST_ROWS = 150
 """Highest number of rows of a picture: beyond that it could not be read."""
 
 
-def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = None) -> None:
+def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = None, seed: int = 0) -> None:
     """Write the picture of a table or figure; needs the extra ``plots``.
 
     Parameters
@@ -44,26 +43,29 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
         File for the picture; its ending decides the format.
     rows : sequence of mapping, optional
         The rows of the table, or of its ``--json``. By default the whole table is run.
+    seed : int, default 0
+        Seed of the data and fits of `svc-figures`, whose picture shows them and not the rows.
 
     Raises
     ------
     UnknownName
         If there is no such table.
-    InvalidParameter
-        If its picture is not made of rows.
     """
-    from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
+    from clusterkit.core.errors import UnknownName, nearest_names
     from clusterkit.plots.figure import matplotlib_or_raise
 
     if name not in catalogue():
         raise UnknownName(f"no table named {name!r}. {nearest_names(name, catalogue())}")
-    if name == "svc-figures":
-        raise InvalidParameter("the picture of 'svc-figures' is not made of rows: clusterkit_papers.svc.figures.draw")
     matplotlib_or_raise()
+    if name == "svc-figures":
+        from clusterkit_papers.svc import figures
+
+        figures.draw(path, seed)
+        return
     if rows is None:
         from clusterkit_papers import reproduce
 
-        rows = reproduce(name)
+        rows = reproduce(name, seed=seed)
     where = PICTURES.get(name, "")
     if where:
         module, _, function = where.partition(":")

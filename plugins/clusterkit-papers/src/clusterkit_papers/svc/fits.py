@@ -86,12 +86,15 @@ class SvcFit:
         CPU seconds for the domain, and for the labels.
     seconds : float
         Wall time of both together.
+    ended : bool
+        Whether the labeler's budget of work ended its search for components, some of which may belong together.
     """
 
     labels: np.ndarray
     training: float
     labelling: float
     seconds: float
+    ended: bool
 
     @property
     def clusters(self) -> int:
@@ -149,6 +152,7 @@ class SvcFits:
                 "purity_by_class": purity_by_class(self.y, labels),
                 "clusters": float(fit.clusters),
                 "seconds": fit.seconds,
+                "ended": float(fit.ended),
             }
         return self._judged[id(fit)]
 
@@ -164,6 +168,7 @@ class SvcFits:
             "davies_bouldin": separation if math.isfinite(separation) else math.nan,
             "clusters": float(fit.clusters),
             "seconds": fit.seconds,
+            "ended": float(fit.ended),
         }
 
     def unlabelled(self, method: SvcMethod, seed: int) -> GridPoint:
@@ -261,6 +266,7 @@ def two_step_fit(X: np.ndarray, name: str, seed: int, **parameters: object) -> S
         prepared.cpu_seconds + domain.cpu_seconds,
         labels.cpu_seconds,
         prepared.seconds + domain.seconds + labels.seconds,
+        "ended" in labels.fitted.labeler_facts,
     )
 
 

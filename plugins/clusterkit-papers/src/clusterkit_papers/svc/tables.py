@@ -117,14 +117,15 @@ class MethodGrid:
                 run[measure] = value[measure]
                 run["seconds"] += value["seconds"] / len(EXTERNAL)
             clusters = statistics.fmean(run["clusters"] for run in values)
-            notes.append(f"{name}: {point.text} ({round(clusters, 1):g} clusters)")
+            notes.append(f"{name}: {_with_budget(f'{point.text} ({round(clusters, 1):g} clusters)', values)}")
         return Measurements(runs, "; ".join(notes))
 
     def best_sum(self, measured: Measured, step: Step) -> Measurements:
         """The point of the grid with the highest Rand + NMI."""
         indices = self._indices(step)
         best, _ = max(indices, key=lambda pair: statistics.fmean(run["rand"] + run["nmi"] for run in pair[1]))
-        return Measurements([measured(self.fits, self.method, best, seed) for seed in self.seeds], best.text)
+        runs = [measured(self.fits, self.method, best, seed) for seed in self.seeds]
+        return Measurements(runs, _with_budget(best.text, runs))
 
     def _indices(self, step: Step) -> list[tuple[GridPoint, list[Values]]]:
         indices = []
@@ -147,9 +148,16 @@ def _unlabelled(plan: Plan, fits: SvcFits, method: SvcMethod, cells: tuple[Cell,
         for seed in seeds:
             runs.append(measured(fits, method, point, seed))
             step(f"{data_set.name}: {method.recipe}, seed {seed}")
-        return Measurements(runs, point.text)
+        return Measurements(runs, _with_budget(point.text, runs))
 
     return Job(data_set.name, f"{data_set.name}: {method.recipe}", cells, run, len(seeds), note=data_set.remark)
+
+
+def _with_budget(text: str, runs: Sequence[Values]) -> str:
+    """The remark `text`, and in how many of the runs the labeler's budget of work ended its search for components."""
+    ended = sum(run["ended"] > 0 for run in runs)
+    many = f"{ended} of {len(runs)} runs" if len(runs) > 1 else "the run"
+    return f"{text}, the budget of work ended the search for components in {many}" if ended else text
 
 
 def _times(plan: Plan, fits: SvcFits, method: SvcMethod) -> Job:
@@ -170,10 +178,11 @@ def _times(plan: Plan, fits: SvcFits, method: SvcMethod) -> Job:
                     "labelling": fit.labelling,
                     "clusters": float(fit.clusters),
                     "seconds": fit.seconds,
+                    "ended": float(fit.ended),
                 }
             )
             step(f"{data_set.name}: {method.recipe}, seed {seed}")
-        return Measurements(runs)
+        return Measurements(runs, _with_budget("", runs).removeprefix(", "))
 
     cells = (
         Cell(f"{method.name} training (s)", "training"),
