@@ -16,7 +16,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import ClusterkitWarning
 
-__all__ = ["RestrictedProgram", "RestrictedSolution", "solve_cuts"]
+__all__ = ["GAP_ACCURACY", "RestrictedProgram", "RestrictedSolution", "solve_cuts"]
 
 SOLVER_SETTINGS = ((1e-11, 1e-13, 0.99), (1e-8, 1e-8, 0.99), (1e-11, 1e-13, 0.8))
 """Tolerance, regularisation and largest fraction of the step to the border, for successive runs of the interior point
@@ -34,6 +34,10 @@ GOOD_GAP = 1e-10
 
 GOOD_SHARE = 1e-2
 """Share of C, the cost of W = 0, that counts for the accuracy of values near 0."""
+
+GAP_ACCURACY = 2e-5
+"""Difference that `GOOD_GAP` may leave between the scores of two runs, for scores of order 1: |W|²/2 is strongly
+convex, so W is within √(2 · 1e-10 · value) of the optimum."""
 
 POOR_GAP = 1e-3
 """Duality gap above which a warning is issued, relative to the value."""

@@ -14,6 +14,7 @@ from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.cutting_plane._loop import CuttingPlaneSettings, PreparedCuttingPlanes, balance_slack
+from clusterkit.solvers.cutting_plane._restricted_dual import GAP_ACCURACY
 
 __all__ = ["Cpm3c"]
 
@@ -77,6 +78,7 @@ class Cpm3c(Solver):
     targets: ClassVar[Literal["never", "start", "every_turn"]] = "start"
     own_balance: ClassVar[bool] = True
     has_objective: ClassVar[bool] = True
+    accuracy: ClassVar[float] = GAP_ACCURACY
 
     C: float = params.real(1.0, above=0)
     tol: float = params.real(0.01, above=0)

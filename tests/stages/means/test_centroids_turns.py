@@ -85,6 +85,18 @@ def seeded(X, k, seed):
     return centres, np.argmin(((X[:, None] - centres) ** 2).sum(axis=2), axis=1)
 
 
+def leaves_a_cluster_empty(X, centres):
+    """Whether a cluster loses all its rows in plain Lloyd turns, after which each library has a rule of its own."""
+    while True:
+        labels = np.argmin(((X[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        if len(np.unique(labels)) < len(centres):
+            return True
+        means = np.array([X[labels == label].mean(axis=0) for label in range(len(centres))])
+        if np.array_equal(means, centres):
+            return False
+        centres = means
+
+
 @pytest.mark.parametrize("in_full", [False, True])
 @given(
     case=overlapping(),
@@ -95,6 +107,7 @@ def seeded(X, k, seed):
 def test_the_tolerance_is_that_of_scikit_learn(in_full, case, seed, tol, renewal):
     X, _, k = case
     centres, labels = seeded(X, k, seed)
+    assume(not leaves_a_cluster_empty(X, centres))
     theirs = KMeans(k, init=centres, n_init=1, max_iter=300, tol=tol).fit(X)
     assume(theirs.n_iter_ > 1)  # the first movement is from the seeds, which the labels do not tell
     space = dense(X)
