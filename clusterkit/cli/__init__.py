@@ -4,8 +4,8 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 =====================  ================================================================================================
 app                    The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, search,  A command each; compositions and consensus too. The listings `stages`, `recipes` and `plugins`
-demo, listings         are in one file.
+fit, predict, search,  A command each; benchmark, compositions and consensus too. The listings `stages`, `recipes`
+demo, listings         and `plugins` are in one file.
 data, tables/          From the argument DATA to an array: which file, which columns, and what is refused.
 settings               Options ``--set solver.C=1`` to parameters, and from them to an estimator.
 labels, models,        What a command writes: label files, fitted models, pictures, summaries.
@@ -29,6 +29,7 @@ app = App(
         "predict": "clusterkit.cli.predict:predict",
         "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",
+        "benchmark": "clusterkit.cli.benchmark:benchmark",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.compositions:compositions",

@@ -9,7 +9,7 @@ more cluster), "singletons" (each is a cluster) or "exclude" (they are left out)
 noise; among the true classes it is a class, because some data sets have a class of that name. If no sample is left, the
 value is nan.
 
-``table.py`` has the contingency table, ``matching.py`` accuracy and purity, ``pairs.py`` the Rand index, plain and
+``table.py`` has the contingency table, ``matching.py`` accuracies and purity, ``pairs.py`` the Rand index, plain and
 adjusted, ``information.py`` mutual information, ``internal.py`` compactness and the Davies-Bouldin index,
 ``density.py`` with ``_density_jit.py`` DBCV, and ``labels.py`` the checks of labels. Each function cites its source.
 This is a low layer: it imports only numerics.
@@ -21,13 +21,14 @@ from clusterkit.metrics.density import dbcv
 from clusterkit.metrics.information import anmi, nmi
 from clusterkit.metrics.internal import compactness, davies_bouldin
 from clusterkit.metrics.labels import Noise
-from clusterkit.metrics.matching import clustering_accuracy, purity, purity_by_class
+from clusterkit.metrics.matching import adjusted_asymmetric_accuracy, clustering_accuracy, purity, purity_by_class
 from clusterkit.metrics.pairs import adjusted_rand, rand_index
 from clusterkit.metrics.table import Contingency, contingency
 
 __all__ = [
     "Contingency",
     "Noise",
+    "adjusted_asymmetric_accuracy",
     "adjusted_rand",
     "anmi",
     "clustering_accuracy",

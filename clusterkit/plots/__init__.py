@@ -6,7 +6,7 @@ of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the fig
 
 >>> from clusterkit import plots
 >>> plots.__all__
-['clusters', 'connectivity', 'contours', 'edsvc_curves', 'search_curve', 'trajectories', 'width_path']
+['clusters', 'connectivity', 'contours', 'edsvc_curves', 'rank_diagram', 'search_curve', 'trajectories', 'width_path']
 """
 
 from __future__ import annotations
@@ -20,18 +20,29 @@ _HOME = {
     "connectivity": "clusterkit.plots._connectivity",
     "contours": "clusterkit.plots._contours",
     "edsvc_curves": "clusterkit.plots._edsvc_curves",
+    "rank_diagram": "clusterkit.plots._rank_diagram",
     "search_curve": "clusterkit.plots._search_curve",
     "trajectories": "clusterkit.plots._trajectories",
     "width_path": "clusterkit.plots._width_path",
 }
 
-__all__ = ["clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
+__all__ = [
+    "clusters",
+    "connectivity",
+    "contours",
+    "edsvc_curves",
+    "rank_diagram",
+    "search_curve",
+    "trajectories",
+    "width_path",
+]
 
 if TYPE_CHECKING:
     from clusterkit.plots._clusters import clusters
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._contours import contours
     from clusterkit.plots._edsvc_curves import edsvc_curves
+    from clusterkit.plots._rank_diagram import rank_diagram
     from clusterkit.plots._search_curve import search_curve
     from clusterkit.plots._trajectories import trajectories
     from clusterkit.plots._width_path import width_path

@@ -30,6 +30,21 @@ def accuracy_by_enumeration(true: Labels, pred: Labels) -> float:
     return best / len(true)
 
 
+def asymmetric_accuracy_by_enumeration(true: Labels, pred: Labels) -> float:
+    """Try every one-to-one naming, with the share of each class that keeps its name."""
+    classes, clusters = sorted(set(true)), sorted(set(pred))
+    k = len(classes)
+    if k == 1:
+        return float(len(clusters) == 1)
+    padded = [*clusters, *[None] * max(0, k - len(clusters))]
+    table, sizes = Counter(zip(true, pred, strict=True)), Counter(true)
+    best = max(
+        sum(table[name, cluster] / sizes[name] for name, cluster in zip(classes, naming, strict=False))
+        for naming in permutations(padded)
+    )
+    return (best / k - 1 / k) / (1 - 1 / k)
+
+
 def purity_by_clusters(true: Labels, pred: Labels) -> float:
     """Take the members of one cluster after the other."""
     members = [[t for t, p in zip(true, pred, strict=True) if p == cluster] for cluster in set(pred)]

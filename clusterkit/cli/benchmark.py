@@ -1,0 +1,136 @@
+"""``clusterkit benchmark``: recipes and installed peers on a folder of labelled data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from clusterkit.cli import console, outputs, picture
+from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.core.whole_files import replacing
+
+if TYPE_CHECKING:
+    from clusterkit.benchmarking import Cell, Ranking
+
+__all__ = ["benchmark"]
+
+EPILOG = """\b
+Examples:
+  clusterkit benchmark shapes --recipes kmeans,spectral,hdbscan --max-rows 1000
+  clusterkit benchmark ../my-sets --journal cells.jsonl -o page.md --plot ranks.png
+"""
+"""Examples below the help; the backspace keeps click from rewrapping them."""
+
+SIDES = {"given": True, "found": False}
+"""Which of the two comparisons the picture shows: with the number of clusters, or without."""
+
+
+@click.command(epilog=EPILOG, short_help="Compare recipes and peers on labelled data sets.")
+@click.argument("folder")
+@click.option("--recipes", "names", metavar="NAME,NAME,...", help="Recipes to fit.  [default: all]")
+@click.option("--sets", metavar="NAME,NAME,...", help="Data sets of the folder.  [default: all]")
+@click.option("--max-rows", type=click.IntRange(min=1), help="Leave out sets with more rows.")
+@click.option("--peers/--no-peers", default=True, help="Whether to fit what is installed of other libraries.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of every fit.")
+@click.option("--journal", metavar="FILE", help="File for finished fits; those already in it are not made again.")
+@click.option("-o", "--output", "page", metavar="FILE", help="File for the results as Markdown: .md.")
+@click.option("--note", "notes", multiple=True, metavar="TEXT", help="Paragraph for the top of the page; repeatable.")
+@click.option("--plot", "plot_file", metavar="FILE", help="File for a picture of the mean ranks: .png .pdf .svg.")
+@click.option(
+    "--side",
+    type=click.Choice(list(SIDES)),
+    default="given",
+    show_default=True,
+    help="Whether the picture compares fits that were given the number of clusters, or those that found it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print every fit as JSON.")
+def benchmark(
+    folder: str,
+    names: str | None,
+    sets: str | None,
+    max_rows: int | None,
+    peers: bool,
+    seed: int,
+    journal: str | None,
+    page: str | None,
+    notes: tuple[str, ...],
+    plot_file: str | None,
+    side: str,
+    as_json: bool,
+) -> None:
+    """Fit recipes and peers to every labelled data set of FOLDER and compare the labels with the classes.
+
+    FOLDER is a path or the name of a folder among the data sets (CLUSTERKIT_DATA). It holds NAME.csv.gz with a column
+    `label` (-1: noise), or NAME.data.gz beside NAME.labels0.gz (0: noise). Noise is clustered but not judged.
+
+    Printed are the mean adjusted Rand index (ARI) and adjusted asymmetric accuracy (AAA) over the sets, on how many the
+    number of clusters is right, and seconds. A fit without labels counts as 0.
+
+    After Ctrl-C the finished fits are printed and written, and the exit code is 130.
+    """
+    from clusterkit import benchmarking
+    from clusterkit.cli.interrupt import watching
+    from clusterkit.estimators.bars import shown
+
+    outputs.check({"--journal": journal, "-o": page, "--plot": plot_file})
+    outputs.check_ending(page, (".md", ".markdown"), "the page")
+    outputs.check_ending(journal, ("", ".json", ".jsonl"), "finished fits")
+    if outputs.STDOUT in (journal, page):
+        raise BadInput("--journal and -o need files")
+    picture.check(plot_file)
+    data_sets = benchmarking.read_sets(benchmarking.folder_of(folder), _split(sets), max_rows=max_rows)
+    methods = benchmarking.recipe_methods(_split(names)) + (benchmarking.peers() if peers else [])
+    with watching() as interrupt, shown(True):
+        cells = benchmarking.run(data_sets, methods, seed=seed, journal=journal)
+    if page is not None:
+        text = benchmarking.as_markdown(cells, title=f"Benchmark on {Path(folder).name}", notes=notes)
+        with replacing(page) as part:
+            part.write_text(text, encoding="utf-8")
+    if plot_file is not None and cells:
+        _draw(plot_file, benchmarking.rank(cells, k_known=SIDES[side]))
+    if as_json:
+        console.as_json([attrs.asdict(cell) for cell in cells])
+    else:
+        _show(cells)
+    if interrupt.pressed:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _split(text: str | None) -> list[str] | None:
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _draw(path: str, ranking: Ranking) -> None:
+    """Write the picture of the mean ranks."""
+    from matplotlib.figure import Figure
+
+    from clusterkit import plots
+
+    figure = Figure(figsize=(7.4, 1.6 + 0.22 * len(ranking.methods)), layout="constrained")
+    plots.rank_diagram(ranking, ax=figure.subplots())
+    picture.write(path, figure)
+
+
+def _show(cells: Sequence[Cell]) -> None:
+    """Print the means over the sets, for each of the two comparisons."""
+    from clusterkit.benchmarking.page import SIDES as HEADINGS
+    from clusterkit.benchmarking.page import means
+
+    for k_known, heading in HEADINGS:
+        chosen = [cell for cell in cells if cell.k_known == k_known]
+        if chosen:
+            console.table(
+                ["method", "library", "sets", "mean ARI", "mean AAA", "right number", "seconds"],
+                [
+                    [name, library, str(n), f"{ari:.3f}", f"{accuracy:.3f}", str(right), f"{seconds:.1f}"]
+                    for name, library, n, ari, accuracy, right, seconds in means(chosen)
+                ],
+                title=heading,
+            )
+    failed = sum(bool(cell.error) for cell in cells)
+    if failed:
+        console.text(f"{failed} of {len(cells)} fits have no labels; -o or --json says why.", dim=True)
