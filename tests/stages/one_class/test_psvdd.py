@@ -97,6 +97,7 @@ def test_bounds_fall_with_the_distance_and_are_feasible(problem, weights):
         assert bounds.min() == pytest.approx(1 / n)
 
 
+@pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @given(problems(), st.sampled_from(sorted(WEIGHTS)))
 def test_duplicates_share_a_side(problem, weights):
     X, gamma = problem
