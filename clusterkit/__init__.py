@@ -25,6 +25,7 @@ _HOME = {
     "compositions": "clusterkit.catalogue",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
+    "load": "clusterkit.estimators.saving",
     "plugins": "clusterkit.catalogue",
     "recipe": "clusterkit.estimators.build",
     "recipes": "clusterkit.estimators.build",
@@ -52,6 +53,7 @@ __all__ = [
     "datasets",
     "ensemble",
     "hookimpl",
+    "load",
     "metrics",
     "plots",
     "plugins",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.pooled import Pooled
+    from clusterkit.estimators.saving import load
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
 

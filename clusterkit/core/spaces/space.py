@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.transform import RowMap, Transform
 
-__all__ = ["Space"]
+__all__ = ["Space", "check_saved_names"]
 
 
 @attrs.frozen(eq=False)
@@ -67,3 +67,10 @@ class Space(ABC):
     @abstractmethod
     def lean(self) -> Space:
         """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""
+
+
+def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> None:
+    """Raise ValueError unless a file has exactly what every space has, and the field of this class."""
+    names = {"points", "before", "resolved", last}
+    if fields.keys() != names:
+        raise ValueError(f"{cls.__name__} needs {', '.join(sorted(names))}, and the file has {', '.join(fields)[:80]}")
