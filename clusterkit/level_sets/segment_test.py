@@ -125,6 +125,8 @@ class _GaussianTest:
         return MembersOnly(Components.of(self.contour, self._scaled(points), stage))
 
     def _scaled(self, Y: Array) -> Array:
+        if Y.shape[1] != (d := self.contour.blocks.centres.shape[1]):  # compiled loops would read beyond the end
+            raise ValueError(f"points of {Y.shape[1]} coordinates for a domain of {d}")
         return np.ascontiguousarray(Y, dtype=np.float64) * self.contour.scale
 
 

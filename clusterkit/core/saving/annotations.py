@@ -109,6 +109,7 @@ def _is_instance(value: object, cls: Any) -> bool:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if getattr(cls, "_is_protocol", False):
         members = {name for name in vars(cls) if not name.startswith("_")} | {"__call__"} & vars(cls).keys()
-        fields = {field.name for field in attrs.fields(type(value))} if attrs.has(type(value)) else set()
+        kind: Any = type(value)
+        fields = {field.name for field in attrs.fields(kind)} if attrs.has(kind) else set()
         return all(name in fields or hasattr(type(value), name) for name in members)
     return isinstance(value, cls)

@@ -120,7 +120,7 @@ def read(path: str | os.PathLike[str]) -> Content:
             dtype, shape, start = places[key]
             tensor = np.empty(shape, dtype=DTYPES[dtype])
             file.seek(begin + start)
-            if file.readinto(_bytes_of(tensor)) != tensor.nbytes:  # type: ignore[attr-defined]
+            if file.readinto(_bytes_of(tensor)) != tensor.nbytes:
                 _refuse(str(name), "it became shorter while it was read")
             computed.update(_bytes_of(tensor))
             if dtype == "BOOL":

@@ -121,8 +121,9 @@ class _Reader:
     def title(self, node: Any) -> str:
         """The class of an entry, in brackets, for messages."""
         number = node.get("class") if isinstance(node, dict) else None
-        known = type(number) is int and 0 <= number < len(self.classes)
-        return f" ({self.classes[number][0].__name__})" if known else ""
+        if not isinstance(number, int) or not 0 <= number < len(self.classes):
+            return ""
+        return f" ({self.classes[number][0].__name__})"
 
     def build(self, node: Any) -> Any:
         """The object of an entry."""

@@ -158,7 +158,7 @@ class _Packer:
             raise NotSavable(f"{place} cannot be saved: it is an array of the class {type(value).__name__}")
         node: dict[str, Any] = {}
         if value.dtype == object:
-            if not all(type(item) is str for item in value.flat):
+            if not all(isinstance(item, str) for item in value.flat):
                 raise NotSavable(f"{place} cannot be saved: it is an array of objects that are no texts")
             return {"texts": [str(item) for item in value.flat], "shape": list(value.shape)}
         text = _dtype_text(value.dtype, place)

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import shapes
 from clusterkit.core.transform import RowMap, Transform
 
 __all__ = ["Space", "check_saved_names"]
@@ -32,7 +33,7 @@ class Space(ABC):
     same_products: ClassVar[bool] = True
     """True if predicting the training rows repeats the products of the fit bit for bit."""
 
-    points: Array
+    points: Array = attrs.field(validator=shapes.shaped("n", "d"))
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 

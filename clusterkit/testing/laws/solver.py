@@ -170,7 +170,8 @@ def outcome_survives_saving(stage: Solver, case: Case, view: str, coding: Coding
     outcome = bench.solve()
     again = saved_copy(outcome)
     same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after saving")
-    if isinstance(outcome, Embedding) and outcome.extend is not None:
+    if isinstance(outcome, Embedding) and isinstance(again, Embedding) and outcome.extend is not None:
+        assert again.extend is not None
         same_bits(again.extend(case.X), outcome.extend(case.X), "new rows after saving")
 
 
