@@ -85,8 +85,8 @@ def load(path: str, *, allow_pickle: bool = False) -> ModelFile:
         return _from_data(path)
     if not allow_pickle:
         raise BadInput(
-            f"{path} is no model of `clusterkit fit --save`. If it is one of version 0.1, a pickle, --allow-pickle reads "
-            "it; this runs whatever code is in the file, so do it only if you know who wrote it"
+            f"{path} is no model of `clusterkit fit --save`. If it is one of version 0.1, a pickle, --allow-pickle "
+            "reads it; this runs whatever code is in the file, so do it only if you know who wrote it"
         )
     return _from_pickle(path)
 
@@ -99,16 +99,16 @@ def _from_data(path: str) -> ModelFile:
     estimator, facts = loaded.estimator, loaded.facts
     width = int(estimator.n_features_in_)
     names = getattr(estimator, "feature_names_in_", None)
-    columns = facts.get("columns", [str(j + 1) for j in range(width)] if names is None else [str(n) for n in names])
+    of_the_fit = [str(j + 1) for j in range(width)] if names is None else [str(name) for name in names]
+    columns = facts.get("columns", of_the_fit)
     named, recipe = facts.get("named", names is not None), facts.get("recipe", type(estimator).__name__)
-    fine = isinstance(columns, list) and all(isinstance(name, str) for name in columns) and len(columns) == width
-    if not (fine and isinstance(named, bool) and isinstance(recipe, str)):
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns) or len(columns) != width:
         raise InvalidModelFile(path, "what it says about the columns of its table is wrong")
+    if not isinstance(named, bool) or not isinstance(recipe, str):
+        raise InvalidModelFile(path, "what it says about its table or its recipe is wrong")
     if not hasattr(estimator, "why_not_inductive"):
         raise BadInput(f"{path} holds a {type(estimator).__name__}, which `clusterkit predict` does not use")
-    return {
-        "clusterkit": loaded.version, "pipeline": estimator, "recipe": recipe, "columns": columns, "named": named,
-    }  # type: ignore[typeddict-item]  # fmt: skip
+    return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
 
 
 def _from_pickle(path: str) -> ModelFile:

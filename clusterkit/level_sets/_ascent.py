@@ -82,7 +82,7 @@ class Ascent:
     root: float
     columns: Array = attrs.field(validator=shapes.shaped("d", "s"))
     weights: Array = attrs.field(validator=shapes.shaped("s"))
-    tol: float
+    tol: float = attrs.field(validator=attrs.validators.gt(0))
     merge: float
     max_iter: int
 
