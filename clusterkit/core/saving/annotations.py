@@ -86,10 +86,12 @@ def _is_array(value: object, args: tuple[Any, ...]) -> bool:
     """Whether a value is an array of the kind of numbers; where real numbers may stand, sparse rows may stand too."""
     if not isinstance(value, np.ndarray | SparseRows):
         return False
-    numbers = get_args(args[1])[0] if len(args) == 2 and get_args(args[1]) else Any
+    if len(args) != 2 or not get_args(args[1]):
+        return True
+    numbers = get_args(args[1])[0]
     kinds = get_args(numbers) if get_origin(numbers) in (Union, types.UnionType) else (numbers,)
     scalars = [get_origin(kind) or kind for kind in kinds]
-    return any(not isinstance(kind, type) or np.issubdtype(value.dtype, kind) for kind in scalars)
+    return any(kind is Any or not isinstance(kind, type) or np.issubdtype(value.dtype, kind) for kind in scalars)
 
 
 def _are_items(value: tuple[object, ...], args: tuple[Any, ...]) -> bool:

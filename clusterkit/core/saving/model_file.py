@@ -124,7 +124,7 @@ def read(path: str | os.PathLike[str]) -> Content:
                 _refuse(str(name), "it became shorter while it was read")
             computed.update(_bytes_of(tensor))
             if dtype == "BOOL":
-                tensor = tensor.view(np.uint8) != 0  # a byte that is neither 0 nor 1 is no truth value
+                tensor = np.asarray(tensor.view(np.uint8) != 0)  # a byte that is neither 0 nor 1 is no truth value
             tensors[key] = tensor
     if computed.hexdigest() != digest:
         _refuse(str(name), "its content does not agree with its checksum: it was damaged or changed after saving")
