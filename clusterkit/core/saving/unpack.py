@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 import attrs
 import numpy as np
-import scipy.sparse
 
 from clusterkit._typing import AnyArray
 from clusterkit.core.errors import InvalidModelFile, UnknownName
@@ -197,6 +196,8 @@ class _Reader:
         return array[()]
 
     def _sparse(self, node: dict[str, Any]) -> Any:
+        import scipy.sparse
+
         data, indices, indptr = (self.value(node.get(name)) for name in ("data", "indices", "indptr"))
         shape = _shape(node.get("shape"))
         kinds = {"array": scipy.sparse.csr_array, "matrix": scipy.sparse.csr_matrix}
@@ -215,6 +216,8 @@ class _Reader:
         return kinds[node["sparse"]]((data, indices, indptr), shape=shape, copy=False)
 
     def _sparse_rows(self, node: dict[str, Any]) -> SparseRows:
+        import scipy.sparse
+
         csr = self.value(node["sparse_rows"])
         if not isinstance(csr, scipy.sparse.csr_array) or csr.dtype not in (np.float32, np.float64):
             raise ValueError("sparse rows must be a sparse array of float32 or float64")

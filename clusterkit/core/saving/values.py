@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-import scipy.sparse
 
 from clusterkit._typing import AnyArray
 from clusterkit.core.errors import NotSavable
@@ -125,7 +124,7 @@ class _Packer:
             return self._random_source(value, place, depth)
         if isinstance(value, SparseRows):
             return {"sparse_rows": self.value(value.csr, place, depth)}
-        if scipy.sparse.issparse(value):
+        if hasattr(value, "tocsr") and hasattr(value, "format"):
             return self._sparse(value, place, depth)
         if isinstance(value, Mapping) and not hasattr(value, "saved_fields"):
             pairs = [
@@ -186,6 +185,8 @@ class _Packer:
 
     def _sparse(self, value: Any, place: str, depth: int) -> dict[str, Any]:
         """A node of a sparse matrix or array, in CSR form."""
+        import scipy.sparse
+
         csr = value if value.format == "csr" else scipy.sparse.csr_array(value)
         parts = {name: self.value(getattr(csr, name), place, depth) for name in ("data", "indices", "indptr")}
         kind = "array" if isinstance(value, scipy.sparse.sparray) else "matrix"
