@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from clusterkit import __version__
 from clusterkit.cli import outputs
@@ -96,7 +96,8 @@ def _from_data(path: str) -> ModelFile:
     from clusterkit.estimators.saving import load_with_facts
 
     loaded = load_with_facts(path)
-    estimator, facts = loaded.estimator, loaded.facts
+    estimator: Any = loaded.estimator
+    facts = loaded.facts
     width = int(estimator.n_features_in_)
     names = getattr(estimator, "feature_names_in_", None)
     of_the_fit = [str(j + 1) for j in range(width)] if names is None else [str(name) for name in names]

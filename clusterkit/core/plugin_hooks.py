@@ -171,8 +171,8 @@ def can_be_saved(target: object) -> bool:
     """Whether objects can be taken apart and made anew: of attrs, of an enumeration, or by methods of their own."""
     if not isinstance(target, type):
         return False
-    own = hasattr(target, "saved_fields") and hasattr(target, "from_saved_fields")
-    return own or attrs.has(target) or issubclass(target, Enum)
+    by_methods = hasattr(target, "saved_fields") and hasattr(target, "from_saved_fields")
+    return by_methods or attrs.has(target) or issubclass(target, Enum)
 
 
 def same_thing(taken: Entry, entry: Entry) -> bool:

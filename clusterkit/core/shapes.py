@@ -11,6 +11,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from clusterkit._typing import Indices
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["in_range", "shaped"]
@@ -82,7 +83,7 @@ def shaped(*dimensions: str | int, below: str | None = None) -> _Shape:
     return _Shape(dimensions, below)
 
 
-def in_range(values: Any, least: int, end: int, what: str) -> None:
+def in_range(values: Indices, least: int, end: int, what: str) -> None:
     """Raise ValueError unless all integers are at least `least` and less than `end`."""
     if len(values) and not (least <= int(np.min(values)) and int(np.max(values)) < end):
         raise ValueError(f"{what} has an entry outside {least}..{end - 1}")

@@ -1,4 +1,4 @@
-"""Saving fitted estimators as data, and loading them: no pickle, so a file that is loaded runs no code of its own."""
+"""Saving fitted estimators as data: no pickle, so a file that is loaded runs no code of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clusterkit import __version__
 from clusterkit.core import saving
 from clusterkit.core.errors import InvalidModelFile
 
-__all__ = ["LoadedModel", "SavedAsData", "load", "load_with_facts", "save_with_facts"]
+__all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
 
 FITTED = re.compile(r"[A-Za-z]\w*_")
 """Names of the attributes that a fit sets, as in scikit-learn."""
@@ -100,40 +100,9 @@ class LoadedModel:
         The version of clusterkit that wrote the file.
     """
 
-    estimator: Any
+    estimator: SavedAsData
     facts: Mapping[str, object]
     version: str
-
-
-def load(path: str | os.PathLike[str]) -> Any:
-    """The fitted estimator in a file that its method `save`, or ``clusterkit fit --save``, wrote.
-
-    Nothing in the file is executed: it holds arrays, numbers and texts, and the registered names of classes. What is
-    imported for these names are modules of clusterkit and of installed plugins, as for a recipe of the same stages.
-    Every value is checked by its class.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    estimator
-        Of the class that was saved, with the same parameters and fitted attributes.
-
-    Raises
-    ------
-    InvalidModelFile
-        A ValueError: if the file is no saved model, was damaged, is of a newer version, or needs a plugin that is not
-        installed. Names the file and what is wrong. Models that joblib or pickle wrote are refused too.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    See `Pipeline.save`.
-    """
-    return load_with_facts(path).estimator
 
 
 def save_with_facts(path: str | os.PathLike[str], estimator: object, facts: Mapping[str, object]) -> None:
@@ -145,7 +114,7 @@ def save_with_facts(path: str | os.PathLike[str], estimator: object, facts: Mapp
 
 
 def load_with_facts(path: str | os.PathLike[str]) -> LoadedModel:
-    """The estimator in a file, with the facts that were saved with it; the errors are those of `load`."""
+    """The estimator in a file, with the facts that were saved with it; the errors are those of `clusterkit.load`."""
     name = os.fspath(path)
     content = saving.read(path)
     facts, version = content.tree.get("facts"), content.tree.get("clusterkit")

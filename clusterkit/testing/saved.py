@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import saving
 from clusterkit.core.registry import registry
+from clusterkit.estimators.saving import SavedAsData
 from clusterkit.testing.compare import same_bits
 
 __all__ = ["check_recipe_saves", "check_saving", "saved_copy", "two_groups"]
@@ -39,11 +40,10 @@ def saved_copy(value: T, *stand_ins: type) -> T:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "value.clusterkit"
         saving.write(path, saving.Content(packed.tree(), packed.tensors))
-        loaded: T = saving.unpack(saving.read(path), str(path))
-    return loaded
+        return cast("T", saving.unpack(saving.read(path), str(path)))
 
 
-def check_saving(model: Any, X: Array) -> None:
+def check_saving(model: SavedAsData, X: Array) -> None:
     """Save and load a fitted estimator: all that it reports is the same, and it labels any rows alike.
 
     Parameters
@@ -65,7 +65,7 @@ def check_saving(model: Any, X: Array) -> None:
         path = Path(folder) / "model.clusterkit"
         model.save(path)
         content = path.read_bytes()
-        again = clusterkit.load(path)
+        again: Any = clusterkit.load(path)
         again.save(path)
         assert path.read_bytes() == content, "a loaded model is saved as another file than the model itself"
     assert type(again) is type(model)

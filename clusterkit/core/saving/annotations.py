@@ -49,7 +49,7 @@ def _hints(cls: type) -> dict[str, Any]:
     return hints
 
 
-def fits(value: object, hint: Any) -> bool:
+def fits(value: object, hint: object) -> bool:
     """Whether a value is of a type; what cannot be judged fits.
 
     Examples

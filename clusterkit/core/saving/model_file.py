@@ -56,7 +56,7 @@ class Content:
     tensors : mapping of str to ndarray
     """
 
-    tree: Mapping[str, Any]
+    tree: Mapping[str, object]
     tensors: Mapping[str, AnyArray]
 
 

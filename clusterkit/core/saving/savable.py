@@ -116,12 +116,12 @@ def schema_of(cls: type) -> int:
     return int(getattr(cls, "saved_schema", 1))
 
 
-def fields_of(value: Any) -> Mapping[str, object]:
+def fields_of(value: object) -> Mapping[str, object]:
     """What a file keeps of an object of a registered class."""
     if hasattr(value, "saved_fields"):
         fields: Mapping[str, object] = value.saved_fields()
         return fields
-    cls = type(value)
+    cls: Any = type(value)
     if isinstance(value, Enum):
         return {"member": value.name}
     if not attrs.has(cls):

@@ -28,7 +28,7 @@ GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """Algorithms of random numbers whose state a file may have: those of numpy."""
 
 
-def unpack(content: Content, path: str) -> Any:
+def unpack(content: Content, path: str) -> object:
     """The object that a file describes.
 
     Parameters
@@ -56,7 +56,8 @@ def unpack(content: Content, path: str) -> Any:
                 what += reader.title(node)
                 reader.objects.append(reader.build(node))
             what = "the root"
-            return reader.value(tree["root"])
+            value: object = reader.value(tree["root"])
+            return value
     except Exception as error:  # classes, those of plugins too, may refuse a value in any way
         text = str(error) or type(error).__name__
         raise InvalidModelFile(path, f"{what} is wrong: {text}") from error

@@ -42,12 +42,12 @@ class Packed:
     tensors : dict of str to ndarray
     """
 
-    root: Any
-    nodes: list[dict[str, Any]]
+    root: object
+    nodes: list[dict[str, object]]
     classes: list[SavedClass]
     tensors: dict[str, AnyArray]
 
-    def tree(self) -> dict[str, Any]:
+    def tree(self) -> dict[str, object]:
         """Everything but the tensors, for JSON."""
         classes = [[c.kind, c.name, c.schema, c.distribution] for c in self.classes]
         return {"root": self.root, "nodes": self.nodes, "classes": classes}

@@ -225,10 +225,11 @@ class DenseSpace(FeatureSpace):
         return _without_features(self)
 
     @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, Any]) -> DenseSpace:
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> DenseSpace:
         """The space, whose features are computed when they are needed."""
         check_saved_names(cls, fields, "mapping")
-        return cls(**fields, H=None)
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments, H=None)
 
 
 @final
@@ -281,10 +282,11 @@ class SparseSpace(FeatureSpace):
         return _without_features(self)
 
     @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, Any]) -> SparseSpace:
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> SparseSpace:
         """The space, whose features are computed when they are needed."""
         check_saved_names(cls, fields, "mapping")
-        return cls(**fields, H=None)
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments, H=None)
 
 
 def build_space(

@@ -127,10 +127,11 @@ class KernelSpace(Space):
         return {"points": self.points, "kernel": self.kernel, "before": self.before, "resolved": dict(self.resolved)}
 
     @classmethod
-    def from_saved_fields(cls, fields: Mapping[str, Any]) -> KernelSpace:
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> KernelSpace:
         """The space without these matrices."""
         check_saved_names(cls, fields, "kernel")
-        return cls(**fields)
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))
