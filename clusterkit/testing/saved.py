@@ -78,11 +78,12 @@ def check_saving(model: SavedAsData, X: Array) -> None:
             same_bits(getattr(again, name), value, f"{name} after saving")
         elif isinstance(value, str | int | float):
             np.testing.assert_equal(getattr(again, name), value, err_msg=f"{name} after saving")
-    assert hasattr(again, "predict") == hasattr(model, "predict")
-    if hasattr(model, "predict"):
+    predicts: Any = model
+    assert hasattr(again, "predict") == hasattr(predicts, "predict")
+    if hasattr(predicts, "predict"):
         new = np.concatenate([X[::-1] * 0.9 + 0.03, X[:1] + 50.0, X[:1] - 50.0]).astype(X.dtype)
-        same_bits(again.predict(X), model.predict(X), "labels of the training rows after saving")
-        same_bits(again.predict(new), model.predict(new), "labels of new rows after saving")
+        same_bits(again.predict(X), predicts.predict(X), "labels of the training rows after saving")
+        same_bits(again.predict(new), predicts.predict(new), "labels of new rows after saving")
 
 
 def two_groups(n: int = 24, dtype: str = "float64") -> Array:
