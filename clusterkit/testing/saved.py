@@ -78,7 +78,7 @@ def check_saving(model: SavedAsData, X: Array) -> None:
             same_bits(getattr(again, name), value, f"{name} after saving")
         elif isinstance(value, str | int | float):
             np.testing.assert_equal(getattr(again, name), value, err_msg=f"{name} after saving")
-    predicts: Any = model
+    predicts = cast("Any", model)
     assert hasattr(again, "predict") == hasattr(predicts, "predict")
     if hasattr(predicts, "predict"):
         new = np.concatenate([X[::-1] * 0.9 + 0.03, X[:1] + 50.0, X[:1] - 50.0]).astype(X.dtype)
