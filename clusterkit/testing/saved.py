@@ -68,7 +68,8 @@ def check_saving(model: SavedAsData, X: Array) -> None:
         again: Any = clusterkit.load(path)
         again.save(path)
         assert path.read_bytes() == content, "a loaded model is saved as another file than the model itself"
-    assert type(again) is type(model)
+    kinds = [type(again), type(model)]
+    assert kinds[0] is kinds[1]
     assert repr(again) == repr(model), "parameters differ after saving"
     names = {name for name in vars(model) if name.endswith("_")}
     assert {name for name in vars(again) if name.endswith("_")} == names, "fitted attributes differ after saving"
@@ -78,12 +79,12 @@ def check_saving(model: SavedAsData, X: Array) -> None:
             same_bits(getattr(again, name), value, f"{name} after saving")
         elif isinstance(value, str | int | float):
             np.testing.assert_equal(getattr(again, name), value, err_msg=f"{name} after saving")
-    predicts = cast("Any", model)
-    assert hasattr(again, "predict") == hasattr(predicts, "predict")
-    if hasattr(predicts, "predict"):
+    fitted = cast("Any", model)
+    assert hasattr(again, "predict") == hasattr(fitted, "predict")
+    if hasattr(fitted, "predict"):
         new = np.concatenate([X[::-1] * 0.9 + 0.03, X[:1] + 50.0, X[:1] - 50.0]).astype(X.dtype)
-        same_bits(again.predict(X), predicts.predict(X), "labels of the training rows after saving")
-        same_bits(again.predict(new), predicts.predict(new), "labels of new rows after saving")
+        same_bits(again.predict(X), fitted.predict(X), "labels of the training rows after saving")
+        same_bits(again.predict(new), fitted.predict(new), "labels of new rows after saving")
 
 
 def two_groups(n: int = 24, dtype: str = "float64") -> Array:
