@@ -41,8 +41,8 @@ def main() -> None:
         assert clusterkit.__version__ in run("--version")
         assert "emmc" in run("recipes")
         assert "ridge" in run("stages", "solver")
-        run("fit", "rows.csv", "--recipe", "emmc", "-k", "2", "-o", "labels.csv", "--save", "model.joblib")
-        run("predict", "model.joblib", "rows.csv", "-o", "again.csv")
+        run("fit", "rows.csv", "--recipe", "emmc", "-k", "2", "-o", "labels.csv", "--save", "model.clusterkit")
+        run("predict", "model.clusterkit", "rows.csv", "-o", "again.csv")
         assert len(Path("labels.csv").read_text(encoding="utf-8").splitlines()) >= 40
         run("fit", "rows.csv", "--recipe", "svc", "-o", "domain.csv")
         assert "plots" in run("demo"), "the demo without matplotlib names the extra to install"

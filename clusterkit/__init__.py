@@ -25,6 +25,7 @@ _HOME = {
     "compositions": "clusterkit.catalogue",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
+    "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
     "recipe": "clusterkit.estimators.build",
     "recipes": "clusterkit.estimators.build",
@@ -52,6 +53,7 @@ __all__ = [
     "datasets",
     "ensemble",
     "hookimpl",
+    "load",
     "metrics",
     "plots",
     "plugins",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.consensus import ConsensusClustering
     from clusterkit.estimators.ensemble import ensemble
+    from clusterkit.estimators.loading import load
     from clusterkit.estimators.min_max_svc import MinMaxModularSVC
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.pooled import Pooled

@@ -24,7 +24,7 @@ from clusterkit.core.stages import (
 __all__ = ["compositions", "plugins", "register", "stages"]
 
 
-T = TypeVar("T", bound=type[Stage] | Recipe | ModuleType)
+T = TypeVar("T", bound=type[object] | Recipe | ModuleType)
 
 
 @overload
@@ -88,12 +88,13 @@ def register(thing: None = None, *, replace: bool = False) -> Callable[[T], T]: 
 
 
 def register(thing: T | None = None, *, replace: bool = False) -> T | Callable[[T], T]:
-    """Make a stage class, a `Recipe` or a plugin module known to this session; also a decorator.
+    """Make a class, a `Recipe` or a plugin module known to this session; also a decorator.
 
     Parameters
     ----------
-    thing : stage class, Recipe or module
-        A stage or recipe is known by its own `name`.
+    thing : class, Recipe or module
+        A stage class or a recipe is known by its own `name`. A frozen attrs class that is no stage may from then on
+        stand in a saved model, under the name of the class.
     replace : bool, default False
         Whether it may take the place of one with the same name.
 

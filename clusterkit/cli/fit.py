@@ -42,7 +42,7 @@ Examples:
     help="File for the labels: .csv .tsv .txt (.gz) .npy; - is standard output.",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .joblib.")
+@click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .clusterkit.")
 @click.option(
     "--plot",
     "picture",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from clusterkit import __version__
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.core.whole_files import replacing
+from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
 
 if TYPE_CHECKING:
     from clusterkit.cli.tables import NumericTable, OpenedTable
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelFile", "check", "load", "matched", "save"]
 
-ENDINGS = ("", ".joblib", ".model", ".pkl")
+ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
-"""Keys of the dict in a model file."""
+"""Keys of the dict in a model file of version 0.1, which was a pickle."""
 
 
 def check(path: str | None) -> None:
@@ -33,17 +33,9 @@ def check(path: str | None) -> None:
 
 def save(path: str, pipeline: Pipeline | Driven, table: NumericTable, recipe: str) -> None:
     """Write a model file, whole or not at all: the fitted pipeline with the columns of `table`."""
-    import joblib
+    from clusterkit.estimators.saving import save_with_facts
 
-    content = {
-        "pipeline": pipeline,
-        "columns": list(table.names),
-        "named": table.named,
-        "recipe": recipe,
-        "clusterkit": __version__,
-    }
-    with replacing(path) as part:
-        joblib.dump(content, part)
+    save_with_facts(path, pipeline, {"columns": list(table.names), "named": table.named, "recipe": recipe})
 
 
 class ModelFile(TypedDict):
@@ -70,18 +62,65 @@ class ModelFile(TypedDict):
     named: bool
 
 
-def load(path: str) -> ModelFile:
-    """Read a model file. A file of another version of clusterkit gives a warning.
+def load(path: str, *, allow_pickle: bool = False) -> ModelFile:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str
+    allow_pickle : bool, default False
+        Whether the file may be a pickle, as models of version 0.1 are. Reading one runs any code that is in it, and
+        gives a warning.
 
     Raises
     ------
     BadInput
-        If the file is no model of ``clusterkit fit --save``.
+        If the file is no model, or is a pickle and `allow_pickle` is False.
+    InvalidModelFile
+        If it is damaged.
     """
+    with open(path, "rb") as file:
+        first = file.read(9)
+    if first[8:] == b"{":  # the header of a file of tensors
+        return _from_data(path)
+    if not allow_pickle:
+        raise BadInput(
+            f"{path} is no model of `clusterkit fit --save`. If it is one of version 0.1, a pickle, --allow-pickle "
+            "reads it; this runs whatever code is in the file, so do it only if you know who wrote it"
+        )
+    return _from_pickle(path)
+
+
+def _from_data(path: str) -> ModelFile:
+    """A model in a file of data; where it was saved in Python, its columns are those of the fit."""
+    from clusterkit.estimators.saving import load_with_facts
+
+    loaded = load_with_facts(path)
+    estimator: Any = loaded.estimator
+    facts = loaded.facts
+    width = int(estimator.n_features_in_)
+    names = getattr(estimator, "feature_names_in_", None)
+    of_the_fit = [str(j + 1) for j in range(width)] if names is None else [str(name) for name in names]
+    columns = facts.get("columns", of_the_fit)
+    named, recipe = facts.get("named", names is not None), facts.get("recipe", type(estimator).__name__)
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns) or len(columns) != width:
+        raise InvalidModelFile(path, "what it says about the columns of its table is wrong")
+    if not isinstance(named, bool) or not isinstance(recipe, str):
+        raise InvalidModelFile(path, "what it says about its table or its recipe is wrong")
+    if not hasattr(estimator, "why_not_inductive"):
+        raise BadInput(f"{path} holds a {type(estimator).__name__}, which `clusterkit predict` does not use")
+    return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
+
+
+def _from_pickle(path: str) -> ModelFile:
+    """A model of version 0.1. One of another version than this gives a second warning."""
     import joblib
 
-    from clusterkit.core.errors import ClusterkitWarning
-
+    warnings.warn(
+        f"{path} is a pickle: reading it runs whatever code is in it. Fit again with --save for a file of data",
+        ClusterkitWarning,
+        stacklevel=3,
+    )
     try:
         model = joblib.load(path)
     except OSError:

@@ -24,22 +24,33 @@ __all__ = ["predict"]
     help="File for the labels, as in `fit`.  [default: standard output]",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
+@click.option(
+    "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
+)
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def predict(
-    model_file: str, data: str, path: str, with_data: bool, table_options: source.TableOptions, as_json: bool
+    model_file: str,
+    data: str,
+    path: str,
+    with_data: bool,
+    allow_pickle: bool,
+    table_options: source.TableOptions,
+    as_json: bool,
 ) -> None:
-    """Assign the rows of DATA to the clusters of MODEL, a file that `clusterkit fit --save` wrote.
+    """Assign the rows of DATA to the clusters of MODEL.
+
+    MODEL is a file that `clusterkit fit --save`, or the method save of an estimator, wrote. It holds data only and
+    runs no code.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. A table without
-    names must have the same columns as the data of the fit. Reading a model file can run code: use only files that
-    you trust.
+    names must have the same columns as the data of the fit.
     """
     from clusterkit.cli import console, models, summary
 
     outputs.check({"-o": path}, [model_file, data])
     output.check(path, with_data=with_data)
-    model = models.load(model_file)
+    model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
     reason = pipeline.why_not_inductive()
     if reason is not None:

@@ -12,9 +12,11 @@ __all__ = [
     "IncompatibleStages",
     "Infeasible",
     "InvalidData",
+    "InvalidModelFile",
     "InvalidParameter",
     "NeedsClusters",
     "NeedsMemory",
+    "NotSavable",
     "UnknownName",
     "nearest_names",
 ]
@@ -54,6 +56,27 @@ class BrokenStage(BrokenPlugin):
 
 class NeedsMemory(ValueError, MemoryError):
     """An array would exceed the memory cap; raised before it is allocated, with the number of bytes."""
+
+
+class NotSavable(ValueError):
+    """A model holds an object that no file of a model can hold; names the object's place and class."""
+
+
+class InvalidModelFile(ValueError):
+    """A file is no saved model, is damaged, or needs a plugin that is missing; names the file and what is wrong.
+
+    Parameters
+    ----------
+    path : str
+    reason : str
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
 
 
 class ClusterkitWarning(UserWarning):

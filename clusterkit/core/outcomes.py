@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.transform import Transform, block_plan
 
@@ -86,7 +87,7 @@ class LinearRows:
     """Features times coefficients."""
 
     transform: Transform
-    coefficients: Array
+    coefficients: Array = attrs.field(validator=shapes.shaped("L", "q"))
 
     def __call__(self, Y: Array) -> Array:
         """h(Y) B, in blocks."""
@@ -103,9 +104,9 @@ class KernelRows:
     """Kernel with the training points times coefficients."""
 
     coordinates: Transform
-    points: Array
+    points: Array = attrs.field(validator=shapes.shaped("n", "d"))
     kernel: Kernel
-    coefficients: Array
+    coefficients: Array = attrs.field(validator=shapes.shaped("n", "q"))
 
     def __call__(self, Y: Array) -> Array:
         """k(Y, points) A, in blocks."""
@@ -143,7 +144,7 @@ class Embedding(Outcome):
         Rows of new samples; None where the method is transductive.
     """
 
-    rows: Array
+    rows: Array = attrs.field(validator=shapes.shaped("n", "r"))
     extend: Extension | None
 
 
@@ -268,8 +269,8 @@ class KernelDomain(Domain):
     kernel : Kernel
     """
 
-    centres: Array
-    weights: Array
+    centres: Array = attrs.field(validator=shapes.shaped("s", "d"))
+    weights: Array = attrs.field(validator=shapes.shaped("s"))
     kernel: Kernel
 
     @property

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from importlib import metadata
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import attrs
 import pluggy
 
 from clusterkit.core import hookspecs
 from clusterkit.core.errors import BrokenPlugin
+from clusterkit.core.provider_code import SESSION
 from clusterkit.core.recipe import Recipe
 
-if TYPE_CHECKING:  # importing the stages imports numpy, for which the list of commands must not wait
-    from clusterkit.core.stages import Stage
-
-__all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "installed"]
+__all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "can_be_saved", "installed", "same_thing"]
 
 VARIABLE = "CLUSTERKIT_PLUGINS"
 """Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
 
-Target: TypeAlias = "str | type[Stage] | Recipe | Mapping[str, object]"
+Target: TypeAlias = "str | type[object] | Recipe | Mapping[str, object]"
 """What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
 
 
@@ -166,6 +165,23 @@ def installed() -> Iterator[tuple[Plugin, metadata.EntryPoint]]:
     for name in sorted((allowed or set()) - present):
         problem = f"{VARIABLE} names it but no such plugin is installed"
         yield Plugin(name, "not installed", "", problem), metadata.EntryPoint(name, "", hookspecs.GROUP)
+
+
+def can_be_saved(target: object) -> bool:
+    """Whether objects can be taken apart and made anew: of attrs, of an enumeration, or by methods of their own."""
+    if not isinstance(target, type):
+        return False
+    by_methods = hasattr(target, "saved_fields") and hasattr(target, "from_saved_fields")
+    return by_methods or attrs.has(target) or issubclass(target, Enum)
+
+
+def same_thing(taken: Entry, entry: Entry) -> bool:
+    """Whether an entry is the one that has the name already, or the same class defined anew by a notebook cell."""
+    if taken.distribution != SESSION:
+        return False
+    old, new = taken.target, entry.target
+    places = [(getattr(target, "__module__", None), getattr(target, "__qualname__", None)) for target in (old, new)]
+    return bool(old == new or (isinstance(new, type) and places[0] == places[1]))
 
 
 def _manager() -> pluggy.PluginManager:

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
@@ -18,7 +18,7 @@ import attrs
 
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
 from clusterkit.core.first_party import where
-from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, installed
+from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, can_be_saved, installed, same_thing
 from clusterkit.core.progress import Listener, Report
 from clusterkit.core.provider_code import BUILTIN, SESSION, code_of, running_distribution
 from clusterkit.core.recipe import Recipe
@@ -42,7 +42,7 @@ StageKind: TypeAlias = Literal[
 ]
 """The kinds of stages."""
 
-T = TypeVar("T", bound="type[stages.Stage] | Recipe | types.ModuleType")
+T = TypeVar("T", bound="type[object] | Recipe | types.ModuleType")
 
 if TYPE_CHECKING:
     from clusterkit.core import stages
@@ -172,6 +172,14 @@ class Registry:
         """All entries of a kind, the winner of each name."""
         return [entry for name in self.names(kind) if (entry := self.find(kind, name)) is not None]
 
+    def every(self, kind: str, name: str | None = None) -> Iterator[Entry]:
+        """All entries of a kind, those behind a nearer one of the same name too; plugins are scanned last."""
+        for entries in (self._session.values(), self.builtins().values()):
+            yield from (entry for entry in list(entries) if entry.kind == kind and name in (None, entry.name))
+        for (entry_kind, entry_name), providers in self._scan().entries.items():
+            if entry_kind == kind and name in (None, entry_name):
+                yield from providers
+
     @overload
     def available(self, kind: Literal["recipe"]) -> dict[str, Recipe]: ...
     @overload
@@ -219,7 +227,9 @@ class Registry:
         return list(self._scan().plugins)
 
     def register(self, thing: T, *, replace: bool = False) -> T:
-        """Make a stage class, a `Recipe` or a plugin module known to this session; returns it, so it decorates.
+        """Make a class, a `Recipe` or a plugin module known to this session; returns it, so it decorates.
+
+        The class is one of stages, or one whose objects may stand in a saved model.
 
         A class defined anew under the same name (a notebook cell run twice) takes the place of the old one. A module
         that is refused is not used at all: its `clusterkit_iteration` is not called either.
@@ -244,15 +254,20 @@ class Registry:
             self._enter([Entry("recipe", thing.name, thing, SESSION)], replace)
         elif isinstance(thing, types.ModuleType):
             self._hooks.add(thing, SESSION, partial(self._enter, replace=replace))
+        elif isinstance(thing, type) and not issubclass(thing, Stage) and can_be_saved(thing):
+            self._enter([Entry("savable", thing.__name__, thing, SESSION)], replace)
         else:
-            raise BrokenPlugin(f"register takes a concrete stage class, a Recipe or a plugin module, got {thing!r}")
+            raise BrokenPlugin(
+                "register takes a concrete stage class, a class that can be saved, a Recipe or a plugin module, got "
+                f"{thing!r}"
+            )
         return thing
 
     def _enter(self, entries: list[Entry], replace: bool) -> None:
         """Make entries known to the session, all of them or none."""
         for entry in entries:
             taken = self.find(entry.kind, entry.name)
-            if taken is not None and not replace and not _same(taken, entry):
+            if taken is not None and not replace and not same_thing(taken, entry):
                 raise BrokenPlugin(
                     f"{entry.kind} {entry.name!r} is already provided by {taken.distribution}; "
                     "choose another name or pass replace=True"
@@ -313,6 +328,8 @@ class Registry:
             expected, fits = "click command", hasattr(target, "make_context") and hasattr(target, "invoke")
         elif entry.kind == "reader":
             expected, fits = "function", callable(target)
+        elif entry.kind == "savable":
+            expected, fits = "class that can be saved", can_be_saved(target)
         elif entry.kind in ABSTRACT_NAMES:
             base = _abstract()[entry.kind]
             expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)
@@ -369,15 +386,6 @@ def _warn_shadowed(plugins: list[Plugin]) -> None:
             ClusterkitWarning,
             stacklevel=4,
         )
-
-
-def _same(taken: Entry, entry: Entry) -> bool:
-    """Whether an entry is the one that has the name already, or the same class defined anew by a notebook cell."""
-    if taken.distribution != SESSION:
-        return False
-    old, new = taken.target, entry.target
-    places = [(getattr(target, "__module__", None), getattr(target, "__qualname__", None)) for target in (old, new)]
-    return bool(old == new or (isinstance(new, type) and places[0] == places[1]))
 
 
 registry = Registry()

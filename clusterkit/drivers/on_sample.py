@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core import shapes
 from clusterkit.core.compat import Composition
 from clusterkit.core.run import FitResult, bind, run
 from clusterkit.core.seeds import Seeds
@@ -37,8 +38,8 @@ class NearestSampleRow:
     """
 
     coordinates: Transform
-    rows: Array
-    labels: Labels
+    rows: Array = attrs.field(validator=shapes.shaped("m", "d"))
+    labels: Labels = attrs.field(validator=shapes.shaped("m"))
     reach: float
 
     def __call__(self, Y: Array) -> Labels:

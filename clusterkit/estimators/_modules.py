@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core import shapes
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import gaussian_block
 from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
@@ -86,13 +87,21 @@ class Modules:
         Means of the parts.
     """
 
-    points: Array
+    points: Array = attrs.field(validator=shapes.shaped("s", "d"))
     gamma: float
-    offsets: Labels
-    coefficients: Array
-    intercepts: Array
-    first: Labels
-    centres: Array
+    offsets: Labels = attrs.field(validator=shapes.shaped("ends"))
+    coefficients: Array = attrs.field(validator=shapes.shaped("P", "s"))
+    intercepts: Array = attrs.field(validator=shapes.shaped("P", "P"))
+    first: Labels = attrs.field(validator=shapes.shaped("classes"))
+    centres: Array = attrs.field(validator=shapes.shaped("P", "d"))
+
+    def __attrs_post_init__(self) -> None:
+        P = len(self.centres)
+        for ends, last, what in ((self.offsets, len(self.points), "offsets"), (self.first, P, "first")):
+            if len(ends) < 2 or ends[0] != 0 or ends[-1] != last or (np.diff(ends) < 0).any():
+                raise ValueError(f"Modules: {what} does not divide {last} entries")
+        if len(self.offsets) != P + 1:
+            raise ValueError(f"Modules: {len(self.offsets)} offsets of {P} parts")
 
     @classmethod
     def join(

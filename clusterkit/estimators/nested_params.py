@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator
 from clusterkit.core.errors import InvalidParameter, UnknownName, nearest_names
 from clusterkit.core.stages import Stage
 from clusterkit.drivers import compose
+from clusterkit.estimators.saving import SavedAsData
 
 __all__ = ["NestedParams"]
 
 
-class NestedParams(BaseEstimator):
+class NestedParams(SavedAsData, BaseEstimator):
     """An estimator whose `get_params` and `set_params` reach the parameters of its stages as ``parameter__name``.
 
     Stages are immutable: setting a nested parameter puts a changed copy of the stage in the place of the name, dict or

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core import shapes
 
 __all__ = ["Affine"]
 
@@ -25,9 +26,9 @@ class Affine:
     columnwise: ClassVar[bool] = True
     """every column of the result depends on the same column of the input alone, so it can have its name"""
 
-    shift: Array
-    factor: Array
-    offset: Array
+    shift: Array = attrs.field(validator=shapes.shaped("d"))
+    factor: Array = attrs.field(validator=shapes.shaped("d"))
+    offset: Array = attrs.field(validator=shapes.shaped("d"))
 
     @property
     def width(self) -> int:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import params
+from clusterkit.core import params, shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, Task
@@ -41,8 +41,8 @@ class GaussianNodes:
     """
 
     scaling: Affine | None
-    centers: Array
-    widths: Array
+    centers: Array = attrs.field(validator=shapes.shaped("L", "d"))
+    widths: Array = attrs.field(validator=shapes.shaped("L"))
     _origin: Array = attrs.field(init=False, repr=False)
     _exponent: Array = attrs.field(init=False, repr=False)
 
@@ -87,8 +87,8 @@ class _AdditiveNodes:
     """
 
     scaling: Affine | None
-    weights: Array
-    biases: Array
+    weights: Array = attrs.field(validator=shapes.shaped("L", "d"))
+    biases: Array = attrs.field(validator=shapes.shaped("L"))
 
     @property
     def width(self) -> int:

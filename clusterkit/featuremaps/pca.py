@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params
+from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, Task
@@ -127,8 +127,8 @@ class _PcaProjection:
     origin : ndarray of shape (r,)
     """
 
-    axes: Array
-    origin: Array
+    axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
+    origin: Array = attrs.field(validator=shapes.shaped("r"))
 
     @property
     def width(self) -> int:

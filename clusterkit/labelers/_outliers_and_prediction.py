@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Mask
+from clusterkit.core import shapes
 from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
@@ -126,10 +127,10 @@ class DomainPredictor:
     coordinates: Transform
     domain: Domain
     n_segment_points: int
-    rows: Array
-    inside: Mask
-    cluster_labels: Labels
-    known: Labels
+    rows: Array = attrs.field(validator=shapes.shaped("u", "d"))
+    inside: Mask = attrs.field(validator=shapes.shaped("u"))
+    cluster_labels: Labels = attrs.field(validator=shapes.shaped("u"))
+    known: Labels = attrs.field(validator=shapes.shaped("u"))
     nearest: bool
 
     def __call__(self, Y: Array) -> Labels:

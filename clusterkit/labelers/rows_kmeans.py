@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core import shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import integer
@@ -87,7 +88,7 @@ class NearestCentre:
     """
 
     extend: Extension
-    centres: Array
+    centres: Array = attrs.field(validator=shapes.shaped("k", "r"))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p, d) to (p,)."""

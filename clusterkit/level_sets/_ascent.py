@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.core import shapes
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import KernelDomain
@@ -32,9 +33,9 @@ class Balls:
         Number of the limit of each ball.
     """
 
-    centres: Array
-    radii: Array
-    limits: Indices
+    centres: Array = attrs.field(validator=shapes.shaped("J", "d"))
+    radii: Array = attrs.field(validator=shapes.shaped("J"))
+    limits: Indices = attrs.field(validator=shapes.shaped("J"))
 
     @classmethod
     def none(cls, d: int) -> Balls:
@@ -77,11 +78,11 @@ class Ascent:
         Largest number of steps of an ascent.
     """
 
-    origin: Array
+    origin: Array = attrs.field(validator=shapes.shaped("d"))
     root: float
-    columns: Array
-    weights: Array
-    tol: float
+    columns: Array = attrs.field(validator=shapes.shaped("d", "s"))
+    weights: Array = attrs.field(validator=shapes.shaped("s"))
+    tol: float = attrs.field(validator=attrs.validators.gt(0))
     merge: float
     max_iter: int
 
@@ -143,6 +144,8 @@ class Ascent:
         from clusterkit.numerics.threads import over_rows
 
         p, d = starts.shape
+        if not len(self.columns) == d == balls.centres.shape[1]:
+            raise ValueError(f"points of {d} coordinates in an ascent of {len(self.columns)}")
         ascents = Ascents(
             np.empty((p, d)), np.zeros(p, dtype=np.intp), np.empty(p, dtype=np.intp), np.empty((p, recorded, d))
         )

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.core import shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.progress import Report, tell
 from clusterkit.level_sets._ascent import Ascent, Balls
@@ -71,8 +72,8 @@ class Basins:
         Number of starts that still moved after `max_iter` steps.
     """
 
-    points: Array
-    of_start: Indices
+    points: Array = attrs.field(validator=shapes.shaped("M", "d"))
+    of_start: Indices = attrs.field(validator=shapes.shaped("p"))
     balls: Balls
     steps: int
     caught: int

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit.core import memory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
@@ -50,6 +51,7 @@ def fractions(n_segment_points: int) -> Array:
     >>> fractions(3).tolist()
     [0.5, 0.25, 0.75]
     """
+    memory.require(32 * n_segment_points, f"the {n_segment_points} points of a segment", "Test fewer of them.")
     k = np.arange(1, n_segment_points + 1)
     return (k / (n_segment_points + 1))[np.argsort(np.abs(2 * k - (n_segment_points + 1)), kind="stable")]
 
@@ -125,6 +127,8 @@ class _GaussianTest:
         return MembersOnly(Components.of(self.contour, self._scaled(points), stage))
 
     def _scaled(self, Y: Array) -> Array:
+        if Y.shape[1] != (d := self.contour.blocks.centres.shape[1]):  # compiled loops would read beyond the end
+            raise ValueError(f"points of {Y.shape[1]} coordinates for a domain of {d}")
         return np.ascontiguousarray(Y, dtype=np.float64) * self.contour.scale
 
 

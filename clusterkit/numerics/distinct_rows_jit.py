@@ -48,6 +48,8 @@ def find_rows(rows: Rows, Y: Rows) -> Indices:
         assert isinstance(Y, SparseRows)
         return rows.find(Y)
     rows, Y = (np.ascontiguousarray(points, dtype=np.float64) for points in (rows, Y))
+    if rows.shape[1] != Y.shape[1]:
+        raise ValueError(f"rows of {Y.shape[1]} numbers among rows of {rows.shape[1]}")
     table = _table(len(rows))
     matches = np.empty(len(Y), dtype=np.intp)
     _lookup(rows, Y, table, matches)

@@ -91,6 +91,8 @@ def gaussian_block(A: Array, B: Array, gamma: float, threads: int | None = None)
 
 
 def _same_type(A: Array, B: Array) -> tuple[Array, Array]:
+    if A.shape[1] != B.shape[1]:  # compiled loops would read beyond the end
+        raise ValueError(f"points of {A.shape[1]} coordinates and of {B.shape[1]}")
     dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
     return np.ascontiguousarray(A, dtype=dtype), np.ascontiguousarray(B.T, dtype=dtype)
 

@@ -88,6 +88,8 @@ def search(
     For each row at most s kernel values, and as many products as all modules have support vectors. The values of a row
     depend on that row alone.
     """
+    if Y.shape[1] != len(columns):  # compiled loops would read beyond the end
+        raise ValueError(f"rows of {Y.shape[1]} attributes for support vectors of {len(columns)}")
     c = len(first) - 1
     values = np.empty((len(Y), c * (c - 1) // 2))
     evaluated = np.empty(len(Y), dtype=np.intp)

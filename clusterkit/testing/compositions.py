@@ -13,6 +13,7 @@ from clusterkit.core.compat import SLOTS, Composition
 from clusterkit.core.errors import InvalidData
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.testing.compare import same_bits
+from clusterkit.testing.saved import check_saving
 from clusterkit.testing.strategies import Case
 
 __all__ = ["check_composition", "describe", "estimator", "pairwise_cover", "samples"]
@@ -81,6 +82,7 @@ def check_composition(c: Composition, X: Array | None = None, *, seed: int = 0) 
     same_bits(again.labels_, model.labels_, "labels of two fits with one seed")
     same_bits(again.history_, model.history_, "objectives of two fits with one seed")
     _check_predictions(c, model, X)
+    check_saving(model, X)
     return True
 
 

@@ -11,7 +11,9 @@ import joblib
 import numpy as np
 import pytest
 
+import clusterkit
 from clusterkit import __version__
+from clusterkit.estimators.saving import load_with_facts
 
 KMEANS = ("--recipe", "kmeans", "-k", 3)
 
@@ -49,7 +51,7 @@ def test_labels_on_stdout_alone(run, table):
 
 
 def test_json(run, table, tmp_path):
-    answer = run("fit", table, *KMEANS, "--columns", "height,width", "--json", "--save", tmp_path / "m.joblib")
+    answer = run("fit", table, *KMEANS, "--columns", "height,width", "--json", "--save", tmp_path / "m.clusterkit")
     summary = json.loads(answer.stdout)
     assert summary["rows"] == 30
     assert summary["columns"] == ["height", "width"]
@@ -57,7 +59,7 @@ def test_json(run, table, tmp_path):
     assert summary["noise"] == 0
     assert summary["converged"] is True
     assert summary["interrupted"] is False
-    assert summary["model_file"].endswith("m.joblib")
+    assert summary["model_file"].endswith("m.clusterkit")
 
 
 def test_known_data_set_reports_agreement(run):
@@ -106,10 +108,11 @@ def test_seed_decides(run, table):
 
 
 def test_model_round_trip(run, table, tmp_path):
-    model, out = tmp_path / "m.joblib", tmp_path / "l.csv"
+    model, out = tmp_path / "m.clusterkit", tmp_path / "l.csv"
     run("fit", table, "-k", 3, "--drop", "id", "--save", model, "-o", out)
-    saved = joblib.load(model)
-    assert (saved["clusterkit"], saved["columns"]) == (__version__, ["height", "width"])
+    saved = load_with_facts(model)
+    assert (saved.version, saved.facts["columns"]) == (__version__, ["height", "width"])
+    assert isinstance(clusterkit.load(model), clusterkit.Pipeline)
     again = run("predict", model, table)  # the id is passed over, since the model does not know it
     assert again.exit_code == 0, again.output
     assert again.stdout == out.read_text()
@@ -120,7 +123,7 @@ def test_model_round_trip(run, table, tmp_path):
 
 
 def test_predict_finds_columns_by_name(run, table, tmp_path, write, blobs, error_of):
-    model = tmp_path / "m.joblib"
+    model = tmp_path / "m.clusterkit"
     run("fit", table, *KMEANS, "--drop", "id", "--save", model)
     straight = run("predict", model, table).stdout
     swapped = write("s.csv", "width,height\n" + "\n".join(f"{w},{h}" for h, w in blobs.tolist()))
@@ -135,32 +138,71 @@ def test_predict_finds_columns_by_name(run, table, tmp_path, write, blobs, error
     )
 
 
-def test_another_version_only_warns(run, table, tmp_path):
+def test_a_model_of_version_0_1_needs_a_flag_and_warns(run, table, tmp_path, blobs, error_of):
+    pipeline = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(blobs)
+    content = {"pipeline": pipeline, "columns": ["height", "width"], "named": True, "recipe": "kmeans"}
     model = tmp_path / "m.joblib"
-    run("fit", table, *KMEANS, "--drop", "id", "--save", model)
-    joblib.dump({**joblib.load(model), "clusterkit": "0.0.1"}, model)
-    answer = run("predict", model, table)
+    joblib.dump({**content, "clusterkit": "0.1.0"}, model)
+    message = error_of(run("predict", model, table))
+    assert "m.joblib is no model of `clusterkit fit --save`" in message
+    assert "--allow-pickle reads it; this runs whatever code is in the file" in message
+    answer = run("predict", model, table, "--allow-pickle")
     assert answer.exit_code == 0
-    assert answer.stderr == f"warning: {model} was saved by clusterkit 0.0.1, this is {__version__}\n"
+    assert answer.stderr == (
+        f"warning: {model} is a pickle: reading it runs whatever code is in it. Fit again with --save for a file of "
+        f"data\n"
+        f"warning: {model} was saved by clusterkit 0.1.0, this is {__version__}\n"
+    )
+    assert labels_of(answer.stdout) == pipeline.labels_.tolist()
+
+
+def test_a_model_saved_in_python(run, table, tmp_path, blobs, write, error_of):
+    pandas = pytest.importorskip("pandas")
+    model = tmp_path / "m.clusterkit"
+    named = pandas.DataFrame(blobs, columns=["height", "width"])
+    fitted = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(named)
+    fitted.save(model)
+    answer = run("predict", model, table)
+    assert labels_of(answer.stdout) == fitted.labels_.tolist()
+    fitted.fit(blobs).save(model)
+    assert run("predict", model, table, "--drop", "id").stdout == answer.stdout
+    consensus = clusterkit.ConsensusClustering(n_members=2, random_state=0).fit(blobs)
+    consensus.save(model)
+    assert "holds a ConsensusClustering, which `clusterkit predict` does not use" in error_of(
+        run("predict", model, table)
+    )
 
 
 def test_transductive_model_says_why(run, table, tmp_path, monkeypatch, error_of):
     from clusterkit.estimators.pipeline import Pipeline
 
-    model = tmp_path / "m.joblib"
+    model = tmp_path / "m.clusterkit"
     run("fit", table, *KMEANS, "--drop", "id", "--save", model)
     monkeypatch.setattr(Pipeline, "why_not_inductive", lambda self: "labeler 'x' labels the fitted samples only")
     message = error_of(run("predict", model, table))
-    assert message.endswith("m.joblib cannot label new rows: labeler 'x' labels the fitted samples only")
+    assert message.endswith("m.clusterkit cannot label new rows: labeler 'x' labels the fitted samples only")
 
 
 def test_no_model(run, table, write, tmp_path, error_of):
-    assert "is no model of `clusterkit fit --save`" in error_of(run("predict", write("m.joblib", "no"), table))
+    assert "is no model of `clusterkit fit --save`" in error_of(run("predict", write("m.clusterkit", "no"), table))
+    bad = write("m.joblib", "no")
+    assert "m.joblib is no model of `clusterkit fit --save`: " in error_of(run("predict", bad, table, "--allow-pickle"))
     joblib.dump([1], tmp_path / "list.joblib")
     assert "list.joblib is no model of `clusterkit fit --save`" in error_of(
-        run("predict", tmp_path / "list.joblib", table)
+        run("predict", tmp_path / "list.joblib", table, "--allow-pickle")
     )
-    assert "nowhere.joblib: No such file" in error_of(run("predict", "nowhere.joblib", table))
+    assert "nowhere.clusterkit: No such file" in error_of(run("predict", "nowhere.clusterkit", table))
+
+
+def test_a_damaged_model(run, table, tmp_path, error_of):
+    model = tmp_path / "m.clusterkit"
+    run("fit", table, *KMEANS, "--drop", "id", "--save", model)
+    content = bytearray(model.read_bytes())
+    content[-3] ^= 1
+    model.write_bytes(content)
+    assert "does not agree with its checksum" in error_of(run("predict", model, table))
+    model.write_bytes(content[:-40])
+    assert "m.clusterkit: " in error_of(run("predict", model, table))
 
 
 def test_interrupt_keeps_labels(run, table, tmp_path, monkeypatch):

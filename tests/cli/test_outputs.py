@@ -8,8 +8,8 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 
@@ -67,7 +67,7 @@ class TestNothingIsOverwritten:
         assert not (tmp_path / "new").exists()
 
     def test_the_other_commands(self, run, table, tmp_path, error_of, write):
-        model = tmp_path / "m.joblib"
+        model = tmp_path / "m.clusterkit"
         assert run("fit", table, *KMEANS, "--save", model).exit_code == 0
         for source in (model, table):
             assert "needs a file of its own" in error_of(run("predict", model, table, "-o", source))
@@ -82,7 +82,7 @@ class TestNothingIsOverwritten:
 class TestWholeOrNothing:
     @pytest.mark.parametrize(
         ("option", "name"),
-        [("-o", "l.csv"), ("-o", "l.csv.gz"), ("-o", "l.npy"), ("--save", "m.joblib"), ("--plot", "p.png")],
+        [("-o", "l.csv"), ("-o", "l.csv.gz"), ("-o", "l.npy"), ("--save", "m.clusterkit"), ("--plot", "p.png")],
     )
     def test_a_full_disk_leaves_what_was_there(self, run, table, tmp_path, option, name, error_of, full):
         path = tmp_path / name
@@ -101,13 +101,13 @@ class TestWholeOrNothing:
         assert not path.exists()
 
     def test_a_failure_in_between(self, run, table, tmp_path, monkeypatch):
-        def fail(content, path):
-            path.write_bytes(b"half")
+        def fail(path, content):
+            path.write_text("half")
             raise OSError("half of it written")  # as numpy raises it: without a number
 
-        monkeypatch.setattr(joblib, "dump", fail)
-        answer = run("fit", table, *KMEANS, "--save", tmp_path / "m.joblib")
-        assert "m.joblib: cannot be written: half of it written" in answer.stderr
+        monkeypatch.setattr(Path, "write_bytes", fail)
+        answer = run("fit", table, *KMEANS, "--save", tmp_path / "m.clusterkit")
+        assert "m.clusterkit: cannot be written: half of it written" in answer.stderr
         assert sorted(path.name for path in tmp_path.iterdir()) == ["points.csv"]
 
     def test_ctrl_c_in_between(self, tmp_path):
@@ -144,7 +144,7 @@ class TestEndings:
             (("-o", "l.xlsx"), "l.xlsx: labels can be .csv, .tsv, .txt (each also .gz), or .npy"),
             (("-o", "l.parquet"), "l.parquet: labels can be"),
             (("-o", "l.npy.gz"), "l.npy.gz: labels can be"),
-            (("--save", "m.csv"), "m.csv: a model can be .joblib, .model, .pkl, not .csv"),
+            (("--save", "m.csv"), "m.csv: a model can be .clusterkit, .model, .safetensors, not .csv"),
             (("--save", "-"), "--save needs a file"),
         ],
     )

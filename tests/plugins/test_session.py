@@ -190,5 +190,5 @@ class TestClash:
 
 @pytest.mark.parametrize("thing", [3, "ridge", Partitioner, int, make("halves")()])
 def test_what_cannot_be_registered(thing):
-    with pytest.raises(BrokenPlugin, match="register takes a concrete stage class, a Recipe or a plugin module"):
+    with pytest.raises(BrokenPlugin, match="register takes a concrete stage class, a class that can be saved"):
         clusterkit.register(thing)

@@ -16,7 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
-from clusterkit.core.spaces.space import Space
+from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -199,12 +199,16 @@ def _grouped(H: Array, coded: Coded, rows: slice) -> Array:
 class DenseSpace(FeatureSpace):
     """Features kept in memory."""
 
-    _H: Array
+    # None until the first use in a space that was loaded from a file: the features follow from the points
+    _H: Array | None
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
+        if self._H is None:
+            object.__setattr__(self, "_H", _mapped(self.points, self.mapping))
+        H = cast("Array", self._H)
         for rows in block_plan(self.n, self.width, self.dtype):
-            yield rows, self._H[rows]
+            yield rows, H[rows]
 
     def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""
@@ -215,6 +219,17 @@ class DenseSpace(FeatureSpace):
     def __reduce__(self) -> tuple[object, ...]:
         # The features follow from the points, so a pickle contains the points only.
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
+
+    def saved_fields(self) -> Mapping[str, object]:
+        """All but the features."""
+        return _without_features(self)
+
+    @classmethod
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> DenseSpace:
+        """The space, whose features are computed when they are needed."""
+        check_saved_names(cls, fields, "mapping")
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments, H=None)
 
 
 @final
@@ -240,20 +255,38 @@ class SparseSpace(FeatureSpace):
     Only for solvers whose path has `sparse`: they use products with H only.
     """
 
-    _H: SparseRows
+    # None until the first use in a space that was loaded from a file
+    _H: SparseRows | None
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices with about as many stored entries as a dense block has entries."""
-        mean = max(1, self._H.csr.nnz // max(1, self.n))
+        H = self._features()
+        mean = max(1, H.csr.nnz // max(1, self.n))
         for rows in block_plan(self.n, mean, self.dtype):
-            yield rows, cast("Array", self._H[rows])
+            yield rows, cast("Array", H[rows])
 
     def take(self, index: Indices) -> SparseSpace:
         """The space of some samples."""
-        return attrs.evolve(self, points=self.points[index], H=self._H[index])
+        return attrs.evolve(self, points=self.points[index], H=self._features()[index])
+
+    def _features(self) -> SparseRows:
+        if self._H is None:
+            object.__setattr__(self, "_H", self.mapping(self.points))
+        return cast("SparseRows", self._H)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.points, self.mapping, self.before, dict(self.resolved))
+
+    def saved_fields(self) -> Mapping[str, object]:
+        """All but the features."""
+        return _without_features(self)
+
+    @classmethod
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> SparseSpace:
+        """The space, whose features are computed when they are needed."""
+        check_saved_names(cls, fields, "mapping")
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments, H=None)
 
 
 def build_space(
@@ -294,13 +327,28 @@ def build_space(
             facts["storage"] = storage
     if storage == "streamed":
         return StreamedSpace(points, mapping, before=before, resolved=facts)
-    if identity:
-        return DenseSpace(points, mapping, points, before=before, resolved=facts)
+    return DenseSpace(points, mapping, _mapped(points, mapping), before=before, resolved=facts)
+
+
+def _mapped(points: Array, mapping: RowMap) -> Array:
+    """The features of points, in memory, if the cap allows it."""
+    if isinstance(mapping, Keep):
+        return points
+    if isinstance(points, SparseRows):
+        return mapping(points)
+    n_bytes = len(points) * mapping.width * points.dtype.itemsize
     memory.require(n_bytes, f"the {len(points)} x {mapping.width} feature matrix", "Use storage='streamed' on the map.")
     H = np.empty((len(points), mapping.width), dtype=points.dtype)
     for rows in block_plan(len(points), mapping.width, points.dtype):
         H[rows] = mapping(points[rows])
-    return DenseSpace(points, mapping, H, before=before, resolved=facts)
+    return H
+
+
+def _without_features(space: FeatureSpace) -> Mapping[str, object]:
+    """What a file keeps of a space with features in memory."""
+    return {
+        "points": space.points, "mapping": space.mapping, "before": space.before, "resolved": dict(space.resolved),
+    }  # fmt: skip
 
 
 def _rebuild(points: Array, mapping: RowMap, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> Space:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, final
 
 import attrs
@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Gaussian, Kernel
-from clusterkit.core.spaces.space import Space
+from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.transform import RowMap, block_plan
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -121,6 +121,17 @@ class KernelSpace(Space):
     def lean(self) -> KernelSpace:
         """The space without the kernel and distance matrices."""
         return attrs.evolve(self, memo={}, shared={})
+
+    def saved_fields(self) -> Mapping[str, object]:
+        """All but the matrices that are kept for speed."""
+        return {"points": self.points, "kernel": self.kernel, "before": self.before, "resolved": dict(self.resolved)}
+
+    @classmethod
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> KernelSpace:
+        """The space without these matrices."""
+        check_saved_names(cls, fields, "kernel")
+        arguments: dict[str, Any] = dict(fields)
+        return cls(**arguments)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _kernel_space, (self.points, self.kernel, self.before, dict(self.resolved))

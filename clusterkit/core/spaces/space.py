@@ -10,9 +10,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import shapes
 from clusterkit.core.transform import RowMap, Transform
 
-__all__ = ["Space"]
+__all__ = ["Space", "check_saved_names"]
 
 
 @attrs.frozen(eq=False)
@@ -32,7 +33,7 @@ class Space(ABC):
     same_products: ClassVar[bool] = True
     """True if predicting the training rows repeats the products of the fit bit for bit."""
 
-    points: Array
+    points: Array = attrs.field(validator=shapes.shaped("n", "d"))
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
@@ -67,3 +68,10 @@ class Space(ABC):
     @abstractmethod
     def lean(self) -> Space:
         """The space without the n x n matrices that are kept for speed; a finished fit holds this one."""
+
+
+def check_saved_names(cls: type, fields: Mapping[str, object], last: str) -> None:
+    """Raise ValueError unless a file has exactly what every space has, and the field of this class."""
+    names = {"points", "before", "resolved", last}
+    if fields.keys() != names:
+        raise ValueError(f"{cls.__name__} needs {', '.join(sorted(names))}, and the file has {', '.join(fields)[:80]}")

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core import shapes
 from clusterkit.core.labelings import NOISE, by_appearance
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
@@ -130,12 +131,18 @@ class BasinPredictor:
     domain: KernelDomain
     ascent: Ascent
     basins: Basins
-    equilibrium_labels: Labels
-    rows: Array
-    labels: Labels
-    in_cluster: Indices
+    equilibrium_labels: Labels = attrs.field(validator=shapes.shaped("M"))
+    rows: Array = attrs.field(validator=shapes.shaped("u", "d"))
+    labels: Labels = attrs.field(validator=shapes.shaped("u"))
+    in_cluster: Indices = attrs.field(validator=shapes.shaped("c", below="u"))
     outliers: str
     facts: Mapping[str, Any]
+
+    def __attrs_post_init__(self) -> None:
+        M = len(self.basins.points)
+        if len(self.equilibrium_labels) != M:
+            raise ValueError(f"BasinPredictor: {len(self.equilibrium_labels)} labels of {M} equilibria")
+        shapes.in_range(self.basins.balls.limits, 0, M, "BasinPredictor: a ball's limit")
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,); O(p I s d) for I steps of the ascent from a row."""

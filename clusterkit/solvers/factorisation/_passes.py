@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.spaces import KernelSpace
@@ -71,6 +72,8 @@ class RowUpdate:
         from clusterkit.solvers.factorisation._updates_jit import advance
 
         N = np.ascontiguousarray(N)
+        if not (A.shape == N.shape and G.shape == (A.shape[1], A.shape[1])):
+            raise ValueError(f"products of shape {N.shape} for rows of shape {A.shape} and a basis of {len(G)} columns")
         return float(advance(self.code, A, N, G, self.delta, self.max_passes, self.stop_ratio))
 
     @property
@@ -251,10 +254,10 @@ class FoldIn:
     """
 
     products: LinearRows | KernelRows
-    gram: Array
+    gram: Array = attrs.field(validator=shapes.shaped("q", "q"))
     update: RowUpdate
     dtype: np.dtype
-    shown: Indices
+    shown: Indices = attrs.field(validator=shapes.shaped("p", below="q"))
 
     @property
     def basis(self) -> Array:

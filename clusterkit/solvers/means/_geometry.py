@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.core import shapes
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
@@ -176,9 +177,9 @@ class NearestMeans:
     """
 
     transform: Transform
-    origin: Array
-    centres: Array
-    constants: Array
+    origin: Array = attrs.field(validator=shapes.shaped("L"))
+    centres: Array = attrs.field(validator=shapes.shaped("L", "k"))
+    constants: Array = attrs.field(validator=shapes.shaped("k"))
     rounding_error: float
 
     def __call__(self, Y: Array) -> Array:
@@ -213,10 +214,10 @@ class NearestKernelMeans:
     """
 
     coordinates: Transform
-    points: Array
+    points: Array = attrs.field(validator=shapes.shaped("n", "d"))
     kernel: Kernel
-    centres: Array
-    norms: Array
+    centres: Array = attrs.field(validator=shapes.shaped("n", "k"))
+    norms: Array = attrs.field(validator=shapes.shaped("k"))
     rounding_error: float
 
     def __call__(self, Y: Array) -> Array:

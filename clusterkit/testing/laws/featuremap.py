@@ -13,6 +13,7 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.testing.compare import close, same_bits, small_blocks
 from clusterkit.testing.law import Law, law
+from clusterkit.testing.saved import saved_copy
 from clusterkit.testing.strategies import Case, cases
 
 __all__ = ["LAWS"]
@@ -85,6 +86,16 @@ def survives_pickling(stage: FeatureMap, case: Case) -> None:
     space = _fit(stage, case)
     again = pickle.loads(pickle.dumps(space))
     same_bits(_mapped(again, case.X), _mapped(space, case.X), "features after pickling")
+
+
+@law(LAWS, case=cases())
+def survives_saving(stage: FeatureMap, case: Case) -> None:
+    """A space that was saved as data and loaded maps new rows, and its own samples, to the same bits."""
+    space = _fit(stage, case)
+    again = saved_copy(space)
+    same_bits(_mapped(again, case.X), _mapped(space, case.X), "features after saving")
+    if isinstance(space, FeatureSpace) and not space.sparse:
+        same_bits(again.rows(), space.rows(), "features of the samples after saving")
 
 
 @law(LAWS, case=cases())

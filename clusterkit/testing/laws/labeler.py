@@ -16,6 +16,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Codec, Labeler, Labeling, Task
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
+from clusterkit.testing.saved import saved_copy
 from clusterkit.testing.strategies import Case, cases
 
 __all__ = ["LAWS"]
@@ -165,6 +166,16 @@ def predicts_any_rows_after_pickling(stage: Labeler, case: Case, share: float) -
     assert labels.min() >= -1
     assert labels.max() <= (labeling.labels.max() if bench.task.n_clusters is None else bench.task.k - 1)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(labeling.predict))(Y), labels)
+
+
+@law(LAWS, case=cases(), share=SHARES, applies=lambda stage: stage.inductive)
+def predicts_alike_after_saving(stage: Labeler, case: Case, share: float) -> None:
+    """A predictor that was saved as data and loaded gives the samples and new rows the same labels."""
+    predict = _Bench.of(stage, case, share).label().predict
+    assert predict is not None
+    again = saved_copy(predict, Projected, KernelSum)
+    Y = np.concatenate([case.X, case.X + 0.01]).astype(case.dtype)
+    np.testing.assert_array_equal(again(Y), predict(Y))
 
 
 @law(LAWS, case=cases(["blobs"]))

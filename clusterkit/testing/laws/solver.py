@@ -19,6 +19,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Codec, Prepared, Solver, Task
 from clusterkit.testing.compare import close, numbers, same_bits, small_blocks
 from clusterkit.testing.law import Law, Source, law
+from clusterkit.testing.saved import saved_copy
 from clusterkit.testing.strategies import VIEWS, Case, cases, views
 
 __all__ = ["LAWS", "codebook"]
@@ -160,6 +161,18 @@ def outcome_survives_pickling(stage: Solver, case: Case, view: str, coding: Codi
     same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after pickling")
     if isinstance(outcome, Embedding) and outcome.extend is not None:
         same_bits(again.extend(case.X), outcome.extend(case.X), "new rows after pickling")
+
+
+@law(LAWS, applies=_has_space, **ANY)
+def outcome_survives_saving(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
+    """An outcome that was saved as data and loaded has the same values, for new rows too."""
+    bench = _PreparedCase.of(stage, case, view, coding)
+    outcome = bench.solve()
+    again = saved_copy(outcome)
+    same_bits(numbers(again, bench.space), numbers(outcome, bench.space), "the outcome after saving")
+    if isinstance(outcome, Embedding) and isinstance(again, Embedding) and outcome.extend is not None:
+        assert again.extend is not None
+        same_bits(again.extend(case.X), outcome.extend(case.X), "new rows after saving")
 
 
 @law(LAWS, applies=_has_space, **ANY)

@@ -19,7 +19,7 @@ def test_laws(law):
 def test_the_entry_point_alone_provides_it():
     [plugin] = [plugin for plugin in plugins() if plugin.distribution == "clusterkit-example"]
     assert plugin.problem is None
-    assert plugin.provides == (("labeler", "rows_medians"),)
+    assert plugin.provides == (("labeler", "rows_medians"), ("savable", "NearestMedian"))
 
 
 def test_works_in_a_pipeline():

@@ -12,3 +12,9 @@ API_VERSION = 2
 def clusterkit_labelers() -> dict[str, str]:
     """Labelers by name; the class is imported when its name is first used."""
     return {"rows_medians": "clusterkit_example.rows_medians:RowsMedians"}
+
+
+@clusterkit.hookimpl
+def clusterkit_savables() -> dict[str, str]:
+    """What a fitted model keeps beside the stage itself, by the name that a file of the model gives it."""
+    return {"NearestMedian": "clusterkit_example.rows_medians:NearestMedian"}

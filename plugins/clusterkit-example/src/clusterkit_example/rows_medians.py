@@ -49,7 +49,7 @@ class RowsMedians(Labeler[Embedding]):
 @final
 @attrs.frozen(eq=False)
 class NearestMedian:
-    """Labels raw rows by the nearest median; a frozen object instead of a lambda, so that a fit pickles."""
+    """Labels raw rows by the nearest median; a frozen object instead of a lambda, so that a fit can be saved."""
 
     extend: Extension
     medians: np.ndarray

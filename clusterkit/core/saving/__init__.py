@@ -1,0 +1,13 @@
+"""Fitted models as data: arrays and a table of registered frozen classes, which loads without running code.
+
+`values.py` turns an object into a table of JSON nodes and a set of arrays, and back; `model_file.py` writes and reads
+the file (the safetensors format); `savable.py` knows which class has which name, schema number and migration;
+`annotations.py` compares what a file holds with the types that a class declares.
+"""
+
+from clusterkit.core.saving.model_file import FORMAT, Content, read, write
+from clusterkit.core.saving.savable import Savable, name_of
+from clusterkit.core.saving.unpack import unpack
+from clusterkit.core.saving.values import Packed, pack
+
+__all__ = ["FORMAT", "Content", "Packed", "Savable", "name_of", "pack", "read", "unpack", "write"]

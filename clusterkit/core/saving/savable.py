@@ -1,0 +1,130 @@
+"""Which classes may stand in a saved model, under which name, with which schema number."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Protocol, Self, final
+
+import attrs
+
+from clusterkit.core.errors import NotSavable
+from clusterkit.core.registry import ABSTRACT_NAMES, Entry, registry
+from clusterkit.core.stages import Stage
+
+__all__ = ["SAVABLE", "Savable", "SavedClass", "class_of", "fields_of", "name_of", "schema_of"]
+
+SAVABLE = "savable"
+"""The kind under which the registry knows classes that are no stages."""
+
+
+class Savable(Protocol):
+    """What a registered class may define to be saved in another way than attrs classes are: by their fields.
+
+    A class may have some of these members only.
+    """
+
+    saved_schema: int
+    """Number of the fields' layout, 1 where it is missing; to be raised with every change that old files do not fit."""
+
+    def saved_fields(self) -> Mapping[str, object]:
+        """What the file keeps of the object, by name; each value is savable."""
+
+    @classmethod
+    def from_saved_fields(cls, fields: Mapping[str, object]) -> Self:
+        """The object from these values; it checks them, because a file may hold anything, with ValueErrors."""
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields that a file of an older schema number has, as those of the present one."""
+
+
+@final
+@attrs.frozen
+class SavedClass:
+    """How a file names a class.
+
+    Parameters
+    ----------
+    kind : str
+        "savable", or the kind of a stage.
+    name : str
+        The registered name.
+    schema : int
+    distribution : str
+        Who provides the class; for the message where it is missing.
+    """
+
+    kind: str
+    name: str
+    schema: int
+    distribution: str
+
+
+def name_of(cls: type) -> SavedClass:
+    """How a file names a class.
+
+    Raises
+    ------
+    NotSavable
+        If it is registered under no name.
+    """
+    entry = _entry_of(cls)
+    if entry is None:
+        raise NotSavable(
+            f"{cls.__module__}.{cls.__qualname__} is no class that a saved model may hold. A plugin names such classes "
+            "by the hook clusterkit_savables, a session by clusterkit.register"
+        )
+    first = registry.find(entry.kind, entry.name)
+    shared = first is None or not _is_of(first, cls)
+    name = f"{entry.distribution}:{entry.name}" if shared else entry.name
+    return SavedClass(entry.kind, name, schema_of(cls), entry.distribution)
+
+
+def _entry_of(cls: type) -> Entry | None:
+    if issubclass(cls, Stage):
+        kind, name = getattr(cls, "kind", None), getattr(cls, "name", None)
+        entries = () if kind is None or name is None else registry.every(kind, str(name))
+    else:
+        entries = registry.every(SAVABLE)
+    return next((entry for entry in entries if _is_of(entry, cls)), None)
+
+
+def _is_of(entry: Entry, cls: type) -> bool:
+    return entry.target is cls or entry.target == f"{cls.__module__}:{cls.__qualname__}"
+
+
+def class_of(kind: str, name: str) -> type:
+    """The class of a registered name; imports the module that its plugin names.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or it cannot be loaded.
+    """
+    if kind != SAVABLE and kind not in ABSTRACT_NAMES:
+        raise ValueError(f"{kind!r} is no kind of savable class")
+    cls = registry.get(kind, name)
+    if not isinstance(cls, type) or inspect.isabstract(cls):
+        raise ValueError(f"{kind} {name!r} is no class of objects")
+    return cls
+
+
+def schema_of(cls: type) -> int:
+    """The schema number of a class."""
+    return int(getattr(cls, "saved_schema", 1))
+
+
+def fields_of(value: object) -> Mapping[str, object]:
+    """What a file keeps of an object of a registered class."""
+    if hasattr(value, "saved_fields"):
+        fields: Mapping[str, object] = value.saved_fields()
+        return fields
+    cls: Any = type(value)
+    if isinstance(value, Enum):
+        return {"member": value.name}
+    if not attrs.has(cls):
+        raise NotSavable(f"{cls.__qualname__} is no attrs class and has no method saved_fields")
+    attributes: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
+    return {field.name.lstrip("_"): getattr(value, field.name) for field in attributes if field.init}

@@ -1,0 +1,37 @@
+"""Files of every released version load, and the models in them give the labels that they gave then."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from clusterkit import load
+
+from .golden_models import FOLDER, ROWS, labels_of
+
+FILES = sorted(FOLDER.glob("*/*.clusterkit"))
+
+
+def test_there_are_files_of_every_version_with_this_format():
+    assert {path.parent.name for path in FILES} >= {"0.2.0"}
+    assert len(FILES) >= 17
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_an_old_file_gives_its_labels(path, tmp_path):
+    expected = json.loads(path.with_name("labels.json").read_text(encoding="utf-8"))[path.stem]
+    model = load(path)
+    assert labels_of(model) == expected
+    model.save(tmp_path / "again.clusterkit")
+    assert labels_of(load(tmp_path / "again.clusterkit")) == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_an_old_model_can_be_fitted_again(path):
+    model = load(path)
+    if not hasattr(model, "labels_"):
+        pytest.skip("a classifier needs classes")
+    labels = model.labels_
+    np.testing.assert_array_equal(np.unique(model.fit(ROWS).labels_), np.unique(labels))
