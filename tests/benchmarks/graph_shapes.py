@@ -100,7 +100,8 @@ def digits() -> None:
         ten = recipe(name, n_clusters=10, random_state=0).fit(X).labels_
         print(
             f"{name:<12s}45 pairs: error {np.mean(errors):6.2f} %   "
-            f"ten digits: accuracy {100 * clustering_accuracy(y, ten):.1f} %, adjusted Rand index {adjusted_rand_score(y, ten):.3f}",
+            f"ten digits: accuracy {100 * clustering_accuracy(y, ten):.1f} %, "
+            f"adjusted Rand index {adjusted_rand_score(y, ten):.3f}",
             flush=True,
         )
 

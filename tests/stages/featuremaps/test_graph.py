@@ -58,7 +58,7 @@ def test_extension_is_the_nystrom_formula():
     X = np.random.default_rng(5).normal(size=(150, 2))
     space = fit(X, 3, normalize=False)
     Y = np.random.default_rng(6).normal(size=(20, 2))
-    values, F, d = dense_features(X, 3)
+    values = dense_features(X, 3)[0]
     H = space.rows()
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     s = np.sqrt(np.sort(D, axis=1)[:, 7])
@@ -211,7 +211,7 @@ def test_approximate_neighbours(monkeypatch):
 
 def test_sparse_and_dense_parts_are_joined_alike():
     rng = np.random.default_rng(0)
-    X = np.concatenate([0.02 * rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + [6, 0]])
+    X = np.concatenate([0.02 * rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + np.array([6, 0])])
     for name in ("spectral", "emmc-graph", "ncut"):
         model = recipe(name, n_clusters=2, random_state=0).fit(X)
         assert adjusted_rand_score(np.repeat([0, 1], 150), model.labels_) == 1.0, name
