@@ -97,8 +97,11 @@ def blobs(sizes, centres, spread=0.1, seed=0):
 
 def test_small_components_are_outliers_unless_there_are_only_such():
     component = np.array([0] * 20 + [1] * 5 + [2] * 11)
-    np.testing.assert_array_equal(large_components(component, 10), [*range(20), *range(25, 36)])
-    np.testing.assert_array_equal(large_components(component, 30), np.arange(36))
+    np.testing.assert_array_equal(large_components(component, 10, None), [*range(20), *range(25, 36)])
+    np.testing.assert_array_equal(large_components(component, 30, 2), np.arange(36))
+    component = np.array([0] * 200 + [1] * 12 + [2] * 200)
+    np.testing.assert_array_equal(large_components(component, 10, 2), [*range(200), *range(212, 412)])
+    np.testing.assert_array_equal(large_components(component, 10, 4), np.arange(412))
 
 
 def test_near_and_small_components_are_joined_first():
