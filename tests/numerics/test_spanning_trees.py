@@ -110,5 +110,5 @@ def test_new_rows_reach_the_row_of_least_weight_and_distance(X, n_neighbors, few
     W = np.maximum(np.maximum(D, core), own[:, None])
     np.testing.assert_allclose(weights, W.min(axis=1), rtol=1e-12)
     at = np.arange(len(Y))
-    close = W <= W.min(axis=1)[:, None] * (1 + 1e-12)
+    close = W.min(axis=1)[:, None] * (1 + 1e-12) >= W
     np.testing.assert_allclose(D[at, nearest], np.where(close, D, np.inf).min(axis=1), rtol=1e-9)

@@ -78,7 +78,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     while -(-n >> depth) > (FILTERED_LEAF if filtered else LEAF):
         depth += 1
     leaves = 1 << depth
-    slots = -(-(-(-n // leaves)) // 4) * 4
+    slots = (n + leaves - 1) // leaves
+    slots = (slots + 3) // 4 * 4
     index, key = np.arange(n), np.empty(n)
     top = min(depth, kd.TASKS.bit_length() - 1)
     for level in range(top):
@@ -172,4 +173,3 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
-

@@ -1,9 +1,9 @@
 """The rounds of Borůvka's algorithm on a k-d tree: the edge of least weight that leaves each component.
 
-Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of pairs of
-equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it the tree
-would depend on the order of the rows. Every row knows either its exact nearest row outside its component (`other`,
-`weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components grow. A
+Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of
+pairs of equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it
+the tree would depend on the order of the rows. Every row knows either its exact nearest row outside its component
+(`other`, `weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components grow. A
 component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by leaf
 through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all rows
 of the component.
@@ -24,7 +24,7 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     near_slots,
     next_leaf,
     point_bound,
-    prepare_query,
+    prepare_queries,
     work_arrays,
 )
 
@@ -186,6 +186,7 @@ def search_task(
                 count += 1
             if count == 0:
                 continue
+            prepare_queries(tree, leaf, work)
             radius = tree.radius[home]
             if d > BALLS and count == 1:
                 radius = 0.0
@@ -210,9 +211,10 @@ def search_task(
                     apart = point_bound(tree, node, tree.rows[s])
                     reach = max(floor[node], apart, own_core)
                     if pure[node] != own and _less(reach, apart, limit, near_limit):
-                        prepare_query(tree, s, work)
+                        query, exact = work.queries[s - leaf * slots], tree.rows[s]
                         # what is as far as the limit of the weight cannot be nearer than the limit of the distance
-                        near = near_slots(tree, node - leaves + 1, work, near_limit if own_core == limit else limit)
+                        within = near_limit if own_core == limit else limit
+                        near = near_slots(tree, node - leaves + 1, work, query, exact, within)
                         for i in range(near):
                             j = work.slots[i]
                             if component[j] == own:
@@ -250,8 +252,8 @@ def merge(
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
-    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would close a cycle,
-    which equal weights can propose, are left out. Returns the number of edges in all, and of components now.
+    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
+    close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
     """
     count = len(ready)
     chosen = np.full(count, -1)

@@ -24,7 +24,7 @@ BYTES_A_ROW = 400
 @final
 @attrs.frozen
 class Mst(Solver):
-    """The exact minimum spanning tree of ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, from which labelers cut clusters.
+    """The exact minimum spanning tree of ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, of which clusters are parts.
 
     Choose it for clusters of any shape that are separated by gaps or by thinner regions. Core distances keep single
     outliers and thin bridges from joining clusters; without them (``n_neighbors=1``) the tree is the Euclidean one,
@@ -40,9 +40,10 @@ class Mst(Solver):
 
     Notes
     -----
-    The tree is exact for any data, repeated samples included, and the same for any number of threads. Of several trees
-    of equal weight one is chosen by the order of the samples; labelers that read merges of equal height as one merge do
-    not depend on it. New rows follow the sample that is nearest by mutual reachability.
+    The tree is exact for any data, repeated samples included, and the same for any number of threads. Of edges of
+    equal weight the shorter one is preferred, so that the tree depends on the order of the samples only where distances
+    tie as well; labelers that read merges of equal height as one merge do not depend on it at all. New rows follow the
+    sample that is nearest by mutual reachability.
 
     About O(n log n) where the samples have few attributes or lie in clusters, at worst O(n² L) for L attributes; no
     n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample.

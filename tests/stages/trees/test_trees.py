@@ -22,9 +22,8 @@ INVARIANT = ("single", "mass_cut", "excess_of_mass")
 
 
 def fit(X, labeler, k=None, n_neighbors=5, **parameters):
-    names = {f"labeler__{name}": value for name, value in parameters.items()}
-    model = Pipeline("identity", "mst", labeler, n_clusters=k, solver__n_neighbors=n_neighbors, **names)
-    return model.fit(X)
+    stages = {"name": "mst", "n_neighbors": n_neighbors}, {"name": labeler, **parameters}
+    return Pipeline("identity", *stages, n_clusters=k).fit(X)
 
 
 @st.composite
