@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Tasks:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
 
-    def __call__(self, kernel: Callable[..., None], *arguments: Any, parts: int = kd.TASKS) -> None:
+    def __call__(self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS) -> None:
         """Run all parts."""
         if self.pool is None or parts == 1:
             for t in range(parts):

@@ -43,7 +43,7 @@ BALLS = 4
 """Nodes with more columns than this have a ball beside the box: boxes alone separate little in many dimensions."""
 
 TASKS = 8
-"""Parts of the work, each with its own bounds. Constant, so that results do not depend on the number of threads."""
+"""Parts of the work, each with its skipped bounds. Constant, so that results do not depend on the number of threads."""
 
 CHUNK = 4
 """Leaves that a task takes in a row: enough that neighbours share the processor's cache."""
@@ -277,13 +277,13 @@ def next_leaf(
     radius: float,
     floor: Array,
     pure: Indices,
-    own: int,
+    skipped: int,
     widest: float,
 ) -> tuple[int, int]:
     """The next leaf, as a node, that may hold a row nearer than `widest`, and the height of the stack; -1 at the end.
 
     Nodes whose bound, or whose `floor`, is not below `widest` are passed over, and so are nodes all of whose rows are
-    in the component `own` (`pure`). The nearer child is visited first.
+    in the component `skipped` (`pure`). The nearer child is visited first.
     """
     first = tree.points.shape[0] - 1
     while top > 0:
@@ -295,10 +295,10 @@ def next_leaf(
             left, right = 2 * node + 1, 2 * node + 2
             a = max(between(tree, left, low, high, centre, radius), floor[left])
             b = max(between(tree, right, low, high, centre, radius), floor[right])
-            if own >= 0:
-                if pure[left] == own:
+            if skipped >= 0:
+                if pure[left] == skipped:
                     a = np.inf
-                if pure[right] == own:
+                if pure[right] == skipped:
                     b = np.inf
             if b < a:
                 left, right, a, b = right, left, b, a

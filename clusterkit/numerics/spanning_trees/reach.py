@@ -62,8 +62,8 @@ def _of_few(X: Array, core: Array, k: int, Y: Array) -> tuple[Indices, Array]:
     for c in range(X.shape[1]):
         D += (Y[:, c, None] - X[None, :, c]) ** 2
     D = np.sqrt(D)
-    own = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
-    W = np.maximum(np.maximum(D, core), own[:, None])
+    core_new = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
+    W = np.maximum(np.maximum(D, core), core_new[:, None])
     least = W.min(axis=1)
     nearest = np.argmin(np.where(least[:, None] == W, D, np.inf), axis=1)
     return nearest, least

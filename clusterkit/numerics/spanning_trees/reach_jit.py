@@ -44,7 +44,7 @@ def reach_task(
     values = np.empty(cap)
     for i in range(t, len(Y), TASKS):
         y = Y[i]
-        own = 0.0
+        core_y = 0.0
         if k > 0:
             work.nodes[0], work.bounds[0] = 0, 0.0
             count, radius, top = 0, most, 1
@@ -57,8 +57,7 @@ def reach_task(
                 count += near
                 if count >= k and (before < k or count > cap - slots):
                     radius, count = smallest(values, count, k), k
-            own = smallest(values, count, k)
-            own = np.sqrt(own)
+            core_y = np.sqrt(smallest(values, count, k))
         work.nodes[0], work.bounds[0] = 0, 0.0
         # Weights tie at core distances, which are roots: squared again they would not. So roots are compared, and nodes
         # are passed over by squares with room for rounding.
@@ -70,7 +69,7 @@ def reach_task(
             near = near_slots(tree, node - leaves + 1, work, y, y, limit)
             for j in range(near):
                 slot, square = work.slots[j], work.squares[j]
-                w = max(np.sqrt(square), own, core[slot])
+                w = max(np.sqrt(square), core_y, core[slot])
                 better = w < best or (w == best and square < apart)
                 if better or (w == best and square == apart and tree.row[slot] < row):
                     best, apart, row = w, square, tree.row[slot]
