@@ -4,9 +4,9 @@ Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distan
 pairs of equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it
 the tree would depend on the order of the rows. Every row knows either its exact nearest row outside its component
 (`other`, `weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components
-grow. A component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by leaf
-through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all rows
-of the component.
+grow. A component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by
+leaf through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all
+rows of the component.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from clusterkit._jit import njit
@@ -39,7 +41,7 @@ def reach_task(
     leaves = tree.points.shape[0]
     work, pure = work_arrays(tree), np.empty(0, np.int64)
     none = np.zeros(len(floor))
-    most = np.finfo(np.float64).max
+    most = float(np.finfo(np.float64).max)
     cap = k + k // 2 + 2 * slots
     values = np.empty(cap)
     for i in range(t, len(Y), TASKS):
@@ -57,7 +59,7 @@ def reach_task(
                 count += near
                 if count >= k and (before < k or count > cap - slots):
                     radius, count = smallest(values, count, k), k
-            core_y = np.sqrt(smallest(values, count, k))
+            core_y = math.sqrt(smallest(values, count, k))
         work.nodes[0], work.bounds[0] = 0, 0.0
         # Weights tie at core distances, which are roots: squared again they would not. So roots are compared, and nodes
         # are passed over by squares with room for rounding.
