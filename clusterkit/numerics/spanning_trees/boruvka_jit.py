@@ -1,0 +1,295 @@
+"""The rounds of Borůvka's algorithm on a k-d tree: the edge of least weight that leaves each component.
+
+Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of
+pairs of equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it
+the tree would depend on the order of the rows. Every row knows either its exact nearest row outside its component
+(`other`, `weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components
+grow. A component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by
+leaf through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all
+rows of the component.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices, Mask
+from clusterkit.numerics.disjoint_jit import find, join
+from clusterkit.numerics.spanning_trees.kd_tree_jit import (
+    BALLS,
+    CHUNK,
+    TASKS,
+    KdTree,
+    near_slots,
+    next_leaf,
+    point_bound,
+    prepare_queries,
+    work_arrays,
+)
+
+__all__ = ["choose", "floors", "known_candidates", "merge", "pure_nodes", "search_task"]
+
+MIXED = -1
+"""Component of a node whose rows are in several."""
+
+
+@njit
+def _less(w: float, square: float, other_w: float, other_square: float) -> bool:
+    return w < other_w or (w == other_w and square < other_square)
+
+
+@njit
+def floors(tree: KdTree, core: Array, floor: Array) -> None:
+    """The least core distance below each node; core distances are in slot order."""
+    leaves, _, slots = tree.points.shape
+    for leaf in range(leaves):
+        least = np.inf
+        for s in range(leaf * slots, (leaf + 1) * slots):
+            if tree.row[s] >= 0:
+                least = min(least, core[s])
+        floor[leaves - 1 + leaf] = least
+    for node in range(leaves - 2, -1, -1):
+        floor[node] = min(floor[2 * node + 1], floor[2 * node + 2])
+
+
+@njit
+def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
+    """The component of each node whose rows are all in one."""
+    leaves, _, slots = tree.points.shape
+    for leaf in range(leaves):
+        mine = component[leaf * slots]
+        for s in range(leaf * slots + 1, (leaf + 1) * slots):
+            if tree.row[s] >= 0 and component[s] != mine:
+                mine = MIXED
+                break
+        pure[leaves - 1 + leaf] = mine
+    for node in range(leaves - 2, -1, -1):
+        left, right = pure[2 * node + 1], pure[2 * node + 2]
+        pure[node] = left if left == right else MIXED
+
+
+@njit
+def known_candidates(
+    component: Indices,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    bound: Array,
+    nearest: Array,
+    lists: Indices,
+    listed: Array,
+    pointer: Indices,
+    best: Array,
+    least: Array,
+    need: Counts,
+) -> None:
+    """Update what rows know, and for each component the least known weight and the rows that may have a lesser one."""
+    slots, K = lists.shape
+    best[:] = np.inf
+    least[:] = np.inf
+    need[:] = 0
+    for s in range(len(component)):
+        mine = component[s]
+        if mine < 0:
+            continue
+        if other[s] >= 0 and component[other[s]] == mine:
+            other[s] = -1
+        if other[s] < 0 and s < slots and pointer[s] < K:
+            place = pointer[s]
+            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == mine:
+                place += 1
+            if place < K and lists[s, place] >= 0:
+                other[s], weight[s], square[s] = lists[s, place], listed[s, place], listed[s, place]
+                bound[s] = nearest[s] = weight[s]
+            else:
+                place = K
+                bound[s] = nearest[s] = max(bound[s], listed[s, K - 1])
+            pointer[s] = place
+        if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
+            best[mine], least[mine] = weight[s], square[s]
+    for s in range(len(component)):
+        mine = component[s]
+        if mine >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[mine], least[mine]):
+            need[mine] += 1
+
+
+@njit
+def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mask) -> int:
+    """Mark the components to search, and return their number; `order` has the components by ascending size.
+
+    The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
+    of all: the others' edges join it, and it needs none of its mine.
+    """
+    searched[:] = False
+    largest = 0
+    decided = 0
+    for c in range(len(sizes)):
+        if sizes[c] > sizes[largest]:
+            largest = c
+        decided += need[c] == 0
+    rows, count = 0, 0
+    for c in order:
+        if need[c] == 0 or c == largest:
+            continue
+        rows += sizes[c]
+        if rows > most and count + decided > 0:
+            break
+        searched[c] = True
+        count += 1
+    return count
+
+
+@njit
+def search_task(
+    t: int,
+    tree: KdTree,
+    component: Indices,
+    pure: Indices,
+    core: Array,
+    floor: Array,
+    searched: Mask,
+    bests: Array,
+    leasts: Array,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    bound: Array,
+    nearest: Array,
+) -> None:
+    """Search the rows in a task's leaves for weights less than the best known one, of which each task has a copy."""
+    best, least = bests[t], leasts[t]
+    leaves, d, slots = tree.points.shape
+    work = work_arrays(tree)
+    active = np.empty(slots, np.int64)
+    limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
+    low, high = np.empty(d), np.empty(d)
+    for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
+        for leaf in range(chunk, min(chunk + CHUNK, leaves)):
+            home = leaves - 1 + leaf
+            count, common, lowest, widest = 0, -2, np.inf, 0.0
+            for s in range(leaf * slots, (leaf + 1) * slots):
+                mine = component[s]
+                if mine < 0 or not searched[mine] or other[s] >= 0:
+                    continue
+                if not _less(bound[s], nearest[s], best[mine], least[mine]):
+                    continue
+                if count == 0:
+                    low[:] = tree.rows[s]
+                    high[:] = tree.rows[s]
+                for c in range(d):
+                    value = tree.rows[s, c]
+                    low[c], high[c] = min(low[c], value), max(high[c], value)
+                common = mine if common in (-2, mine) else MIXED
+                active[count], edge[count], limits[count], squares[count] = s, -1, np.inf, np.inf
+                lowest, widest = min(lowest, core[s]), max(widest, best[mine])
+                count += 1
+            if count == 0:
+                continue
+            prepare_queries(tree, leaf, work)
+            radius = tree.radius[home]
+            if d > BALLS and count == 1:
+                radius = 0.0
+                centre = tree.rows[active[0]]
+            else:
+                centre = tree.centre[home]
+            work.nodes[0], work.bounds[0], top = 0, lowest, 1
+            widest = np.nextafter(widest, np.inf)
+            while True:
+                node, top = next_leaf(tree, top, work, low, high, centre, radius, floor, pure, common, widest)
+                if node < 0:
+                    break
+                widest = 0.0
+                for a in range(count):
+                    s = active[a]
+                    mine, my_core = component[s], core[s]
+                    limit, near_limit = limits[a], squares[a]
+                    if _less(best[mine], least[mine], limit, near_limit):
+                        limit, near_limit = best[mine], least[mine]
+                    if my_core > limit:
+                        continue
+                    apart = point_bound(tree, node, tree.rows[s])
+                    reach = max(floor[node], apart, my_core)
+                    if pure[node] != mine and _less(reach, apart, limit, near_limit):
+                        query, exact = work.queries[s - leaf * slots], tree.rows[s]
+                        # what is as far as the limit of the weight cannot be nearer than the limit of the distance
+                        within = near_limit if my_core == limit else limit
+                        near = near_slots(tree, node - leaves + 1, work, query, exact, within)
+                        for i in range(near):
+                            j = work.slots[i]
+                            if component[j] == mine:
+                                continue
+                            w = max(work.squares[i], my_core, core[j])
+                            if _less(w, work.squares[i], limit, near_limit):
+                                limit, near_limit = w, work.squares[i]
+                                limits[a], squares[a], edge[a] = limit, near_limit, j
+                                best[mine], least[mine] = limit, near_limit
+                    # a row at its own core distance looks for nearer rows of that weight only
+                    widest = max(widest, near_limit if my_core == limit else limit)
+                widest = np.nextafter(widest, np.inf)
+            for a in range(count):
+                s = active[a]
+                mine = component[s]
+                if edge[a] >= 0 and not _less(best[mine], least[mine], limits[a], squares[a]):
+                    other[s], weight[s], square[s] = edge[a], limits[a], squares[a]
+                    bound[s], nearest[s] = limits[a], squares[a]
+                elif _less(bound[s], nearest[s], best[mine], least[mine]):
+                    bound[s], nearest[s] = best[mine], least[mine]
+
+
+@njit
+def merge(
+    tree: KdTree,
+    component: Indices,
+    ready: Mask,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    sizes: Counts,
+    edges: Indices,
+    squares: Array,
+    made: int,
+) -> tuple[int, int]:
+    """Add the best edge of every component that is ready, and renumber the components.
+
+    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
+    close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
+    """
+    count = len(ready)
+    chosen = np.full(count, -1)
+    for s in range(len(component)):
+        c = component[s]
+        if c < 0 or not ready[c] or other[s] < 0:
+            continue
+        rival = chosen[c]
+        if rival >= 0:
+            if _less(weight[rival], square[rival], weight[s], square[s]):
+                continue
+            if weight[s] == weight[rival] and square[s] == square[rival]:
+                a, b = tree.row[s], tree.row[other[s]]
+                e, f = tree.row[rival], tree.row[other[rival]]
+                if (min(a, b), max(a, b)) >= (min(e, f), max(e, f)):
+                    continue
+        chosen[c] = s
+    parent = np.arange(count)
+    for c in range(count):
+        s = chosen[c]
+        if s >= 0 and join(parent, c, component[other[s]]):
+            edges[made, 0], edges[made, 1], squares[made] = tree.row[s], tree.row[other[s]], weight[s]
+            made += 1
+    number = np.full(count, -1)
+    renumbered = np.empty(count, np.int64)
+    totals = np.zeros(count, np.int64)
+    left = 0
+    for c in range(count):
+        root = find(parent, c)
+        if number[root] < 0:
+            number[root] = left
+            left += 1
+        renumbered[c] = number[root]
+        totals[number[root]] += sizes[c]
+    sizes[:left] = totals[:left]
+    for s in range(len(component)):
+        if component[s] >= 0:
+            component[s] = renumbered[component[s]]
+    return made, left
