@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["EMMC", "EMMC_AUTO", "EMMC_MULTI", "EMMC_MULTISTART", "EMMC_PAPER", "EMMC_SINGLE"]
+__all__ = ["EMMC", "EMMC_AUTO", "EMMC_GRAPH", "EMMC_MULTI", "EMMC_MULTISTART", "EMMC_PAPER", "EMMC_SINGLE"]
 
 CITATION = (
     "Zhang, Xia, Liu, Zhang (2013), Extreme maximum margin clustering, IEICE Transactions on Information and Systems"
@@ -75,6 +75,19 @@ EMMC_AUTO = Recipe(
         "As emmc-multistart, but falling back on the k-means start where the lower objective rests on few attributes. "
         "About twice the work of emmc-multistart."
     ),
+)
+EMMC_GRAPH = Recipe(
+    name="emmc-graph",
+    title="EMMC on the leading eigenvectors of a self-tuned graph of nearest neighbours",
+    citation=CITATION + "; Zelnik-Manor, Perona (2004), Self-tuning spectral clustering, NIPS 17",
+    parameters={
+        "featuremap": "graph",
+        "solver": "ridge",
+        "balancer": None,
+        "init": "kmeans_mapped",
+        "labeler": "auto",
+    },
+    use_when="Clusters of any shape and size with gaps between them; margins instead of the means of spectral.",
 )
 EMMC_PAPER = Recipe(
     name="emmc-paper",

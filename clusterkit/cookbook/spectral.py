@@ -1,10 +1,20 @@
-"""Clusterings by a graph of the samples: normalised cut, and Gaussian mixtures smooth over it."""
+"""Clusterings by a graph of the samples: k-means on its eigenvectors, normalised cut, mixtures smooth over it or not."""
 
 from __future__ import annotations
 
+from clusterkit.cookbook.centroid import LLOYD
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["LAPGMM", "NCUT"]
+__all__ = ["LAPGMM", "MIXTURE", "NCUT", "SPECTRAL"]
+
+SPECTRAL = Recipe(
+    name="spectral",
+    title="k-means on the leading eigenvectors of a self-tuned graph of nearest neighbours",
+    citation="Zelnik-Manor, Perona (2004), Self-tuning spectral clustering, NIPS 17; Ng, Jordan, Weiss (2002), On "
+    "spectral clustering: analysis and an algorithm, NIPS 14",
+    parameters={"featuremap": "graph", **LLOYD},
+    use_when="Clusters of any shape and density with gaps between them; nearly linear in n.",
+)
 
 NCUT = Recipe(
     name="ncut",
@@ -21,4 +31,18 @@ LAPGMM = Recipe(
     "Transactions on Knowledge and Data Engineering 23(9)",
     parameters={"featuremap": "minmax", "solver": "lapgmm", "labeler": "argmax", "n_init": 5},
     use_when="Elliptic clusters of different spread, many more rows than attributes.",
+)
+MIXTURE = Recipe(
+    name="mixture",
+    title="Gaussian mixture",
+    citation="Dempster, Laird, Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm, Journal of "
+    "the Royal Statistical Society B 39(1)",
+    parameters={
+        "featuremap": "zscore",
+        "solver": "lapgmm",
+        "solver__smoothness": 0.0,
+        "labeler": "argmax",
+        "n_init": 5,
+    },
+    use_when="Elliptic clusters of different size and spread that may overlap; probabilities of membership.",
 )

@@ -18,6 +18,7 @@ def clusterkit_featuremaps() -> dict[str, str]:
     """Feature maps by name."""
     return {
         "elm": "clusterkit.featuremaps.elm:Elm",
+        "graph": "clusterkit.featuremaps.graph:Graph",
         "identity": "clusterkit.featuremaps.identity:Identity",
         "log_tfidf": "clusterkit.featuremaps.log_tfidf:LogTfIdf",
         "minmax": "clusterkit.featuremaps.minmax:MinMax",
@@ -138,6 +139,7 @@ def clusterkit_recipes() -> dict[str, str]:
         "elm-kmeans": "clusterkit.cookbook.centroid:ELM_KMEANS",
         "elm-nmf": "clusterkit.cookbook.nmf:ELM_NMF",
         "emmc": "clusterkit.cookbook.emmc:EMMC",
+        "emmc-graph": "clusterkit.cookbook.emmc:EMMC_GRAPH",
         "emmc-multi": "clusterkit.cookbook.emmc:EMMC_MULTI",
         "emmc-auto": "clusterkit.cookbook.emmc:EMMC_AUTO",
         "emmc-multistart": "clusterkit.cookbook.emmc:EMMC_MULTISTART",
@@ -154,10 +156,12 @@ def clusterkit_recipes() -> dict[str, str]:
         "kernel-nmf": "clusterkit.cookbook.nmf:KERNEL_NMF",
         "kmeans": "clusterkit.cookbook.centroid:KMEANS",
         "lapgmm": "clusterkit.cookbook.spectral:LAPGMM",
+        "mixture": "clusterkit.cookbook.spectral:MIXTURE",
         "ncut": "clusterkit.cookbook.spectral:NCUT",
         "nmf": "clusterkit.cookbook.nmf:NMF",
         "psvc": "clusterkit.cookbook.support_vector:PSVC",
         "sgd-lmsvc": "clusterkit.cookbook.support_vector:SGD_LMSVC",
         "sgd-lmsvc-strip": "clusterkit.cookbook.support_vector:SGD_LMSVC_STRIP",
+        "spectral": "clusterkit.cookbook.spectral:SPECTRAL",
         "svc": "clusterkit.cookbook.support_vector:SVC",
     }

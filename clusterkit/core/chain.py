@@ -45,6 +45,11 @@ class Chain(FeatureMap):
         return self.maps[-1].nonnegative if self.maps else None
 
     @property
+    def exact_on_training(self) -> bool:  # type: ignore[override]
+        """Whether all maps are."""
+        return all(part.exact_on_training for part in self.maps)
+
+    @property
     def sparse(self) -> bool:  # type: ignore[override]
         """What the first map says."""
         return bool(self.maps) and self.maps[0].sparse

@@ -18,7 +18,7 @@ from clusterkit._typing import Array
 from clusterkit.core import errors
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores
-from clusterkit.core.spaces import DenseSpace, Space, SparseSpace
+from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, Space, SparseSpace
 from clusterkit.core.transform import Keep
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -102,7 +102,7 @@ def check_space(stage: Stage, space: object, wanted: type[Space], X: Array) -> N
         raise _broken(stage, f"its space has {space.n} samples instead of {len(X)}")
     if space.points is not X and not _finite(space.points):  # the samples themselves were checked when they came in
         raise _broken(stage, "its points have values that are not finite numbers")
-    if not isinstance(space, DenseSpace | SparseSpace) or isinstance(space.mapping, Keep):
+    if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, Keep):
         return
     trusted = all(_built_in(type(part)) for part in (stage, *getattr(stage, "maps", ())))
     left = LOOKED_AT // max(1, space.width) if trusted else space.n

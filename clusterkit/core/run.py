@@ -242,7 +242,7 @@ def _warn(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> N
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:
     """Whether predicting the training rows gives the labels; tried out where products may round differently."""
-    if labeling.predict is None or not labeling.exact:
+    if labeling.predict is None or not labeling.exact or not bound.composition.featuremap.exact_on_training:
         return False
     return bound.space.same_products or bool(np.array_equal(labeling.predict(bound.X), labels))
 

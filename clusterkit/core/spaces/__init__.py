@@ -1,12 +1,13 @@
 """Where the samples live: features as an operator, or a kernel; solvers see nothing else of the data.
 
 `space.py` has the abstract `Space`, `features.py` the spaces with an explicit matrix H (n, L) of features (in memory,
-streamed, sparse) and `build_space`, `kernel.py` the space that knows its samples through a kernel.
+streamed, embedded, sparse) and `build_space`, `kernel.py` the space that knows its samples through a kernel.
 """
 
 from clusterkit.core.spaces.features import (
     GROUPED_COLUMNS,
     DenseSpace,
+    EmbeddedSpace,
     FeatureSpace,
     SparseSpace,
     StreamedSpace,
@@ -19,6 +20,7 @@ from clusterkit.core.spaces.space import Space
 __all__ = [
     "GROUPED_COLUMNS",
     "DenseSpace",
+    "EmbeddedSpace",
     "FeatureSpace",
     "KernelSpace",
     "Space",

@@ -23,6 +23,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = [
     "GROUPED_COLUMNS",
     "DenseSpace",
+    "EmbeddedSpace",
     "FeatureSpace",
     "SparseSpace",
     "StreamedSpace",
@@ -230,6 +231,31 @@ class StreamedSpace(FeatureSpace):
     def take(self, index: Indices) -> StreamedSpace:
         """The space of some samples."""
         return attrs.evolve(self, points=self.points[index])
+
+
+@final
+@attrs.frozen(eq=False)
+class EmbeddedSpace(FeatureSpace):
+    """Features that were found for the samples together; the map of new rows only approximates them.
+
+    For spectral embeddings: mapping the samples as new rows gives other features than they have here, so the feature
+    map has ``exact_on_training = False``.
+    """
+
+    _H: Array
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Slices of the stored matrix."""
+        for rows in block_plan(self.n, self.width, self.dtype):
+            yield rows, self._H[rows]
+
+    def rows(self, index: Indices | None = None) -> Array:
+        """Rows of H by index, or all rows."""
+        return self._H.copy() if index is None else self._H[index]
+
+    def take(self, index: Indices) -> EmbeddedSpace:
+        """The space of some samples, with the features that they have here."""
+        return attrs.evolve(self, points=self.points[index], H=self._H[index])
 
 
 @final

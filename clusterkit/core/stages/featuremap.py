@@ -19,6 +19,8 @@ class FeatureMap(Stage):
     gives: ClassVar[type[Space]] = FeatureSpace
     nonnegative: ClassVar[bool | None] = None
     """True if no feature is negative, False if some may be, None if that depends on the data."""
+    exact_on_training: ClassVar[bool] = True
+    """False if mapping the samples as new rows gives other features than they have in the fitted space."""
     takes_negative: ClassVar[bool] = True
     """True if data with negative values are accepted; otherwise `fit` refuses them with `InvalidData`."""
     sparse: ClassVar[bool] = False

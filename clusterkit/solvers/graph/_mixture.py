@@ -69,7 +69,7 @@ class Mixture:
 
 
 def maximise(
-    H: Array, origin: Array, F: Array, floor: float, covariance: Literal["full", "diag"], stage: str
+    H: Array, origin: Array, F: Array, floor: float, covariance: Literal["full", "tied", "diag"], stage: str
 ) -> Mixture:
     """M step: the mixture of weighted means and covariances, O(n d² k) for full covariances.
 
@@ -82,7 +82,8 @@ def maximise(
         Share of each component in each sample.
     floor : float
         Added to all variances.
-    covariance : {"full", "diag"}
+    covariance : {"full", "tied", "diag"}
+        "tied": one full covariance for all components, the mean of theirs weighted by their shares.
     stage : str
         Name of the calling stage, for the error.
 
@@ -91,12 +92,11 @@ def maximise(
     InvalidParameter
         If a covariance is singular in spite of the floor.
     """
-    from scipy.linalg import solve_triangular
-
     (n, d), k = H.shape, F.shape[1]
     shares = F.sum(axis=0) + 10.0 * EPS
     means = np.empty((k, d))
-    factors = np.empty((k, d, d) if covariance == "full" else (k, d))
+    factors = np.empty((k, d) if covariance == "diag" else (k, d, d))
+    pooled = np.zeros((d, d))
     constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
     for j in range(k):
         members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
@@ -107,26 +107,39 @@ def maximise(
         for rows, part in zip(plan, parts, strict=True):
             mean += part @ (H[rows] - origin)
         means[j] = mean
-        scatter = np.zeros((d, d) if covariance == "full" else d)
+        scatter = np.zeros(d if covariance == "diag" else (d, d))
         for rows, part in zip(plan, parts, strict=True):
             gaps = (H[rows] - origin) - mean
             gaps *= np.sqrt(part)[:, None]
-            scatter += gaps.T @ gaps if covariance == "full" else np.einsum("ij,ij->j", gaps, gaps)
+            scatter += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
         if covariance == "diag":
             factors[j] = 1.0 / np.sqrt(scatter + floor)
             constants[j] += float(np.log(factors[j]).sum())
             continue
-        scatter[np.diag_indices(d)] += floor
-        try:
-            lower = np.linalg.cholesky(scatter)
-        except np.linalg.LinAlgError:
-            raise InvalidParameter(
-                f"{stage}: the covariance of a component is singular for covariance_floor = {floor:.3g} in the "
-                "units of the features; raise covariance_floor, use covariance='diag', or map to fewer features first"
-            ) from None
-        factors[j] = solve_triangular(lower, np.eye(d), lower=True).T
-        constants[j] -= float(np.log(np.diag(lower)).sum())
+        if covariance == "tied":
+            pooled += shares[j] / shares.sum() * scatter
+            continue
+        factors[j], logarithm = _factor(scatter, floor, stage)
+        constants[j] += logarithm
+    if covariance == "tied":
+        factors[:], logarithm = _factor(pooled, floor, stage)
+        constants += logarithm
     return Mixture(origin, means, factors, constants)
+
+
+def _factor(covariance: Array, floor: float, stage: str) -> tuple[Array, float]:
+    """Upper triangular ``U`` with ``(covariance + floor I)^-1 = U U'``, and ``ln det U``."""
+    from scipy.linalg import solve_triangular
+
+    d = len(covariance)
+    try:
+        lower = np.linalg.cholesky(covariance + floor * np.eye(d))
+    except np.linalg.LinAlgError:
+        raise InvalidParameter(
+            f"{stage}: the covariance of a component is singular for covariance_floor = {floor:.3g} in the "
+            "units of the features; raise covariance_floor, use covariance='diag', or map to fewer features first"
+        ) from None
+    return solve_triangular(lower, np.eye(d), lower=True).T, -float(np.log(np.diag(lower)).sum())
 
 
 @final

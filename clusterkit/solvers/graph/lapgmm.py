@@ -35,7 +35,7 @@ class LapGmm(Solver):
     For elliptic clusters whose borders should run through regions with few neighbours. W joins nearest neighbours. An
     iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
-    accepted objectives fall. O(n d² k) per iteration for full covariances, O(n² d) once for the graph; all features are
+    accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once for the graph; all features are
     kept in memory. The iteration is in `_PreparedLapGmm._iterate`, its steps in graph/_mixture.py and
     graph/_smoothing.py.
 
@@ -54,8 +54,8 @@ class LapGmm(Solver):
     smoothing : {"step", "fixed_point"}, default "step"
         A single step ``F = (1-γ) P + γ D^-1 W P`` from the posteriors P, or the solution of
         ``F = (1-γ) P + γ D^-1 W F``.
-    covariance : {"full", "diag"}, default "full"
-        Form of the covariance matrices of the components.
+    covariance : {"full", "tied", "diag"}, default "full"
+        Form of the covariance matrices of the components; "tied" is one full matrix for all of them.
     covariance_floor : float, default 1e-6
         This times the mean variance of the features is added to every variance.
     tol : float, default 1e-7
@@ -94,7 +94,7 @@ class LapGmm(Solver):
     smoothness: float = params.real(0.1, at_least=0.0)
     gamma: float = params.real(0.9, at_least=0.0, below=1.0)
     smoothing: Literal["step", "fixed_point"] = params.choice("step", ("step", "fixed_point"))
-    covariance: Literal["full", "diag"] = params.choice("full", ("full", "diag"))
+    covariance: Literal["full", "tied", "diag"] = params.choice("full", ("full", "tied", "diag"))
     covariance_floor: float = params.real(1e-6, above=0.0)
     tol: float = params.real(1e-7, at_least=0.0)
     max_iter: int = params.integer(100, at_least=1)
@@ -181,7 +181,7 @@ class _PreparedLapGmm(Prepared):
             zeros = np.zeros((k, len(self.origin)))
             extend = Posteriors(self.space.transform, Mixture(self.origin, zeros, zeros, np.zeros(k)), np.arange(k))
             status = Status(1, True, "all samples are equal, and so are their posteriors", (0.0,))
-            return Scores(np.full((n, k), 1.0 / k), extend, status=status)
+            return Scores(np.full((n, k), 1.0 / k), extend, status=status, are_memberships=True)
         seed = int(rng.integers(2**31 - 1))
         labels, _, _ = kmeans(self.H - self.origin, k, n_init=1, max_iter=300, seed=seed)
         return self.fit(labels)
@@ -201,7 +201,7 @@ class _PreparedLapGmm(Prepared):
                 "a smaller smoothness or another random_state may help"
             )
         status = attrs.evolve(status, facts=facts, empty_clusters=empty, predicts_labels=plain)
-        return Scores(rows, extend, status=status)
+        return Scores(rows, extend, status=status, are_memberships=True)
 
     def _step(self, F: Array) -> _Iterate:
         """The M step with the weights F, and the E step that gives its objective."""

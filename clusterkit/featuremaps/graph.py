@@ -1,0 +1,282 @@
+"""Spectral embedding of a self-tuned graph of nearest neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Literal, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.core import memory, params
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import EmbeddedSpace, FeatureSpace
+from clusterkit.core.stages import FeatureMap, Task
+from clusterkit.featuremaps._nystrom import NystromMap, unit_rows
+from clusterkit.numerics.neighbour_graph.components import components, join_nearest, large_components
+from clusterkit.numerics.neighbour_graph.eigenvectors import RESIDUAL, Eigenvectors, leading_eigenvectors
+from clusterkit.numerics.neighbour_graph.nearest import (
+    TREE_DIMENSIONS,
+    approximate_neighbours,
+    neighbour_search,
+)
+from clusterkit.numerics.neighbour_graph.self_tuned import local_scales, self_tuned_weights
+
+__all__ = ["Graph"]
+
+MOST_VERTICES = 200_000
+"""Most distinct rows of which all become vertices without being asked for, in up to 20 attributes: the neighbours and
+eigenvectors of so many take about ten seconds on one core."""
+MOST_PAIRED = 50_000
+"""The same in more attributes, where the distances of all pairs are computed: 2.5 billion of them."""
+LANDMARKS = 20_000
+"""Vertices that are drawn where there are more rows: enough for the shape of clusters of some hundred rows each."""
+GAP_EIGENVALUES = 20
+"""Number of eigenvalues among which the largest gap is looked for; more clusters are found by a number given."""
+
+
+def _columns(value: object) -> str | None:
+    if value is None or value == "gap" or params.is_count(value):
+        return None
+    return "an integer >= 1, 'gap' or None"
+
+
+def _landmarks(value: object) -> str | None:
+    if value is None or value == "all" or params.is_count(value, 2):
+        return None
+    return "an integer >= 2, 'all' or None"
+
+
+@final
+@attrs.frozen
+class Graph(FeatureMap):
+    """Leading eigenvectors of a graph of nearest neighbours, the rows scaled to length 1.
+
+    For clusters of any shape with gaps between them: rows that are connected by short steps get nearly equal features,
+    so that k-means or a margin method on the features finds the connected parts. Each distinct row is joined to its
+    nearest neighbours with the weights ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))``, s_i the distance of row i to its
+    neighbour number `scale_neighbor`, so that dense and sparse parts are joined alike. The features are the rows of
+    ``D^(-1/2) U`` for the leading eigenvectors U of ``D^(-1/2) W D^(-1/2)``, D = diag(W e).
+
+    O(n log n) for the neighbours in up to 20 attributes, O(n² d) in more; some tens of solutions of a sparse system in
+    up to 3 attributes, some hundreds to thousands of sparse products in more. The graph is in
+    numerics/neighbour_graph, new rows in featuremaps/_nystrom.py.
+
+    Parameters
+    ----------
+    n_components : int, "gap" or None, default None
+        Number of eigenvectors. None takes one for each cluster asked for, and acts as "gap" where no number of clusters
+        is given. "gap" takes those before the largest gap of the first 20 eigenvalues, but no fewer than 2.
+    n_neighbors : int, default 10
+        Neighbours that each row is joined to; two rows are joined if either is a neighbour of the other.
+    scale_neighbor : int, default 7
+        Rank of the neighbour whose distance is the scale of a row.
+    normalize : bool, default True
+        Scale the features of each row to length 1. Without it ``Σ d_i f_i² = Σ d_i`` holds for each column.
+    diffusion_time : float, default 0
+        Each column is multiplied by the power t of its eigenvalue (0 for negative ones): the coordinates of a diffusion
+        map. For t = 0 all columns count alike.
+    regularization : float, default 0
+        This times the mean degree, τ, is added to all degrees, ``(D + τ)^(-1/2) W (D + τ)^(-1/2)``; it keeps small,
+        weakly joined groups of outliers from having eigenvectors of their own.
+    neighbors_method : {"exact", "approximate"}, default "exact"
+        Approximate neighbours are faster for some ten thousand rows of many attributes, and miss some neighbours. They
+        need the extra `approximate` (pynndescent).
+    landmarks : int, "all" or None, default None
+        Number of rows drawn as vertices of the graph; all others get their features as new rows do. None takes all
+        distinct rows up to 200,000 (50,000 with more than 20 attributes), and 20,000 landmarks above, with a
+        `ClusterkitWarning`.
+
+    Raises
+    ------
+    NeedsMemory
+        If neighbours or features exceed the memory cap.
+    ModuleNotFoundError
+        If approximate neighbours are asked for and pynndescent is not installed.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If landmarks are drawn without being asked for, or the residual of an eigenvector is above 1e-6.
+
+    Notes
+    -----
+    Equal rows are one vertex. A connected component with no more rows than a row has neighbours arises only where
+    weights vanish: its rows are outliers, which get features as new rows do. If there are more other components
+    than eigenvectors, the nearest are joined, by single linkage of the distances relative to the local scales; the
+    eigenvectors then are the indicators of the groups. `resolved_` reports `n_components`, `components`, and, where
+    they are not trivial, `distinct_rows`, `outliers`, `landmarks` and `residual`.
+
+    New rows are mapped by the Nyström extension, the mean over their nearest vertices divided by the eigenvalues. It
+    only approximates the features of the vertices themselves, so `exact_on_training` is False: `predict` of the
+    training rows may differ from `labels_` near borders.
+
+    Signs, and the rotation among equal eigenvalues, follow vectors drawn from the generator, so that they do not depend
+    on rounding.
+
+    References
+    ----------
+    Zelnik-Manor, Perona (2004), Self-tuning spectral clustering, NIPS 17. Ng, Jordan, Weiss (2002), On spectral
+    clustering, NIPS 14: rows of length 1. Bengio et al. (2004), Out-of-sample extensions, NIPS 16. Coifman, Lafon
+    (2006), Diffusion maps, Applied and Computational Harmonic Analysis 21. Qin, Rohe (2013), Regularized spectral
+    clustering under the degree-corrected stochastic blockmodel, NIPS 26.
+    """
+
+    name: ClassVar[str] = "graph"
+    nonnegative: ClassVar[bool | None] = False
+    exact_on_training: ClassVar[bool] = False
+
+    n_components: int | Literal["gap"] | None = params.free(None, _columns, invalid=(0, -1, 1.5, "many"))
+    n_neighbors: int = params.integer(10, at_least=1)
+    scale_neighbor: int = params.integer(7, at_least=1)
+    normalize: bool = params.flag(True)
+    diffusion_time: float = params.real(0.0, at_least=0.0)
+    regularization: float = params.real(0.0, at_least=0.0)
+    neighbors_method: Literal["exact", "approximate"] = params.choice("exact", ("exact", "approximate"))
+    landmarks: int | Literal["all"] | None = params.free(None, _landmarks, invalid=(0, 1, 1.5, "some"))
+
+    def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
+        """The space of the embedding of the rows of X (n, d)."""
+        from clusterkit.numerics.distinct_rows_jit import distinct_rows
+
+        if self.neighbors_method == "approximate":
+            _require_pynndescent()
+        first, inverse = distinct_rows(X)
+        resolved: dict[str, Any] = {}
+        if len(first) < len(X):
+            resolved["distinct_rows"] = len(first)
+        chosen = self._vertices(len(first), X.shape[1], rng, resolved)
+        # moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits
+        rows = X[first].astype(np.float64)
+        origin = rows.mean(axis=0)
+        rows -= origin
+        size = float(np.abs(rows).max(initial=0.0)) or 1.0
+        rows /= size
+        mapping, features, kept_rows = self._embed(rows[chosen], origin, size, task, rng, resolved)
+        H = np.empty((len(first), mapping.width), dtype=X.dtype)
+        H[chosen[kept_rows]] = features
+        others = np.setdiff1d(np.arange(len(first)), chosen[kept_rows])
+        if len(others):
+            H[others] = mapping(X[first[others]])
+        return EmbeddedSpace(X.copy(), mapping, H[inverse], resolved=resolved)
+
+    def _vertices(self, u: int, d: int, rng: Rng, resolved: dict[str, Any]) -> Indices:
+        """Distinct rows that become vertices, ascending."""
+        most = MOST_VERTICES if d <= TREE_DIMENSIONS else MOST_PAIRED
+        count = u if self.landmarks == "all" or (self.landmarks is None and u <= most) else self.landmarks or LANDMARKS
+        if count >= u:
+            return np.arange(u)
+        resolved["landmarks"] = count
+        if self.landmarks is None:
+            warnings.warn(
+                f"featuremap 'graph': with {u} distinct rows of {d} attributes, above {most}, the graph joins {count} "
+                "random landmarks, and the other rows are mapped as new rows; landmarks='all' takes all rows",
+                ClusterkitWarning,
+                stacklevel=3,
+            )
+        return np.sort(rng.choice(u, count, replace=False))
+
+    def _embed(
+        self, points: Array, origin: Array, size: float, task: Task, rng: Rng, resolved: dict[str, Any]
+    ) -> tuple[NystromMap, Array, Indices]:
+        """The map of new rows, features of the vertices that are no outliers, and the numbers of these."""
+        u = len(points)
+        n_neighbors, scale_neighbor = min(self.n_neighbors, max(1, u - 1)), min(self.scale_neighbor, max(1, u - 1))
+        resolved.update({"n_neighbors": n_neighbors} if n_neighbors < self.n_neighbors else {})
+        seed = int(rng.integers(2**31 - 1))
+        if u == 1:
+            resolved["n_components"] = 1
+            ones = np.ones((1, 1))
+            alone = NystromMap(origin, size, points, ones[0], ones, ones[0], 1, 1, 0.0, self.normalize)
+            return alone, ones, np.zeros(1, dtype=np.intp)
+        squared, index = self._neighbours(points, max(n_neighbors, scale_neighbor), seed)
+        scales = local_scales(squared, scale_neighbor)
+        W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
+        joined = large_components(components(W), n_neighbors)
+        if len(joined) < u:
+            resolved["outliers"] = u - len(joined)
+            W, points, scales = W[joined][:, joined], points[joined], scales[joined]
+        basis, degrees = self._eigenvectors(W, points, scales, task, rng, resolved)
+        tau = self.regularization * float(degrees.mean())
+        F = basis.vectors * np.sqrt((degrees + tau).sum() / (degrees + tau))[:, None]
+        F = F * np.maximum(basis.values, 0.0) ** self.diffusion_time
+        v = len(points)
+        mapping = NystromMap(
+            origin, size, points, scales, F, basis.values, min(n_neighbors, v), min(scale_neighbor, v), tau,
+            self.normalize,
+        )  # fmt: skip
+        return mapping, unit_rows(F) if self.normalize else F, joined
+
+    def _neighbours(self, points: Array, count: int, seed: int) -> tuple[Array, Indices]:
+        """Squared distances and numbers of the nearest other vertices, (u, count)."""
+        u = len(points)
+        memory.require(
+            8 * 6 * u * (count + 1), f"the {count} neighbours of {u} rows", "Use fewer n_neighbors, or landmarks."
+        )
+        if self.neighbors_method == "approximate":
+            squared, index = approximate_neighbours(points, min(count + 1, u), seed)
+        else:
+            squared, index = neighbour_search(points)(points, count + 1)
+        return squared[:, 1:], index[:, 1:]  # distinct rows: the first is the row itself
+
+    def _eigenvectors(
+        self, W: Any, points: Array, scales: Array, task: Task, rng: Rng, resolved: dict[str, Any]
+    ) -> tuple[Eigenvectors, Array]:
+        """Leading eigenvectors, and the degrees; what was decided on the way goes to `resolved`."""
+        from scipy.sparse import diags_array
+
+        v = len(points)
+        degrees = np.asarray(W.sum(axis=1)).reshape(-1)
+        if not degrees.all():  # in a graph of few vertices: a vertex without neighbours is joined to itself
+            W = (W + diags_array((degrees == 0.0).astype(np.float64))).tocsr()
+            degrees = np.where(degrees > 0.0, degrees, 1.0)
+        component = components(W)
+        c = int(component.max()) + 1
+        resolved["components"] = c
+        by_gap = self.n_components == "gap" or (self.n_components is None and task.n_clusters is None)
+        wanted = max(GAP_EIGENVALUES, c + 1) if by_gap else int(self.n_components or task.k)
+        count = min(wanted, v)
+        memory.require(
+            8 * v * (count + max(2 * count, 30)), f"{count} eigenvectors of {v} rows", "Ask for fewer n_components."
+        )
+        roots = np.sqrt(degrees + self.regularization * degrees.mean())
+        known = np.zeros((v, 0))
+        if self.regularization == 0.0:
+            group = join_nearest(points, scales, component, count) if c > count else component
+            member = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
+            known = member * roots[:, None] / np.sqrt(member.T @ degrees)
+        tell(Report("graph", 1, None))
+        try:
+            leading = leading_eigenvectors(W, roots, known, count - known.shape[1], points.shape[1], rng)
+        except ArithmeticError as error:
+            raise InvalidData(
+                f"featuremap 'graph': {error} of the graph of {v} vertices; take more n_neighbors, or landmarks"
+            ) from None
+        if not leading.accurate:
+            resolved["residual"] = leading.residual
+            warnings.warn(
+                f"featuremap 'graph': the eigenvectors have a residual of {leading.residual:.1g}, above {RESIDUAL:g}: "
+                "more n_neighbors join the graph better",
+                ClusterkitWarning,
+                stacklevel=4,
+            )
+        if by_gap and count > 2:
+            # the gap after the first eigenvalue would leave one column, of no use to a clustering
+            columns = 2 + int(np.argmax(-np.diff(leading.values)[1:]))
+            leading = attrs.evolve(leading, values=leading.values[:columns], vectors=leading.vectors[:, :columns])
+        if len(leading.values) != self.n_components:
+            resolved["n_components"] = len(leading.values)
+        return leading, degrees
+
+
+def _require_pynndescent() -> None:
+    """One line on what to install, if approximate neighbours are asked for without their extra."""
+    try:
+        import pynndescent  # noqa: F401
+    except ImportError:
+        raise ModuleNotFoundError(
+            "featuremap 'graph': neighbors_method='approximate' needs pynndescent: install it, or clusterkit-toolkit "
+            "with the extra 'approximate'; neighbors_method='exact' needs neither"
+        ) from None
