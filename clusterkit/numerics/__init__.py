@@ -10,6 +10,7 @@ load numba.
 - `lloyd`, `losses`, `min_max_jit`, `disjoint_jit`: k-means, sums of losses over sorted scores, minimum and maximum over
   the modules of a classifier, disjoint sets;
 - `threads`: rows divided among threads;
+- `spanning_trees`: the minimum spanning tree of points, Euclidean and of mutual reachability distances;
 - `transport`: labels of least total cost under bounds on the cluster sizes, ``min Σ_i c_{i y_i}``;
 - `equal_size`: centres that move until about the same number of rows is nearest to each of them.
 """

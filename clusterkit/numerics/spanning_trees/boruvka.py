@@ -1,0 +1,180 @@
+"""The minimum spanning tree of distinct points by Borůvka's algorithm on a k-d tree, in rounds of parallel tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics import threads
+from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
+from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
+from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+
+__all__ = ["Tasks", "boruvka", "build_tree", "centre_of"]
+
+LEAF, FILTERED_LEAF = 32, 64
+"""Most rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes instead."""
+
+LISTED = 8
+"""Neighbours that are found at once for the Euclidean tree; most rows need no others until few components are left."""
+
+PARALLEL = 4096
+"""Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
+
+SEARCHED = 4
+"""Rows over the rows that one round searches: components left for a later round may be joined by the others until
+then."""
+
+_compiled: set[tuple[object, ...]] = set()
+"""Kernels, with the types of their arrays, that have run in this process."""
+
+
+class Tasks:
+    """Runs the parts of a kernel, ``kernel(t, *arguments)`` for each task t, in threads where that pays.
+
+    A context manager: the threads end with it. Results do not depend on their number, because the parts do not.
+    """
+
+    def __init__(self, n: int) -> None:
+        workers = min(kd.TASKS, threads.available()) if n >= PARALLEL else 1
+        self.pool = ThreadPoolExecutor(workers) if workers > 1 else None
+
+    def __enter__(self) -> Tasks:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+
+    def __call__(self, kernel: Callable[..., None], *arguments: Any, parts: int = kd.TASKS) -> None:
+        """Run all parts."""
+        if self.pool is None or parts == 1:
+            for t in range(parts):
+                kernel(t, *arguments)
+            return
+        kind = (kernel, *(getattr(getattr(each, "points", each), "dtype", None) for each in arguments))
+        first = 0 if kind in _compiled else 1
+        if first:  # the others would wait for the compiler, and Ctrl-C reaches it in the main thread only
+            kernel(0, *arguments)
+            _compiled.add(kind)
+        jobs = [self.pool.submit(kernel, t, *arguments) for t in range(first, parts)]
+        try:
+            for job in jobs:
+                job.result()
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+
+
+def build_tree(X: Array, tasks: Tasks) -> kd.KdTree:
+    """The k-d tree of the rows of X (n, d), C-contiguous float64."""
+    n, d = X.shape
+    filtered = d >= kd.FILTERED
+    depth = 0
+    while -(-n >> depth) > (FILTERED_LEAF if filtered else LEAF):
+        depth += 1
+    leaves = 1 << depth
+    slots = -(-(-(-n // leaves)) // 4) * 4
+    index, key = np.arange(n), np.empty(n)
+    top = min(depth, kd.TASKS.bit_length() - 1)
+    for level in range(top):
+        tasks(kd.split_task, X, index, key, level, parts=1 << level)
+    if depth > top:
+        tasks(kd.subtree_task, X, index, key, top, depth, parts=1 << top)
+    shift, scale, slack = centre_of(X), 1.0, 0.0
+    if filtered:
+        reach = float((X.max(axis=0) - X.min(axis=0)).max())
+        scale = 2.0 ** -np.frexp(reach)[1] if reach > 0 else 1.0
+        # rounding of both points' coordinates, each below 1 in size, for a distance; a factor for that of the sums
+        slack = 4.0 * 2.0**-24 * np.sqrt(d)
+    kind = np.float32 if filtered else np.float64
+    tree = kd.KdTree(
+        np.empty((leaves, d, slots), kind),
+        np.empty((leaves * slots, d)),
+        np.empty(leaves * slots, np.int64),
+        np.empty((2 * leaves - 1, d)),
+        np.empty((2 * leaves - 1, d)),
+        np.empty((2 * leaves - 1, d)),
+        np.zeros(2 * leaves - 1),
+        n,
+        float(scale),
+        1.0 + (d + 8) * 2.0**-23,
+        float(slack),
+        1e30 if filtered else float(np.finfo(np.float64).max),
+        filtered,
+    )
+    tasks(kd.fill_task, X, index, shift, tree)
+    tasks(kd.summary_task, tree)
+    return tree
+
+
+def centre_of(X: Array) -> Array:
+    """What the single-precision copies of the rows are centred by: the middle of their box, (d,)."""
+    if X.shape[1] < kd.FILTERED:
+        return np.zeros(X.shape[1])
+    return np.asarray(X.min(axis=0) / 2 + X.max(axis=0) / 2)
+
+
+def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
+    """Edges (n - 1, 2), squared weights (n - 1,) and squared core distances (n,) of the tree of distinct rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float64
+        C-contiguous, no two rows equal, finite.
+    n_neighbors : int
+        As in `minimum_spanning_tree`; 1 for the Euclidean tree.
+    repeats : ndarray of shape (n,) or (0,)
+        How many equal rows each row stands for; empty if all stand for one.
+    tasks : Tasks
+    """
+    n = len(X)
+    tree = build_tree(X, tasks)
+    places = len(tree.row)
+    real = tree.row >= 0
+    core = np.zeros(places)
+    floor = np.zeros(len(tree.radius))
+    other, weight, bound = np.full(places, -1), np.empty(places), np.zeros(places)
+    if n_neighbors > 1:
+        in_slots = np.zeros(0, np.int64)
+        if len(repeats):
+            in_slots = np.zeros(places, np.int64)
+            in_slots[real] = repeats[tree.row[real]]
+        tasks(core_task, tree, n_neighbors, in_slots, floor, core)
+        rounds.floors(tree, core, floor)
+        bound[:] = core
+        lists, listed = np.empty((0, 1), np.int64), np.empty((0, 1))
+    else:
+        K = min(LISTED, n - 1)
+        lists, listed = np.empty((places, K), np.int64), np.empty((places, K))
+        tasks(list_task, tree, floor, lists, listed)
+    pointer = np.zeros(len(lists), np.int64)
+    component = np.full(places, -1)
+    component[real] = np.arange(n)
+    sizes = np.ones(n, np.int64)
+    pure = np.empty(len(tree.radius), np.int64)
+    edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
+    while count > 1:
+        best, need = np.empty(count), np.empty(count, np.int64)
+        rounds.known_candidates(component, other, weight, bound, lists, listed, pointer, best, need)
+        searched = np.zeros(count, np.bool_)
+        if rounds.choose(sizes[:count], need, best, n if turn == 0 else n // SEARCHED, searched):
+            rounds.pure_nodes(tree, component, pure)
+            copies = np.tile(best, (kd.TASKS, 1))
+            tasks(_search, tree, component, pure, core, floor, searched, copies, other, weight, bound)
+        ready = searched | (need == 0)
+        made, count = rounds.merge(tree, component, ready, other, weight, sizes, edges, squares, made)
+        turn += 1
+    by_row = np.empty(n)
+    by_row[tree.row[real]] = core[real]
+    return edges, squares, by_row
+
+
+def _search(t: int, tree: kd.KdTree, *arguments: Any) -> None:
+    *before, copies, other, weight, bound = arguments
+    rounds.search_task(t, tree, *before, copies[t], other, weight, bound)

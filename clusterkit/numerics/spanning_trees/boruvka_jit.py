@@ -1,0 +1,266 @@
+"""The rounds of Borůvka's algorithm on a k-d tree: the edge of least weight that leaves each component.
+
+Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. Every row knows either its exact nearest row outside
+its component (`other`, `weight`) or a lower bound of that weight (`bound`), which stays true when components grow. A
+component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by leaf
+through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all rows
+of the component.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices, Mask
+from clusterkit.numerics.disjoint_jit import find, join
+from clusterkit.numerics.spanning_trees.kd_tree_jit import (
+    BALLS,
+    CHUNK,
+    TASKS,
+    KdTree,
+    near_slots,
+    next_leaf,
+    point_bound,
+    prepare_query,
+    work_arrays,
+)
+
+__all__ = ["choose", "floors", "known_candidates", "merge", "pure_nodes", "search_task"]
+
+MIXED = -1
+"""Component of a node whose rows are in several."""
+
+
+@njit
+def floors(tree: KdTree, core: Array, floor: Array) -> None:
+    """The least core distance below each node; core distances are in slot order."""
+    leaves, _, slots = tree.points.shape
+    for leaf in range(leaves):
+        least = np.inf
+        for s in range(leaf * slots, (leaf + 1) * slots):
+            if tree.row[s] >= 0:
+                least = min(least, core[s])
+        floor[leaves - 1 + leaf] = least
+    for node in range(leaves - 2, -1, -1):
+        floor[node] = min(floor[2 * node + 1], floor[2 * node + 2])
+
+
+@njit
+def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
+    """The component of each node whose rows are all in one."""
+    leaves, _, slots = tree.points.shape
+    for leaf in range(leaves):
+        own = component[leaf * slots]
+        for s in range(leaf * slots + 1, (leaf + 1) * slots):
+            if tree.row[s] >= 0 and component[s] != own:
+                own = MIXED
+                break
+        pure[leaves - 1 + leaf] = own
+    for node in range(leaves - 2, -1, -1):
+        left, right = pure[2 * node + 1], pure[2 * node + 2]
+        pure[node] = left if left == right else MIXED
+
+
+@njit
+def known_candidates(
+    component: Indices,
+    other: Indices,
+    weight: Array,
+    bound: Array,
+    lists: Indices,
+    listed: Array,
+    pointer: Indices,
+    best: Array,
+    need: Counts,
+) -> None:
+    """Update what rows know, and for each component the least known weight and the rows that may have a lower one."""
+    slots, K = lists.shape
+    best[:] = np.inf
+    need[:] = 0
+    for s in range(len(component)):
+        own = component[s]
+        if own < 0:
+            continue
+        if other[s] >= 0 and component[other[s]] == own:
+            other[s] = -1
+        if other[s] < 0 and s < slots and pointer[s] < K:
+            place = pointer[s]
+            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == own:
+                place += 1
+            if place < K and lists[s, place] >= 0:
+                other[s], weight[s] = lists[s, place], listed[s, place]
+                bound[s] = weight[s]
+            else:
+                place = K
+                bound[s] = max(bound[s], listed[s, K - 1])
+            pointer[s] = place
+        if other[s] >= 0:
+            best[own] = min(best[own], weight[s])
+    for s in range(len(component)):
+        own = component[s]
+        if own >= 0 and other[s] < 0 and bound[s] < best[own]:
+            need[own] += 1
+
+
+@njit
+def choose(sizes: Counts, need: Counts, best: Array, most: int, searched: Mask) -> int:
+    """Mark the components to search, and return their number.
+
+    The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
+    of all: the others' edges join it, and it needs none of its own.
+    """
+    searched[:] = False
+    largest = 0
+    decided = 0
+    for c in range(len(sizes)):
+        if sizes[c] > sizes[largest]:
+            largest = c
+        decided += need[c] == 0
+    order = np.argsort(sizes)
+    rows, count = 0, 0
+    for c in order:
+        if need[c] == 0 or c == largest:
+            continue
+        rows += sizes[c]
+        if rows > most and count + decided > 0:
+            break
+        searched[c] = True
+        count += 1
+    return count
+
+
+@njit
+def search_task(
+    t: int,
+    tree: KdTree,
+    component: Indices,
+    pure: Indices,
+    core: Array,
+    floor: Array,
+    searched: Mask,
+    best: Array,
+    other: Indices,
+    weight: Array,
+    bound: Array,
+) -> None:
+    """Search the rows in a task's leaves for weights below `best`, which is the task's own copy."""
+    leaves, d, slots = tree.points.shape
+    work = work_arrays(tree)
+    active = np.empty(slots, np.int64)
+    limits, edge = np.empty(slots), np.empty(slots, np.int64)
+    low, high = np.empty(d), np.empty(d)
+    for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
+        for leaf in range(chunk, min(chunk + CHUNK, leaves)):
+            home = leaves - 1 + leaf
+            count, common, least, widest = 0, -2, np.inf, 0.0
+            for s in range(leaf * slots, (leaf + 1) * slots):
+                own = component[s]
+                if own < 0 or not searched[own] or other[s] >= 0 or bound[s] >= best[own]:
+                    continue
+                if count == 0:
+                    low[:] = tree.rows[s]
+                    high[:] = tree.rows[s]
+                for c in range(d):
+                    value = tree.rows[s, c]
+                    low[c], high[c] = min(low[c], value), max(high[c], value)
+                common = own if common in (-2, own) else MIXED
+                active[count], edge[count], limits[count] = s, -1, np.inf
+                least, widest = min(least, core[s]), max(widest, best[own])
+                count += 1
+            if count == 0:
+                continue
+            radius = tree.radius[home]
+            if d > BALLS and count == 1:
+                radius = 0.0
+                centre = tree.rows[active[0]]
+            else:
+                centre = tree.centre[home]
+            work.nodes[0], work.bounds[0], top = 0, least, 1
+            while True:
+                node, top = next_leaf(tree, top, work, low, high, centre, radius, floor, pure, common, widest)
+                if node < 0:
+                    break
+                widest = 0.0
+                for a in range(count):
+                    s = active[a]
+                    own, own_core = component[s], core[s]
+                    limit = min(best[own], limits[a])
+                    if own_core >= limit:
+                        continue
+                    if pure[node] != own and max(floor[node], point_bound(tree, node, tree.rows[s])) < limit:
+                        prepare_query(tree, s, work)
+                        near = near_slots(tree, node - leaves + 1, work, limit)
+                        for i in range(near):
+                            j = work.slots[i]
+                            if component[j] == own:
+                                continue
+                            w = max(work.squares[i], own_core, core[j])
+                            if w < limit:
+                                limit, limits[a], edge[a], best[own] = w, w, j, w
+                    if own_core < limit:
+                        widest = max(widest, limit)
+            for a in range(count):
+                s = active[a]
+                own = component[s]
+                if edge[a] >= 0 and limits[a] <= best[own]:
+                    other[s], weight[s], bound[s] = edge[a], limits[a], limits[a]
+                else:
+                    bound[s] = max(bound[s], best[own])
+
+
+@njit
+def merge(
+    tree: KdTree,
+    component: Indices,
+    ready: Mask,
+    other: Indices,
+    weight: Array,
+    sizes: Counts,
+    edges: Indices,
+    squares: Array,
+    made: int,
+) -> tuple[int, int]:
+    """Add the best edge of every component that is ready, and renumber the components.
+
+    Of edges of equal weight the one between the lowest (lower, higher) rows is taken; edges that would close a cycle,
+    which equal weights can propose, are left out. Returns the number of edges in all, and of components now.
+    """
+    count = len(ready)
+    chosen = np.full(count, -1)
+    for s in range(len(component)):
+        c = component[s]
+        if c < 0 or not ready[c] or other[s] < 0:
+            continue
+        rival = chosen[c]
+        if rival >= 0:
+            if weight[s] > weight[rival]:
+                continue
+            if weight[s] == weight[rival]:
+                a, b = tree.row[s], tree.row[other[s]]
+                e, f = tree.row[rival], tree.row[other[rival]]
+                if (min(a, b), max(a, b)) >= (min(e, f), max(e, f)):
+                    continue
+        chosen[c] = s
+    parent = np.arange(count)
+    for c in range(count):
+        s = chosen[c]
+        if s >= 0 and join(parent, c, component[other[s]]):
+            edges[made, 0], edges[made, 1], squares[made] = tree.row[s], tree.row[other[s]], weight[s]
+            made += 1
+    number = np.full(count, -1)
+    renumbered = np.empty(count, np.int64)
+    totals = np.zeros(count, np.int64)
+    left = 0
+    for c in range(count):
+        root = find(parent, c)
+        if number[root] < 0:
+            number[root] = left
+            left += 1
+        renumbered[c] = number[root]
+        totals[number[root]] += sizes[c]
+    sizes[:left] = totals[:left]
+    for s in range(len(component)):
+        if component[s] >= 0:
+            component[s] = renumbered[component[s]]
+    return made, left

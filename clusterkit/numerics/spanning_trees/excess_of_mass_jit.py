@@ -1,0 +1,102 @@
+"""The condensed hierarchy of HDBSCAN and its most stable clusters, in linear sweeps over the nodes.
+
+With ``λ = 1 / height``, the rows of a cluster leave it one after the other as λ grows, in groups of fewer than
+`min_cluster_size`; where two or more larger groups separate, the cluster ends and each of them is a new one. The
+stability of a cluster is ``Σ (λ at which a row leaves - λ at which the cluster began)`` over its rows. Clusters are
+chosen so that the sum of their stabilities is largest, none within another.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Labels, Mask
+from clusterkit.numerics.spanning_trees.hierarchy_jit import Hierarchy
+
+__all__ = ["Extracted", "excess_of_mass"]
+
+
+class Extracted(NamedTuple):
+    """What `excess_of_mass` finds: `owner` (n,), the chosen cluster of each row or -1, its degree of membership and
+    outlier score (n,), and `birth` and `death` of all clusters of the condensed hierarchy, as values of λ."""
+
+    owner: Labels
+    probability: Array
+    outlier_score: Array
+    birth: Array
+    death: Array
+
+
+@njit
+def _excess(leaving: float, birth: float) -> float:
+    """``leaving - birth``, 0 where both are infinite: equal rows that are all there is."""
+    return 0.0 if birth == np.inf else leaving - birth
+
+
+@njit
+def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
+    """The clusters of largest excess of mass; the root counts as one only if `single`."""
+    nodes = len(tree.parent)
+    root = nodes - 1
+    large = np.zeros(nodes, np.int64)  # children that can be clusters
+    for v in range(root):
+        large[tree.parent[v]] += tree.size[v] >= min_cluster_size
+    cluster, fall = np.empty(nodes, np.int64), np.zeros(nodes)
+    fallen = np.zeros(nodes, np.bool_)
+    birth, above = np.zeros(nodes), np.full(nodes, -1)
+    stability, death = np.zeros(nodes), np.zeros(nodes)
+    cluster[root], count = 0, 1
+    for v in range(root - 1, -1, -1):
+        p = tree.parent[v]
+        c = cluster[p]
+        if fallen[p]:
+            cluster[v], fall[v], fallen[v] = c, fall[p], True
+            continue
+        level = np.inf if tree.height[p] == 0 else 1.0 / tree.height[p]
+        if tree.size[v] >= min_cluster_size and large[p] == 1:
+            cluster[v] = c
+            continue
+        stability[c] += _excess(level, birth[c]) * tree.size[v]
+        death[c] = max(death[c], level)
+        if tree.size[v] < min_cluster_size:
+            cluster[v], fall[v], fallen[v] = c, level, True
+        else:
+            cluster[v], birth[count], above[count] = count, level, c
+            count += 1
+    chosen, within, deep = _choose(stability[:count], above[:count], death[:count], single)
+    owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
+    for i in range(n):
+        c = cluster[i]
+        owner[i] = within[c]
+        # a cluster that no row ever leaves does not exist; infinite λ belong to equal rows
+        if owner[i] >= 0:
+            last = death[owner[i]]
+            probability[i] = 1.0 if fall[i] >= last else fall[i] / last
+        if fall[i] < deep[c]:
+            score[i] = 1.0 if deep[c] == np.inf else (deep[c] - fall[i]) / deep[c]
+    return Extracted(owner, probability, score, birth[:count].copy(), death[:count].copy())
+
+
+@njit
+def _choose(stability: Array, above: Labels, death: Array, single: bool) -> tuple[Mask, Labels, Array]:
+    """Which clusters are chosen, the chosen one around each, and the largest death in or below each."""
+    count = len(stability)
+    chosen, best = np.zeros(count, np.bool_), stability.copy()
+    below, deep = np.zeros(count), death.copy()
+    for c in range(count - 1, -1, -1):
+        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
+        if not chosen[c]:
+            best[c] = below[c]
+        if c > 0:
+            below[above[c]] += best[c]
+            deep[above[c]] = max(deep[above[c]], deep[c])
+    within = np.full(count, -1)
+    for c in range(count):
+        if above[c] >= 0 and within[above[c]] >= 0:
+            within[c] = within[above[c]]
+        elif chosen[c]:
+            within[c] = c
+    return chosen, within, deep

@@ -1,0 +1,113 @@
+"""The hierarchy of a spanning tree, in which merges of equal height are one node, and clusters cut off from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices, Labels, Mask
+from clusterkit.numerics.disjoint_jit import find
+
+__all__ = ["Hierarchy", "cut_off", "hierarchy", "least_below", "trunks"]
+
+
+class Hierarchy(NamedTuple):
+    """Nodes 0..n-1 are the rows, and node n + i a merge at ``height[n + i]``; the last node is the root.
+
+    A parent has a higher number than its children and is higher than they are; rows have height 0. `size` counts rows,
+    and `first` is the lowest row below a node. The parent of the root is -1.
+    """
+
+    parent: Indices
+    height: Array
+    size: Counts
+    first: Indices
+
+
+@njit
+def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
+    """The hierarchy of n - 1 merges (n - 1, 2) by ascending height; any number of children of one height is one node.
+
+    Which of several spanning trees of equal weight is given makes no difference.
+    """
+    n = len(merges) + 1
+    nodes = 2 * n - 1
+    parent = np.full(nodes, -1)
+    height = np.zeros(nodes)
+    sets = np.arange(n)
+    top = np.arange(n)  # the node of each set
+    for i in range(n - 1):
+        a, b = find(sets, merges[i, 0]), find(sets, merges[i, 1])
+        parent[top[a]] = n + i
+        parent[top[b]] = n + i
+        height[n + i] = heights[i]
+        low, high = min(a, b), max(a, b)
+        sets[high] = low
+        top[low] = n + i
+    # a merge at the height of its parent is the same node
+    same = np.empty(nodes, np.int64)
+    number = np.full(nodes, -1)
+    for v in range(nodes - 1, -1, -1):
+        p = parent[v]
+        same[v] = same[p] if v >= n and p >= 0 and height[p] == height[v] else v
+    count = 0
+    for v in range(nodes):
+        if same[v] == v:
+            number[v] = count
+            count += 1
+    parents, high = np.full(count, -1), np.zeros(count)
+    size, first = np.zeros(count, np.int64), np.full(count, n)
+    for v in range(nodes):
+        if same[v] == v:
+            u = number[v]
+            high[u] = height[v]
+            if parent[v] >= 0:
+                parents[u] = number[same[parent[v]]]
+            if v < n:
+                size[u], first[u] = 1, v
+    for u in range(count):
+        p = parents[u]
+        if p >= 0:
+            size[p] += size[u]
+            first[p] = min(first[p], first[u])
+    return Hierarchy(parents, high, size, first)
+
+
+@njit
+def least_below(tree: Hierarchy, values: Array) -> Array:
+    """The least value of the rows below each node."""
+    n = len(values)
+    least = np.full(len(tree.parent), np.inf)
+    least[:n] = values
+    for v in range(len(tree.parent) - 1):
+        p = tree.parent[v]
+        least[p] = min(least[p], least[v])
+    return least
+
+
+@njit
+def trunks(tree: Hierarchy, rank: Array) -> Indices:
+    """The child of each node that the others are cut off from: lowest rank, then largest, then with the lowest row."""
+    trunk = np.full(len(tree.parent), -1)
+    for v in range(len(tree.parent) - 1):
+        p = tree.parent[v]
+        u = trunk[p]
+        if u < 0 or rank[v] < rank[u]:
+            trunk[p] = v
+        elif rank[v] == rank[u]:
+            if tree.size[v] > tree.size[u] or (tree.size[v] == tree.size[u] and tree.first[v] < tree.first[u]):
+                trunk[p] = v
+    return trunk
+
+
+@njit
+def cut_off(tree: Hierarchy, cuts: Mask, n: int) -> Labels:
+    """For each row its lowest ancestor, or itself, that is cut off; else the root."""
+    root = len(tree.parent) - 1
+    owner = np.empty(root + 1, np.int64)
+    owner[root] = root
+    for v in range(root - 1, -1, -1):
+        owner[v] = v if cuts[v] else owner[tree.parent[v]]
+    return owner[:n]
