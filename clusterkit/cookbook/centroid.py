@@ -22,6 +22,8 @@ KMEANS = Recipe(
     citation="Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2)",
     parameters={"featuremap": "identity", **LLOYD},
     use_when="Compact clusters in comparable units; the baseline of everything else.",
+    family="centroid",
+    pool=({},),
 )
 CMEANS = Recipe(
     name="cmeans",

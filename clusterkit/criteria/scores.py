@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.criteria import _tree_jit
 from clusterkit.criteria.terrain import LEAST_INNER_SIDE, Terrain
 
 __all__ = ["Separation", "fringe_gap", "mass_drop"]
@@ -54,6 +53,8 @@ class Separation:
     @classmethod
     def of(cls, terrain: Terrain, labels: Labels) -> Separation:
         """Of labels 0..k-1, (n,), each of which occurs; O(n) time."""
+        from clusterkit.criteria import _tree_jit
+
         t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
         sizes = np.bincount(labels)
         k = len(sizes)

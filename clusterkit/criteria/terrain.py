@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.criteria import _tree_jit
 
 __all__ = ["CORE", "Terrain", "least_side"]
 
@@ -62,7 +61,7 @@ class Terrain:
     @classmethod
     def of(cls, X: Array) -> Terrain:
         """The terrain of data X, shape (n, d); O(n log n) time in few dimensions."""
-        from clusterkit.numerics.spanning_trees import minimum_spanning_tree
+        from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
         tree = minimum_spanning_tree(X, min(CORE + 1, len(X)))
         return cls.of_tree(X, tree.edges, tree.weights, tree.core_distances)
@@ -85,6 +84,8 @@ class Terrain:
         core : ndarray of shape (n,)
             Core distances, of which some may be 0.
         """
+        from clusterkit.criteria import _tree_jit
+
         X = np.ascontiguousarray(X, dtype=np.float64)
         core = np.asarray(core, dtype=np.float64)
         floor = float(core[core > 0].min(initial=np.inf))
@@ -107,6 +108,8 @@ class Terrain:
 
     def adopted(self, labels: Labels) -> Labels:
         """Labels in which noise (-1) has followed the tree, edges taken shortest first, to a cluster, (n,)."""
+        from clusterkit.criteria import _tree_jit
+
         if not (labels < 0).any():
             return labels
         adopted: Labels = _tree_jit.adopt(self.low, self.high, np.asarray(labels, dtype=np.int64))
