@@ -15,7 +15,7 @@ from typing import Any, TypeVar, overload
 
 import numba
 
-__all__ = ["CACHE", "njit"]
+__all__ = ["CACHE", "has_compiled", "njit"]
 
 CACHE = os.environ.get("CLUSTERKIT_JIT_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
 """Whether compiled code is kept on disk: yes, unless the variable CLUSTERKIT_JIT_CACHE is 0 at import."""
@@ -88,3 +88,24 @@ def _with_versioned_index(dispatcher: Any) -> Any:
     if file is not None:
         file._version = f"{file._version}, source {file._source_stamp}"
     return dispatcher
+
+
+def has_compiled(function: object, part: str = "") -> bool:
+    """Whether a compiled function is there already for arguments whose types have a part in their names.
+
+    In memory, or on disk from an earlier process; where numba is switched off everything is.
+
+    Examples
+    --------
+    >>> has_compiled(njit(lambda x: x + 1))
+    False
+    """
+    if not hasattr(function, "signatures"):
+        return True
+    known = [str(signature) for signature in function.signatures]
+    file: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    try:
+        known += [str(key[0]) for key in file._load_index()] if file is not None else []
+    except Exception:  # an index that cannot be read is one that will be written anew
+        pass
+    return any(part in signature for signature in known)

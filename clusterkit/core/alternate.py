@@ -46,6 +46,7 @@ def read(
         labeling.interrupted,
         memberships=labeling.memberships,
         outlier_scores=labeling.outlier_scores,
+        probabilities=labeling.probabilities,
         labeler_facts=labeling.facts,
     )
     if balancer is None or labeling.costs is None:

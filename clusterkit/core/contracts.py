@@ -17,7 +17,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import errors
 from clusterkit.core.coding import Coded
-from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores
+from clusterkit.core.outcomes import Domain, Embedding, KernelDomain, Outcome, Scores, Tree
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, Space, SparseSpace
 from clusterkit.core.transform import Keep
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -143,6 +143,15 @@ def check_outcome(stage: Stage | None, outcome: object, wanted: type[Outcome], n
             raise _broken(stage, f"the level of its domain is {outcome.level}")
         if isinstance(outcome, KernelDomain) and not (_finite(outcome.weights) and _finite(outcome.centres)):
             raise _broken(stage, "the weights or centres of its domain are not all finite")
+    elif isinstance(outcome, Tree):
+        shapes = {"merges": (n - 1, 2), "heights": (n - 1,), "core_distances": (n,)}
+        for name, shape in shapes.items():
+            if np.shape(getattr(outcome, name)) != shape:
+                raise _broken(stage, f"the {name} of its tree must have shape {shape}, got {_shown(getattr(outcome, name))}")
+        if not (_finite(outcome.heights) and _finite(outcome.core_distances) and len(outcome.rows) == n):
+            raise _broken(stage, f"its tree must have {n} rows, and heights and core distances that are finite")
+        if (outcome.heights[1:] < outcome.heights[:-1]).any():
+            raise _broken(stage, "the heights of its tree do not ascend")
 
 
 def check_objective(stage: Stage | None, values: Array | None, starts: int) -> None:
@@ -161,7 +170,7 @@ def check_labeling(stage: Stage, labeling: Labeling, n: int, low: int, high: int
             raise _broken(stage, f"its costs must have shape ({n}, {high}), got {_shown(labeling.costs)}")
         return
     _check_labels(stage, labeling.labels, n, low, high)
-    for name, dims in (("costs", 2), ("memberships", 2), ("outlier_scores", 1)):
+    for name, dims in (("costs", 2), ("memberships", 2), ("outlier_scores", 1), ("probabilities", 1)):
         array = getattr(labeling, name)
         if array is None:
             continue

@@ -1,4 +1,5 @@
-"""What a solver hands to a labeler: an embedding of the samples (scores are one), or a domain of the input space."""
+"""What a solver hands to a labeler: an embedding of the samples (scores are one), a domain of the input space, or a
+spanning tree of the samples."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Protocol, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Indices
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.transform import Transform, block_plan
 
@@ -25,6 +26,7 @@ __all__ = [
     "Scores",
     "Status",
     "SupportCounts",
+    "Tree",
 ]
 
 
@@ -280,3 +282,35 @@ class KernelDomain(Domain):
     def value(self, Y: Array) -> Array:
         """The kernel sum."""
         return self.kernel.weighted_sum(Y, self.centres, self.weights)
+
+
+@final
+@attrs.frozen(eq=False)
+class Tree(Outcome):
+    """A minimum spanning tree of the samples, as merges of clusters by ascending height.
+
+    Each merge joins the clusters of two samples, which the merges before it have made. Merges of equal height have no
+    order among each other: a labeler reads them as one merge of more than two clusters, so that its labels do not
+    depend on the order of the samples.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n - 1, 2)
+        Indices of the two samples that an edge of the tree joins.
+    heights : ndarray of shape (n - 1,)
+        Lengths of the edges, ascending: ``max(|x_i - x_j|, core_i, core_j)``.
+    core_distances : ndarray of shape (n,)
+        Distance of each sample to its `n_neighbors`-th nearest one, itself counted as the first; 0 for 1.
+    rows : ndarray of shape (n, L)
+        The samples in the coordinates in which the distances are measured.
+    n_neighbors : int
+    transform : Transform
+        Maps raw rows to these coordinates. A new row follows the sample that is nearest by mutual reachability.
+    """
+
+    merges: Indices
+    heights: Array
+    core_distances: Array
+    rows: Array
+    n_neighbors: int
+    transform: Transform

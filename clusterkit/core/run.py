@@ -94,6 +94,7 @@ class FitResult:
         Whether Ctrl-C ended the fit early.
     memberships : ndarray of shape (n, k) or None
     outlier_scores : ndarray of shape (n,) or None
+    probabilities : ndarray of shape (n,) or None
         Of the labeler, where it gives them.
     """
 
@@ -112,6 +113,7 @@ class FitResult:
     interrupted: bool = False
     memberships: Array | None = None
     outlier_scores: Array | None = None
+    probabilities: Array | None = None
 
 
 @attrs.frozen
@@ -193,6 +195,7 @@ def run(bound: BoundComposition) -> FitResult:
         interrupted,
         best.labeling.memberships,
         best.labeling.outlier_scores,
+        best.labeling.probabilities,
     )
 
 

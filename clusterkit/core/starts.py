@@ -33,6 +33,8 @@ class BalancedLabeling:
         As the labeler gave them: a balancer changes labels, not memberships.
     outlier_scores : ndarray of shape (n,) or None
         As the labeler gave them.
+    probabilities : ndarray of shape (n,) or None
+        As the labeler gave them.
     labeler_facts : mapping
         What the labeler reported.
     """
@@ -45,6 +47,7 @@ class BalancedLabeling:
     facts: Mapping[str, object] = attrs.field(factory=dict)
     memberships: Array | None = None
     outlier_scores: Array | None = None
+    probabilities: Array | None = None
     labeler_facts: Mapping[str, object] = attrs.field(factory=dict)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Floats, Labels, Samples
+from clusterkit.core import memory
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import Space
@@ -60,6 +61,19 @@ def _outside_domain(estimator: FittedAttributes) -> Floats | None:
     return outcome.level - outcome.value(space.points)
 
 
+def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
+    """Degrees of membership (n, k), from one degree a sample: that of its own cluster; 0 for the others, and noise."""
+    probabilities = vars(estimator).get("probabilities_")
+    if probabilities is None:
+        return None
+    n, k = len(probabilities), int(estimator.labels_.max()) + 1
+    memory.require(8 * n * k, f"the {n} x {k} table of memberships", "Use probabilities_, one number for each sample.")
+    table = np.zeros((n, k))
+    inside = np.flatnonzero(estimator.labels_ >= 0)
+    table[inside, estimator.labels_[inside]] = probabilities[inside]
+    return table
+
+
 class FittedAttributes:
     """Declares what the fit of a clusterer sets."""
 
@@ -77,8 +91,13 @@ class FittedAttributes:
     predictor_: Predict | None
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    memberships_ = only_where_made("methods with degrees of membership, such as recipe 'fuzzy-cmeans',")
-    outlier_scores_ = only_where_made("methods whose outcome is a domain, such as recipe 'svc',", _outside_domain)
+    memberships_ = only_where_made(
+        "methods with degrees of membership, such as recipes 'fuzzy-cmeans' and 'hdbscan',", _of_probabilities
+    )
+    outlier_scores_ = only_where_made(
+        "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
+    )
+    probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
 
     if TYPE_CHECKING:
 
@@ -115,7 +134,11 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
-    for name, values in (("memberships_", fit.memberships), ("outlier_scores_", fit.outlier_scores)):
+    for name, values in (
+        ("memberships_", fit.memberships),
+        ("outlier_scores_", fit.outlier_scores),
+        ("probabilities_", fit.probabilities),
+    ):
         vars(estimator).pop(name, None)  # of a fit before
         if values is not None:
             setattr(estimator, name, values)

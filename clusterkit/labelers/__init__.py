@@ -9,6 +9,7 @@ samples and, if possible, a function that labels new ones. What it can read depe
   inside the domain. Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2.
 * `basins/` reads a domain of a Gaussian kernel sum: clusters are the basins of the maxima of g, joined inside the
   domain or over saddle points. Lee, Lee (2005, 2006), IEEE Trans. PAMI 27 and 28.
+* `trees/` reads a spanning tree: clusters are what is left of it without some of its edges.
 * `rows_kmeans.py` reads an embedding: k-means on its rows.
 
 `_outliers_and_prediction.py` is shared by the labelers of domains: numbering, outliers, small components, and labels

@@ -18,6 +18,8 @@ graph
     Graphs of neighbours: ncut, lapgmm.
 equal_size
     Clusters of equal size: equal, geoclust.
+trees
+    Spanning trees: mst.
 
 >>> from clusterkit.solvers import Ridge
 >>> Ridge(C=2.0).name

@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores
+from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores, Tree
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import OutcomeT
@@ -41,6 +41,9 @@ class Labeling:
         Degree to which each sample belongs to each cluster, rows that sum to 1, where the method has such degrees.
     outlier_scores : ndarray of shape (n,) or None
         The larger, the further outside all clusters, where the method tells.
+    probabilities : ndarray of shape (n,) or None
+        Degree, from 0 to 1, to which each sample belongs to its own cluster, 0 for noise, where the method has one
+        degree a sample; `memberships` are then left out.
     facts : mapping
         What the labeler decided or gave up, for `resolved_`: the limit that ended a search, for example.
     """
@@ -52,6 +55,7 @@ class Labeling:
     interrupted: bool = False
     memberships: Floats | None = attrs.field(default=None, kw_only=True)
     outlier_scores: Floats | None = attrs.field(default=None, kw_only=True)
+    probabilities: Floats | None = attrs.field(default=None, kw_only=True)
     facts: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
 
@@ -149,5 +153,7 @@ def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | N
             return "argmax"
     if issubclass(gives, Embedding):
         return "rows_kmeans"
+    if issubclass(gives, Tree):
+        return "excess_of_mass" if k is None else "mass_cut"
     assert issubclass(gives, Domain)
     return "complete_graph"

@@ -14,7 +14,7 @@ from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
 
-__all__ = ["Tasks", "boruvka", "build_tree", "centre_of"]
+__all__ = ["Tasks", "boruvka", "build_tree"]
 
 LEAF, FILTERED_LEAF = 32, 64
 """Most rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes instead."""
@@ -71,10 +71,9 @@ class Tasks:
             raise
 
 
-def build_tree(X: Array, tasks: Tasks) -> kd.KdTree:
-    """The k-d tree of the rows of X (n, d), C-contiguous float64."""
+def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
+    """The k-d tree of the rows of X (n, d), C-contiguous float64; leaves in single precision if `filtered`."""
     n, d = X.shape
-    filtered = d >= kd.FILTERED
     depth = 0
     while -(-n >> depth) > (FILTERED_LEAF if filtered else LEAF):
         depth += 1
@@ -86,9 +85,11 @@ def build_tree(X: Array, tasks: Tasks) -> kd.KdTree:
         tasks(kd.split_task, X, index, key, level, parts=1 << level)
     if depth > top:
         tasks(kd.subtree_task, X, index, key, top, depth, parts=1 << top)
-    shift, scale, slack = centre_of(X), 1.0, 0.0
+    shift, scale, slack = np.zeros(d), 1.0, 0.0
     if filtered:
-        reach = float((X.max(axis=0) - X.min(axis=0)).max())
+        low, high = X.min(axis=0), X.max(axis=0)
+        shift = low / 2 + high / 2
+        reach = float((high - low).max())
         scale = 2.0 ** -np.frexp(reach)[1] if reach > 0 else 1.0
         # rounding of both points' coordinates, each below 1 in size, for a distance; a factor for that of the sums
         slack = 4.0 * 2.0**-24 * np.sqrt(d)
@@ -113,13 +114,6 @@ def build_tree(X: Array, tasks: Tasks) -> kd.KdTree:
     return tree
 
 
-def centre_of(X: Array) -> Array:
-    """What the single-precision copies of the rows are centred by: the middle of their box, (d,)."""
-    if X.shape[1] < kd.FILTERED:
-        return np.zeros(X.shape[1])
-    return np.asarray(X.min(axis=0) / 2 + X.max(axis=0) / 2)
-
-
 def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
     """Edges (n - 1, 2), squared weights (n - 1,) and squared core distances (n,) of the tree of distinct rows.
 
@@ -134,7 +128,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     tasks : Tasks
     """
     n = len(X)
-    tree = build_tree(X, tasks)
+    tree = build_tree(X, tasks, filtered=X.shape[1] >= kd.FILTERED)
     places = len(tree.row)
     real = tree.row >= 0
     core = np.zeros(places)

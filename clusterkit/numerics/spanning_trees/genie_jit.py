@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Counts, Indices, Labels, Mask
+from clusterkit._typing import Counts, Indices, Labels
 from clusterkit.numerics.disjoint_jit import find, join
 
 __all__ = ["genie"]
@@ -36,14 +36,14 @@ def _apart(counts: Counts, totals: Counts, size: int, clusters: int, rows: int) 
 
 
 @njit
-def genie(merges: Indices, together: Mask, k: int, gini: float) -> Labels:
+def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     """Labels of k clusters, as any numbers, from the edges of a spanning tree in ascending order.
 
     Parameters
     ----------
     merges : ndarray of shape (n - 1, 2)
-    together : ndarray of shape (n - 1,), bool
-        Edges that join equal rows: they come first, and also where there are fewer than k clusters then.
+    first_equal : ndarray of shape (n,)
+        The first row equal to each row. Equal rows are one cluster from the start, as edges of length 0 would join them.
     k : int
     gini : float
         Largest Gini index ``Σ_{i<j} |c_i - c_j| / ((m - 1) n)`` of the sizes c of m clusters at which the shortest edge
@@ -54,25 +54,25 @@ def genie(merges: Indices, together: Mask, k: int, gini: float) -> Labels:
     The sum is kept as a whole number, with the sizes in two Fenwick trees: O(n log n).
     """
     n = len(merges) + 1
-    parent, size = np.arange(n), np.ones(n, np.int64)
+    parent, size = np.arange(n), np.zeros(n, np.int64)
     after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
     counts, totals = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     of_size = np.zeros(n + 1, np.int64)
-    of_size[1] = n
-    _add(counts, 1, n)
-    _add(totals, 1, n)
-    spread, clusters, head = 0, n, 0
-    smallest, pointer, pointed = 1, 0, 0
-    upfront = 0  # edges between equal rows, which come before all others
-    while True:
-        while upfront < n - 1 and not together[upfront]:
-            upfront += 1
-        if upfront < n - 1:
-            edge = upfront
-            upfront += 1
-        elif clusters <= k:
-            break
-        elif spread > gini * (clusters - 1) * n:
+    for i in range(n):
+        parent[i] = first_equal[i]
+        size[first_equal[i]] += 1
+    spread, clusters, rows = 0, 0, 0
+    for i in range(n):
+        if size[i] > 0:
+            spread += _apart(counts, totals, size[i], clusters, rows)
+            _add(counts, size[i], 1)
+            _add(totals, size[i], size[i])
+            of_size[size[i]] += 1
+            clusters, rows = clusters + 1, rows + size[i]
+    smallest, pointer, pointed, head = 1, 0, 0, 0
+    while clusters > k:
+        edge = head
+        if spread > gini * (clusters - 1) * n:
             while of_size[smallest] == 0:
                 smallest += 1
             if pointed != smallest:
@@ -83,8 +83,6 @@ def genie(merges: Indices, together: Mask, k: int, gini: float) -> Labels:
             ):
                 pointer = after[pointer]
             edge = pointer
-        else:
-            edge = head
         if edge == pointer:
             pointer = after[edge]
         if before[edge] >= 0:
@@ -94,6 +92,8 @@ def genie(merges: Indices, together: Mask, k: int, gini: float) -> Labels:
         if after[edge] < n - 1:
             before[after[edge]] = before[edge]
         a, b = find(parent, merges[edge, 0]), find(parent, merges[edge, 1])
+        if a == b:  # between equal rows
+            continue
         s, t = size[a], size[b]
         join(parent, a, b)
         size[find(parent, a)] = s + t

@@ -44,17 +44,17 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
             block = slice(start, start + BLOCK)
             nearest[block], squares[block] = _of_few(X, core, k, Y[block])
         return nearest, np.sqrt(squares)
-    from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree, centre_of
+    from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
     from clusterkit.numerics.spanning_trees.boruvka_jit import floors
     from clusterkit.numerics.spanning_trees.reach_jit import reach_task
 
     with Tasks(max(n, len(Y))) as tasks:
-        tree = build_tree(X, tasks)
+        tree = build_tree(X, tasks, filtered=False)  # single precision would be too coarse for far rows
         in_slots = np.zeros(len(tree.row))
         in_slots[tree.row >= 0] = core[tree.row[tree.row >= 0]]
         floor = np.zeros(len(tree.radius))
         floors(tree, in_slots, floor)
-        tasks(reach_task, tree, centre_of(X), in_slots, floor, k, Y, nearest, squares)
+        tasks(reach_task, tree, in_slots, floor, k, Y, nearest, squares)
     return nearest, np.sqrt(squares)
 
 

@@ -21,11 +21,9 @@ __all__ = ["reach_task"]
 
 
 @njit
-def _ask(y: Array, tree: KdTree, shift: Array, work: Work) -> None:
+def _ask(y: Array, work: Work) -> None:
     """Make a new row the query."""
-    for c in range(len(y)):
-        work.exact[c] = y[c]
-        work.query[c] = (y[c] - shift[c]) * tree.scale
+    work.query[:] = y
     work.nodes[0], work.bounds[0] = 0, 0.0
 
 
@@ -33,7 +31,6 @@ def _ask(y: Array, tree: KdTree, shift: Array, work: Work) -> None:
 def reach_task(
     t: int,
     tree: KdTree,
-    shift: Array,
     core: Array,
     floor: Array,
     k: int,
@@ -57,7 +54,7 @@ def reach_task(
         y = Y[i]
         own = 0.0
         if k > 0:
-            _ask(y, tree, shift, work)
+            _ask(y, work)
             count, radius, top = 0, most, 1
             while True:
                 node, top = next_leaf(tree, top, work, y, y, y, 0.0, none, pure, -1, radius)
@@ -69,11 +66,11 @@ def reach_task(
                 if count >= k and (before < k or count > cap - slots):
                     radius, count = smallest(values, count, k), k
             own = smallest(values, count, k)
-        _ask(y, tree, shift, work)
+        _ask(y, work)
         best, apart, row, top = np.inf, np.inf, -1, 1
         while True:
             # not strictly: of equal values the nearest row is wanted
-            node, top = next_leaf(tree, top, work, y, y, y, 0.0, floor, pure, -1, np.nextafter(max(best, own), np.inf))
+            node, top = next_leaf(tree, top, work, y, y, y, 0.0, floor, pure, -1, np.nextafter(best, np.inf))
             if node < 0:
                 break
             if max(point_bound(tree, node, y), floor[node]) > best:

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 
-__all__ = ["SpanningTree", "minimum_spanning_tree"]
+__all__ = ["SpanningTree", "compiles_first", "minimum_spanning_tree"]
 
 ALL_PAIRS = 512
 """Rows up to which Prim's algorithm looks at all pairs: about a millisecond, and nothing else has to be compiled."""
@@ -96,3 +96,26 @@ def _in_order(edges: Indices, squares: Array, core: Array) -> SpanningTree:
         moved = order[places]
         order[places] = moved[np.lexsort((ends[moved, 1], ends[moved, 0], squares[moved]))]
     return SpanningTree(ends[order], np.sqrt(squares[order]), np.sqrt(core))
+
+
+def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
+    """Whether `minimum_spanning_tree` of such rows has to compile its loops first, which takes some seconds.
+
+    That happens once, in the first call after the installation; if so, a line of the logger "clusterkit" says it.
+    """
+    import logging
+
+    from clusterkit._jit import has_compiled
+
+    if n <= ALL_PAIRS:
+        return False
+    from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
+    from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
+    from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+
+    kind = "float32" if d >= FILTERED else "float64"
+    kernels = (search_task, core_task if n_neighbors > 1 else list_task)
+    if all(has_compiled(kernel, f"array({kind}, 3d, C)") for kernel in kernels):
+        return False
+    logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
+    return True

@@ -1,0 +1,106 @@
+"""The minimum spanning tree of the samples: Euclidean, or of mutual reachability distances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core import memory, params
+from clusterkit.core.coding import Coded
+from clusterkit.core.outcomes import Outcome, Status, Tree
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.stages import Path, Prepared, Solver, Task
+
+__all__ = ["Mst"]
+
+BYTES_A_ROW = 400
+"""Bytes that a row takes at most beside its coordinates: lists of neighbours, edges, bounds, and the k-d tree."""
+
+
+@final
+@attrs.frozen
+class Mst(Solver):
+    """The exact minimum spanning tree of ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, from which labelers cut clusters.
+
+    Choose it for clusters of any shape that are separated by gaps or by thinner regions. Core distances keep single
+    outliers and thin bridges from joining clusters; without them (``n_neighbors=1``) the tree is the Euclidean one,
+    from which single linkage is read. The tree is in numerics/spanning_trees: tree.py (`minimum_spanning_tree`), the
+    rounds of Borůvka's algorithm in boruvka_jit.py.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        ``core_i`` is the distance of sample i to its `n_neighbors`-th nearest sample, where the sample itself counts
+        as the first: scikit-learn's `min_samples`, and one more than that of the package hdbscan. 1 gives the
+        Euclidean tree. With fewer samples it is lowered to their number, which `resolved_` reports.
+
+    Notes
+    -----
+    The tree is exact for any data, repeated samples included, and the same for any number of threads. Of several trees
+    of equal weight one is chosen by the order of the samples; labelers that read merges of equal height as one merge do
+    not depend on it. New rows follow the sample that is nearest by mutual reachability.
+
+    About O(n log n) where the samples have few attributes or lie in clusters, at worst O(n² L) for L attributes; no
+    n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample.
+
+    References
+    ----------
+    Borůvka (1926), O jistém problému minimálním. March, Ram, Gray (2010), Fast Euclidean minimum spanning tree, KDD.
+    Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates for data clustering, visualization, and
+    outlier detection, ACM Transactions on Knowledge Discovery from Data 10(1).
+    """
+
+    name: ClassVar[str] = "mst"
+
+    n_neighbors: int = params.integer(5, at_least=1)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """The solver works on features."""
+        return {FeatureSpace: Path(_prepare, Tree)}
+
+
+def _prepare(spec: Mst, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """Keep the space; the features are computed by the solve."""
+    memory.require(
+        space.n * (16 * space.width + BYTES_A_ROW),
+        f"the spanning tree of {space.n} x {space.width} features",
+        "Use fewer rows, or fewer attributes by featuremap 'pca'.",
+    )
+    return _PreparedMst(spec, space)
+
+
+@final
+@attrs.frozen(eq=False)
+class _PreparedMst(Prepared):
+    """The spanning tree of the rows of a space."""
+
+    spec: Mst
+    space: FeatureSpace
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        n = self.space.n
+        return {"n_neighbors": n} if self.spec.n_neighbors > n else {}
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
+        """The tree; nothing in it is random."""
+        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree
+
+        k = min(self.spec.n_neighbors, self.space.n)
+        if compiles_first(self.space.n, self.space.width, k):
+            tell(Report("mst: compiling, once for an installation", 0, None))
+        rows = self.space.rows()
+        tree = minimum_spanning_tree(rows, k)
+        kind = "Euclidean" if k == 1 else "mutual reachability"
+        status = Status(1, True, f"exact minimum spanning tree, {kind} distances", facts={"length": tree.weights.sum()})
+        transform = self.space.transform
+        return Tree(tree.edges, tree.weights, tree.core_distances, rows, k, transform, status=status)
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """None: there is one solution, and so no starts to compare."""
+        return None
