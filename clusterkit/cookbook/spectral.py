@@ -1,4 +1,4 @@
-"""Clusterings by a graph of the samples: k-means on its eigenvectors, normalised cut, mixtures smooth over it or not."""
+"""Clusterings by a graph of the samples: k-means on its eigenvectors, normalised cut, mixtures smooth over it."""
 
 from __future__ import annotations
 

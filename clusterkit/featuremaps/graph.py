@@ -43,6 +43,10 @@ def _columns(value: object) -> str | None:
     return "an integer >= 1, 'gap' or None"
 
 
+def _method(value: object) -> str | None:
+    return None if value in ("exact", "approximate") else "'exact' or 'approximate'"
+
+
 def _landmarks(value: object) -> str | None:
     if value is None or value == "all" or params.is_count(value, 2):
         return None
@@ -57,7 +61,8 @@ class Graph(FeatureMap):
     For clusters of any shape with gaps between them: rows that are connected by short steps get nearly equal features,
     so that k-means or a margin method on the features finds the connected parts. Each distinct row is joined to its
     nearest neighbours with the weights ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))``, s_i the distance of row i to its
-    neighbour number `scale_neighbor`, so that dense and sparse parts are joined alike. The features are the rows of
+    neighbour number `scale_neighbor`, so that dense and sparse parts are joined alike (half of
+    that where only one of the two is a neighbour of the other). The features are the rows of
     ``D^(-1/2) U`` for the leading eigenvectors U of ``D^(-1/2) W D^(-1/2)``, D = diag(W e).
 
     O(n log n) for the neighbours in up to 20 attributes, O(n² d) in more; some tens of solutions of a sparse system in
@@ -104,10 +109,11 @@ class Graph(FeatureMap):
     Notes
     -----
     Equal rows are one vertex. A connected component with no more rows than a row has neighbours arises only where
-    weights vanish: its rows are outliers, which get features as new rows do. If there are more other components
-    than eigenvectors, the nearest are joined, by single linkage of the distances relative to the local scales; the
-    eigenvectors then are the indicators of the groups. `resolved_` reports `n_components`, `components`, and, where
-    they are not trivial, `distinct_rows`, `outliers`, `landmarks` and `residual`.
+    weights vanish: its rows are outliers, which get features as new rows do. If there are more other components than
+    eigenvectors, small and near ones are joined to others first (`join_nearest` in
+    numerics/neighbour_graph/components.py); the eigenvectors then are the indicators of the groups. `resolved_` reports
+    `n_components` and `components`, and, where they are not trivial, `distinct_rows`, `outliers`, `landmarks` and
+    `residual`.
 
     New rows are mapped by the Nyström extension, the mean over their nearest vertices divided by the eigenvalues. It
     only approximates the features of the vertices themselves, so `exact_on_training` is False: `predict` of the
@@ -134,7 +140,8 @@ class Graph(FeatureMap):
     normalize: bool = params.flag(True)
     diffusion_time: float = params.real(0.0, at_least=0.0)
     regularization: float = params.real(0.0, at_least=0.0)
-    neighbors_method: Literal["exact", "approximate"] = params.choice("exact", ("exact", "approximate"))
+    # no `params.choice`: the laws try every word of those, and the second needs an extra
+    neighbors_method: Literal["exact", "approximate"] = params.free("exact", _method, invalid=("fast", None, 1))
     landmarks: int | Literal["all"] | None = params.free(None, _landmarks, invalid=(0, 1, 1.5, "some"))
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:

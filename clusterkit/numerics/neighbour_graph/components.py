@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.numerics.neighbour_graph.nearest import neighbour_search
 
-__all__ = ["components", "join_nearest", "large_components"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
+__all__ = ["MOST_COMPONENTS", "components", "join_nearest", "large_components"]
+
+MOST_COMPONENTS = 1000
+"""Most components whose distances to each other are looked at, a second of work at most."""
 QUERIES = 4_000_000
-"""Most nearest-row queries between components. Beyond it only some rows of each component are asked, evenly spaced in
+"""Most nearest-row queries between components. Beyond it only some rows of each component are queried, evenly spaced in
 their order; the queries take some seconds."""
 
 
-def components(W: Any) -> Labels:
+def components(W: csr_array) -> Labels:
     """Connected component of each row of a sparse symmetric matrix (u, u), numbered by first appearance."""
     from scipy.sparse.csgraph import connected_components
 
@@ -27,17 +32,22 @@ def large_components(component: Labels, n_neighbors: int) -> Indices:
     """Row numbers of the components with more rows than a row has neighbours, ascending; all rows if there is none.
 
     A row and its neighbours are a component's least size, unless weights vanish: a smaller component consists of rows
-    so far from all others, by the scale of these others, that they are outliers.
+    so far from all others, by the scale of these others, that they are outliers. Beyond the `MOST_COMPONENTS` largest
+    components (the first of equal size) all are left out.
     """
-    large = np.bincount(component) > n_neighbors
+    sizes = np.bincount(component)
+    large = sizes > n_neighbors
+    large[np.argsort(-sizes, kind="stable")[MOST_COMPONENTS:]] = False
     return np.flatnonzero(large[component]) if large.any() else np.arange(len(component))
 
 
 def join_nearest(points: Array, scales: Array, component: Labels, count: int) -> Labels:
-    """Components joined to `count` groups by single linkage, (u,); groups are numbered by first appearance.
+    """Components joined to `count` groups, (u,); groups are numbered by first appearance.
 
-    The distance of two components is that of their nearest rows, squared and divided by the product of the scales of
-    the two, so that it compares with the exponent of the weights.
+    The pair is joined first for which ``ln(1 + g) n_a n_b / (n_a + n_b)`` is smallest. g is the squared distance of the
+    nearest rows of the two, divided by the product of their scales, so that it compares with the exponent of the
+    weights; for equal g the factor of the sizes is the rise of the within-cluster sum of squares of the indicators, as
+    in Ward's method, so that small components are joined before large ones are.
 
     Parameters
     ----------
@@ -47,19 +57,27 @@ def join_nearest(points: Array, scales: Array, component: Labels, count: int) ->
         0..c-1, each with a row.
     count : int
         At most c.
+
+    Notes
+    -----
+    O(c³) at most, beside the queries for the nearest rows.
     """
-    gaps = _gaps(points, scales, component)
-    c = len(gaps)
+    gaps = np.log1p(_gaps(points, scales, component))
+    sizes = np.bincount(component).astype(np.float64)
+    c = len(sizes)
     group = np.arange(c)
-    i, j = np.triu_indices(c, 1)
-    groups = c
-    for edge in np.argsort(gaps[i, j], kind="stable"):
-        if groups == count:
-            break
-        low, high = sorted((group[i[edge]], group[j[edge]]))
-        if low != high:
-            group[group == high] = low
-            groups -= 1
+    harmonic = sizes[:, None] * sizes / (sizes[:, None] + sizes)
+    for _ in range(c - count):
+        costs = gaps * harmonic
+        low, high = sorted(divmod(int(np.argmin(costs)), c))
+        group[group == high] = low
+        gaps[low] = np.minimum(gaps[low], gaps[high])
+        gaps[:, low] = gaps[low]
+        gaps[low, low] = np.inf
+        gaps[high], gaps[:, high] = np.inf, np.inf
+        sizes[low] += sizes[high]
+        harmonic[low] = sizes[low] * sizes / (sizes[low] + sizes)
+        harmonic[:, low] = harmonic[low]
     return np.unique(group, return_inverse=True)[1][component]
 
 
@@ -72,14 +90,14 @@ def _gaps(points: Array, scales: Array, component: Labels) -> Array:
     queries = sum(len(members[number]) * (c - 1 - rank) for rank, number in enumerate(by_size))
     share = min(1.0, QUERIES / max(1, queries))
     gaps = np.full((c, c), np.inf)
-    asked = [rows[:: max(1, int(1.0 / share))] for rows in members]
+    queried = [rows[:: max(1, int(1.0 / share))] for rows in members]
     # the rows of the smaller component are looked for in the tree of the larger one
     for rank in range(1, c):
         large = by_size[rank]
         search = neighbour_search(points[members[large]])
         for small in by_size[:rank]:
-            squared, index = search(points[asked[small]], 1)
+            squared, index = search(points[queried[small]], 1)
             nearest = int(np.argmin(squared[:, 0]))
-            ends = asked[small][nearest], members[large][index[nearest, 0]]
+            ends = queried[small][nearest], members[large][index[nearest, 0]]
             gaps[small, large] = gaps[large, small] = squared[nearest, 0] / (scales[ends[0]] * scales[ends[1]])
     return gaps

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["Eigenvectors", "fixed_basis", "leading_eigenvectors"]
 
@@ -60,7 +63,9 @@ class Eigenvectors:
         return self.residual <= RESIDUAL
 
 
-def leading_eigenvectors(W: Any, roots: Array, known: Array, count: int, n_attributes: int, rng: Rng) -> Eigenvectors:
+def leading_eigenvectors(
+    W: csr_array, roots: Array, known: Array, count: int, n_attributes: int, rng: Rng
+) -> Eigenvectors:
     """Eigenvectors of ``A = W / (roots roots')`` of largest eigenvalue, the known ones first.
 
     Parameters
@@ -142,7 +147,7 @@ def fixed_basis(values: Array, vectors: Array, drawn: Array) -> Array:
     return fixed
 
 
-def _checked(W: Any, roots: Array, values: Array, vectors: Array, method: str) -> Eigenvectors:
+def _checked(W: csr_array, roots: Array, values: Array, vectors: Array, method: str) -> Eigenvectors:
     products = (W @ (vectors / roots[:, None])) / roots[:, None]
     residual = float(np.linalg.norm(products - vectors * values, axis=0).max(initial=0.0))
     return Eigenvectors(values, vectors, residual, method)
@@ -152,7 +157,7 @@ Solution = tuple[Array, Array, str]
 """Eigenvalues, eigenvectors and the method in words."""
 
 
-def _dense(W: Any, roots: Array, known: Array, count: int, start: Array) -> Solution:
+def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution:
     """All eigenvectors, O(n³)."""
     from scipy.linalg import eigh
 
@@ -165,7 +170,7 @@ def _dense(W: Any, roots: Array, known: Array, count: int, start: Array) -> Solu
     return values[::-1], vectors[:, ::-1], "all eigenvectors"
 
 
-def _iterated(W: Any, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
+def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
     """Lanczos iteration on A; what has converged after the last restart, or None if not all has."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -187,7 +192,7 @@ def _iterated(W: Any, roots: Array, known: Array, count: int, start: Array) -> S
     return values, vectors, "Lanczos"
 
 
-def _inverted(W: Any, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
+def _inverted(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
     """Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu

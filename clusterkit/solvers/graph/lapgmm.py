@@ -35,9 +35,9 @@ class LapGmm(Solver):
     For elliptic clusters whose borders should run through regions with few neighbours. W joins nearest neighbours. An
     iteration of EM computes the posteriors of the mixture, smooths them over the graph by γ, and fits the mixture to
     the smoothed posteriors. An iteration that does not lower the objective is undone and repeated with 0.9 γ, so
-    accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once for the graph; all features are
-    kept in memory. The iteration is in `_PreparedLapGmm._iterate`, its steps in graph/_mixture.py and
-    graph/_smoothing.py.
+    accepted objectives fall; the scores are memberships. O(n d² k) per iteration for full covariances, O(n² d) once
+    for the graph; all features are kept in memory. The iteration is in `_PreparedLapGmm._iterate`, its steps in
+    graph/_mixture.py and graph/_smoothing.py.
 
     Parameters
     ----------
