@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["CMEANS", "ELM_KMEANS", "FUZZY_CMEANS", "KERNEL_KMEANS", "KMEANS"]
+__all__ = ["CMEANS", "ELM_KMEANS", "FUZZY_CMEANS", "KERNEL_KMEANS", "KMEANS", "LLOYD", "POOL_STARTS"]
 
 LLOYD = {
     "solver": "centroids",
@@ -16,6 +16,10 @@ LLOYD = {
     "max_iter": 300,
 }
 
+POOL_STARTS = 3
+"""Starts of k-means as a candidate of recipe ``auto``, which fits it at twenty numbers of clusters: greedy k-means++
+seldom gains more from further ones."""
+
 KMEANS = Recipe(
     name="kmeans",
     title="k-means",
@@ -23,7 +27,7 @@ KMEANS = Recipe(
     parameters={"featuremap": "identity", **LLOYD},
     use_when="Compact clusters in comparable units; the baseline of everything else.",
     family="centroid",
-    pool=({},),
+    pool=({"n_init": POOL_STARTS},),
 )
 CMEANS = Recipe(
     name="cmeans",

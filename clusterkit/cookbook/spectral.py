@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterkit.cookbook.centroid import LLOYD
+from clusterkit.cookbook.centroid import LLOYD, POOL_STARTS
 from clusterkit.core.recipe import Recipe
 
 __all__ = ["LAPGMM", "MIXTURE", "NCUT", "SPECTRAL"]
@@ -15,7 +15,7 @@ SPECTRAL = Recipe(
     parameters={"featuremap": "graph", **LLOYD},
     use_when="Clusters of any shape and density with gaps between them; nearly linear in n.",
     family="graph",
-    pool=({},),
+    pool=({"n_init": POOL_STARTS},),
 )
 
 NCUT = Recipe(
