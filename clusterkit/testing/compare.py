@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array
 from clusterkit.core import transform
-from clusterkit.core.outcomes import Domain, Embedding, Outcome
+from clusterkit.core.outcomes import Domain, Embedding, Outcome, Tree
 from clusterkit.core.spaces import Space
 
 __all__ = ["close", "numbers", "same_bits", "small_blocks"]
@@ -38,7 +38,9 @@ def numbers(outcome: Outcome, space: Space) -> Array:
     """All numbers of an outcome about the samples, as one array."""
     if isinstance(outcome, Embedding):
         return outcome.rows
-    assert isinstance(outcome, Domain), f"an outcome is an Embedding or a Domain, got {type(outcome).__name__}"
+    if isinstance(outcome, Tree):
+        return np.concatenate([outcome.heights, outcome.core_distances, outcome.merges.ravel()])
+    assert isinstance(outcome, Domain), f"an outcome is an Embedding, a Domain or a Tree: {type(outcome).__name__}"
     return np.append(outcome.value(space.points), outcome.level)
 
 

@@ -1,18 +1,20 @@
-"""Labels of new rows: each follows the training row that is nearest by mutual reachability."""
+"""What the labelers of trees share: labels of new rows, each of which follows a training row, and a warning."""
 
 from __future__ import annotations
 
+import warnings
 from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Tree
 from clusterkit.core.transform import Transform
 
-__all__ = ["NearestRow"]
+__all__ = ["NearestRow", "warn_of_few"]
 
 
 @final
@@ -66,3 +68,14 @@ class NearestRow:
                 far = weights[labels[new] >= 0] > self.farthest[labels[inside]]
                 labels[inside[far]] = NOISE
         return labels
+
+
+def warn_of_few(clusters: int, k: int, name: str) -> None:
+    """Warn if there are fewer clusters than asked for, because equal samples are not separated."""
+    if clusters < k:
+        warnings.warn(
+            f"labeler '{name}': equal samples, or samples at equal distances, allow {clusters} clusters only, so that "
+            f"fewer labels are used than n_clusters={k}",
+            ClusterkitWarning,
+            stacklevel=3,
+        )

@@ -12,8 +12,7 @@ from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._cuts import warn_of_few
-from clusterkit.labelers.trees._prediction import NearestRow
+from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
 
 __all__ = ["Genie"]
 

@@ -1,22 +1,20 @@
-"""The mass cut: the k clusters that end at the merges of largest mass."""
+"""The mass cut: a spanning tree without the edges that end the longest-lived clusters."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.core.labelings import by_appearance
 from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._cuts import cut_labeling
-
-if TYPE_CHECKING:
-    from clusterkit.numerics.spanning_trees.hierarchy_jit import Hierarchy
+from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
 
 __all__ = ["MassCut"]
 
@@ -27,15 +25,16 @@ LEAST_SIDE = 5
 @final
 @attrs.frozen
 class MassCut(Labeler[Tree]):
-    """Cuts the k - 1 merges of largest mass in a spanning tree of mutual reachability.
+    """Drops the k - 1 edges of largest mass from a spanning tree of mutual reachability; clusters are what remains.
 
     Choose it for k clusters of any shape and of different densities, where outliers must not become clusters. Each
-    cluster of the hierarchy is born at the least core distance of its rows. Where clusters merge at height w, the one
-    born first goes on and each other one ends, with the mass::
+    cluster of the hierarchy is born at the least core distance of its rows. Where two clusters merge at height w, the
+    one born later ends there, and the edge between them has the mass::
 
-        ln(w / birth) √(rows of the smaller side)
+        ln(w / birth) √(rows of the smaller cluster)
 
-    of the cut between it and the rest. Merges with fewer than ``max(5, √n / 2)`` rows on a side count for nothing.
+    Edges with fewer than ``max(5, √n / 2)`` rows on a side count for nothing. The sweep over the edges is in
+    numerics/spanning_trees/mass_jit.py (`persistence`).
 
     Parameters
     ----------
@@ -44,12 +43,15 @@ class MassCut(Labeler[Tree]):
 
     Notes
     -----
-    No sample is noise: outliers follow the tree. If fewer than k - 1 merges have large enough sides, the others follow
-    by their mass; equal samples are never separated, and a `ClusterkitWarning` says how many clusters there are then.
-    Core distances of 0 (equal samples, or ``n_neighbors=1``) count as the smallest positive one, or as the smallest
-    height if there is none. The exponents, and 5 neighbours for the core distances, were chosen on 28 shapes in the
-    plane and space, eight further named shapes, and generated data. Clusters are numbered by first appearance; new rows
-    get the label of the sample that is nearest by mutual reachability. O(n log n) after the tree.
+    No sample is noise: outliers follow the edges of the tree. If fewer than k - 1 edges have large enough sides, the
+    others follow by their mass; equal samples are never separated, and a `ClusterkitWarning` says how many clusters
+    there are then. Core distances of 0 (equal samples, or ``n_neighbors=1``) count as the smallest positive one, or as
+    the smallest height if there is none. Merges of equal height come in the order of the distance between their two
+    samples, so that the order of the samples matters only where distances tie as well.
+
+    The exponent 1/2 and the neighbours of the recipe were chosen on 28 shapes in the plane and space, eight further
+    named shapes, and generated data. Clusters are numbered by first appearance; new rows get the label of the sample
+    that is nearest by mutual reachability. O(n log n) after the tree.
     """
 
     name: ClassVar[str] = "mass_cut"
@@ -59,30 +61,39 @@ class MassCut(Labeler[Tree]):
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters that the cuts of largest mass leave."""
-        from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy, least_below, trunks
+        from clusterkit.numerics.spanning_trees.mass_jit import components, persistence
 
-        tree = hierarchy(outcome.merges, outcome.heights)
-        birth = least_below(tree, floored(outcome.core_distances, outcome.heights))
+        merges = nearest_first(outcome)
+        lasted, side = persistence(merges, outcome.heights, floored(outcome.core_distances, outcome.heights))
         n = len(outcome.rows)
         least = max(LEAST_SIDE, round(math.sqrt(n) / 2)) if self.min_side is None else self.min_side
-        mass, side = masses(tree, birth)
-        return cut_labeling(outcome, tree, trunks(tree, birth), (mass * (side >= least), mass), task.k, self.name)
+        mass = lasted * np.sqrt(side)
+        # the last merges first among equal ones, and those with small sides last of all
+        order = np.lexsort((np.arange(n - 1), mass, side >= least))[::-1][: task.k - 1]
+        dropped = np.zeros(n - 1, bool)
+        dropped[order] = mass[order] > 0
+        labels = by_appearance(components(merges, dropped))
+        warn_of_few(int(labels.max()) + 1, task.k, self.name)
+        return Labeling(labels, NearestRow.of(outcome, labels))
+
+
+def nearest_first(tree: Tree) -> Indices:
+    """The merges of a tree, those of equal height by the distance of their two samples, (n - 1, 2)."""
+    tied = np.flatnonzero(tree.heights[1:] == tree.heights[:-1])
+    inside = np.zeros(len(tree.heights), bool)
+    inside[tied], inside[tied + 1] = True, True
+    places = np.flatnonzero(inside)
+    merges = tree.merges.copy()
+    one, other = (tree.rows[merges[places, end]].astype(np.float64) for end in (0, 1))
+    apart = ((one - other) ** 2).sum(axis=1)
+    merges[places] = merges[places[np.lexsort((apart, tree.heights[places]))]]
+    return merges
 
 
 def floored(core: Array, heights: Array) -> Array:
-    """Core distances with the smallest positive one, or height, in place of 0."""
+    """Core distances with the smallest positive one, or height, in place of 0; ones if all are 0."""
     for lengths in (core, heights):
         positive = lengths[lengths > 0]
         if len(positive):
             return np.maximum(core, positive.min())
-    return core
-
-
-def masses(tree: Hierarchy, birth: Array) -> tuple[Array, Array]:
-    """Mass of the cut between each node and the rest of its parent, and the rows of the smaller side; 0 for the root."""
-    parent = tree.parent[:-1]
-    side = np.minimum(tree.size[:-1], tree.size[parent] - tree.size[:-1])
-    # a cluster is not born after it merges, but for roundings and for core distances that were 0
-    lasted = np.maximum(tree.height[parent], birth[:-1]) / np.where(birth[:-1] > 0, birth[:-1], 1.0)
-    mass = np.log(np.where(birth[:-1] > 0, lasted, 1.0)) * np.sqrt(side)
-    return np.append(mass, 0.0), np.append(side, 0)
+    return np.ones(len(core))

@@ -8,10 +8,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Rng
+from clusterkit.core.labelings import by_appearance
 from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._cuts import cut_labeling
+from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
 
 __all__ = ["Single"]
 
@@ -42,9 +43,21 @@ class Single(Labeler[Tree]):
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters of the highest merges."""
-        from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy, trunks
+        from clusterkit.numerics.distinct_rows_jit import distinct_rows
+        from clusterkit.numerics.spanning_trees.hierarchy_jit import cut_off, hierarchy, trunks
 
-        tree = hierarchy(outcome.merges, outcome.heights)
-        trunk = trunks(tree, -tree.size.astype(np.float64))
+        tree, n = hierarchy(outcome.merges, outcome.heights), len(outcome.rows)
         merged_at = np.append(tree.height[tree.parent[:-1]], 0.0)
-        return cut_labeling(outcome, tree, trunk, (merged_at,), task.k, self.name)
+        allowed = merged_at > 0
+        allowed[trunks(tree)[n:]] = False
+        _, inverse = distinct_rows(outcome.rows)
+        allowed[:n] &= np.bincount(inverse)[inverse] == 1  # equal rows are siblings, and must stay together
+        places = np.flatnonzero(allowed)
+        if 0 < task.k - 1 < len(places):  # only what can be among the highest is sorted
+            places = places[merged_at[places] >= np.partition(merged_at[places], 1 - task.k)[1 - task.k]]
+        order = np.lexsort((tree.first[places], -tree.size[places], -merged_at[places]))
+        cuts = np.zeros(len(tree.parent), bool)
+        cuts[places[order[: task.k - 1]]] = True
+        labels = by_appearance(cut_off(tree, cuts, n))
+        warn_of_few(int(labels.max()) + 1, task.k, self.name)
+        return Labeling(labels, NearestRow.of(outcome, labels))

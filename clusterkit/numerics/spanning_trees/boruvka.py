@@ -133,7 +133,8 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     real = tree.row >= 0
     core = np.zeros(places)
     floor = np.zeros(len(tree.radius))
-    other, weight, bound = np.full(places, -1), np.empty(places), np.zeros(places)
+    other, weight, square = np.full(places, -1), np.empty(places), np.empty(places)
+    bound, nearest = np.zeros(places), np.zeros(places)
     if n_neighbors > 1:
         in_slots = np.zeros(0, np.int64)
         if len(repeats):
@@ -154,21 +155,21 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     pure = np.empty(len(tree.radius), np.int64)
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
-        best, need = np.empty(count), np.empty(count, np.int64)
-        rounds.known_candidates(component, other, weight, bound, lists, listed, pointer, best, need)
+        best, least, need = np.empty(count), np.empty(count), np.empty(count, np.int64)
+        rounds.known_candidates(
+            component, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
+        )
         searched = np.zeros(count, np.bool_)
-        if rounds.choose(sizes[:count], need, best, n if turn == 0 else n // SEARCHED, searched):
+        by_size = np.argsort(sizes[:count], kind="stable")
+        if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):
             rounds.pure_nodes(tree, component, pure)
-            copies = np.tile(best, (kd.TASKS, 1))
-            tasks(_search, tree, component, pure, core, floor, searched, copies, other, weight, bound)
+            bests, leasts = np.tile(best, (kd.TASKS, 1)), np.tile(least, (kd.TASKS, 1))
+            state = other, weight, square, bound, nearest
+            tasks(rounds.search_task, tree, component, pure, core, floor, searched, bests, leasts, *state)
         ready = searched | (need == 0)
-        made, count = rounds.merge(tree, component, ready, other, weight, sizes, edges, squares, made)
+        made, count = rounds.merge(tree, component, ready, other, weight, square, sizes, edges, squares, made)
         turn += 1
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
 
-
-def _search(t: int, tree: kd.KdTree, *arguments: Any) -> None:
-    *before, copies, other, weight, bound = arguments
-    rounds.search_task(t, tree, *before, copies[t], other, weight, bound)

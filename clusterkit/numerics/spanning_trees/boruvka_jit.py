@@ -1,7 +1,9 @@
 """The rounds of Borůvka's algorithm on a k-d tree: the edge of least weight that leaves each component.
 
-Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. Every row knows either its exact nearest row outside
-its component (`other`, `weight`) or a lower bound of that weight (`bound`), which stays true when components grow. A
+Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of pairs of
+equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it the tree
+would depend on the order of the rows. Every row knows either its exact nearest row outside its component (`other`,
+`weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components grow. A
 component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by leaf
 through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all rows
 of the component.
@@ -30,6 +32,11 @@ __all__ = ["choose", "floors", "known_candidates", "merge", "pure_nodes", "searc
 
 MIXED = -1
 """Component of a node whose rows are in several."""
+
+
+@njit
+def _less(w: float, square: float, other_w: float, other_square: float) -> bool:
+    return w < other_w or (w == other_w and square < other_square)
 
 
 @njit
@@ -67,16 +74,20 @@ def known_candidates(
     component: Indices,
     other: Indices,
     weight: Array,
+    square: Array,
     bound: Array,
+    nearest: Array,
     lists: Indices,
     listed: Array,
     pointer: Indices,
     best: Array,
+    least: Array,
     need: Counts,
 ) -> None:
-    """Update what rows know, and for each component the least known weight and the rows that may have a lower one."""
+    """Update what rows know, and for each component the least known weight and the rows that may have a lesser one."""
     slots, K = lists.shape
     best[:] = np.inf
+    least[:] = np.inf
     need[:] = 0
     for s in range(len(component)):
         own = component[s]
@@ -89,23 +100,23 @@ def known_candidates(
             while place < K and lists[s, place] >= 0 and component[lists[s, place]] == own:
                 place += 1
             if place < K and lists[s, place] >= 0:
-                other[s], weight[s] = lists[s, place], listed[s, place]
-                bound[s] = weight[s]
+                other[s], weight[s], square[s] = lists[s, place], listed[s, place], listed[s, place]
+                bound[s] = nearest[s] = weight[s]
             else:
                 place = K
-                bound[s] = max(bound[s], listed[s, K - 1])
+                bound[s] = nearest[s] = max(bound[s], listed[s, K - 1])
             pointer[s] = place
-        if other[s] >= 0:
-            best[own] = min(best[own], weight[s])
+        if other[s] >= 0 and _less(weight[s], square[s], best[own], least[own]):
+            best[own], least[own] = weight[s], square[s]
     for s in range(len(component)):
         own = component[s]
-        if own >= 0 and other[s] < 0 and bound[s] < best[own]:
+        if own >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[own], least[own]):
             need[own] += 1
 
 
 @njit
-def choose(sizes: Counts, need: Counts, best: Array, most: int, searched: Mask) -> int:
-    """Mark the components to search, and return their number.
+def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mask) -> int:
+    """Mark the components to search, and return their number; `order` has the components by ascending size.
 
     The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
     of all: the others' edges join it, and it needs none of its own.
@@ -117,7 +128,6 @@ def choose(sizes: Counts, need: Counts, best: Array, most: int, searched: Mask) 
         if sizes[c] > sizes[largest]:
             largest = c
         decided += need[c] == 0
-    order = np.argsort(sizes)
     rows, count = 0, 0
     for c in order:
         if need[c] == 0 or c == largest:
@@ -139,24 +149,30 @@ def search_task(
     core: Array,
     floor: Array,
     searched: Mask,
-    best: Array,
+    bests: Array,
+    leasts: Array,
     other: Indices,
     weight: Array,
+    square: Array,
     bound: Array,
+    nearest: Array,
 ) -> None:
-    """Search the rows in a task's leaves for weights below `best`, which is the task's own copy."""
+    """Search the rows in a task's leaves for weights less than the best known one, of which each task has a copy."""
+    best, least = bests[t], leasts[t]
     leaves, d, slots = tree.points.shape
     work = work_arrays(tree)
     active = np.empty(slots, np.int64)
-    limits, edge = np.empty(slots), np.empty(slots, np.int64)
+    limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
-            count, common, least, widest = 0, -2, np.inf, 0.0
+            count, common, lowest, widest = 0, -2, np.inf, 0.0
             for s in range(leaf * slots, (leaf + 1) * slots):
                 own = component[s]
-                if own < 0 or not searched[own] or other[s] >= 0 or bound[s] >= best[own]:
+                if own < 0 or not searched[own] or other[s] >= 0:
+                    continue
+                if not _less(bound[s], nearest[s], best[own], least[own]):
                     continue
                 if count == 0:
                     low[:] = tree.rows[s]
@@ -165,8 +181,8 @@ def search_task(
                     value = tree.rows[s, c]
                     low[c], high[c] = min(low[c], value), max(high[c], value)
                 common = own if common in (-2, own) else MIXED
-                active[count], edge[count], limits[count] = s, -1, np.inf
-                least, widest = min(least, core[s]), max(widest, best[own])
+                active[count], edge[count], limits[count], squares[count] = s, -1, np.inf, np.inf
+                lowest, widest = min(lowest, core[s]), max(widest, best[own])
                 count += 1
             if count == 0:
                 continue
@@ -176,7 +192,8 @@ def search_task(
                 centre = tree.rows[active[0]]
             else:
                 centre = tree.centre[home]
-            work.nodes[0], work.bounds[0], top = 0, least, 1
+            work.nodes[0], work.bounds[0], top = 0, lowest, 1
+            widest = np.nextafter(widest, np.inf)
             while True:
                 node, top = next_leaf(tree, top, work, low, high, centre, radius, floor, pure, common, widest)
                 if node < 0:
@@ -185,28 +202,37 @@ def search_task(
                 for a in range(count):
                     s = active[a]
                     own, own_core = component[s], core[s]
-                    limit = min(best[own], limits[a])
-                    if own_core >= limit:
+                    limit, near_limit = limits[a], squares[a]
+                    if _less(best[own], least[own], limit, near_limit):
+                        limit, near_limit = best[own], least[own]
+                    if own_core > limit:
                         continue
-                    if pure[node] != own and max(floor[node], point_bound(tree, node, tree.rows[s])) < limit:
+                    apart = point_bound(tree, node, tree.rows[s])
+                    reach = max(floor[node], apart, own_core)
+                    if pure[node] != own and _less(reach, apart, limit, near_limit):
                         prepare_query(tree, s, work)
-                        near = near_slots(tree, node - leaves + 1, work, limit)
+                        # what is as far as the limit of the weight cannot be nearer than the limit of the distance
+                        near = near_slots(tree, node - leaves + 1, work, near_limit if own_core == limit else limit)
                         for i in range(near):
                             j = work.slots[i]
                             if component[j] == own:
                                 continue
                             w = max(work.squares[i], own_core, core[j])
-                            if w < limit:
-                                limit, limits[a], edge[a], best[own] = w, w, j, w
-                    if own_core < limit:
-                        widest = max(widest, limit)
+                            if _less(w, work.squares[i], limit, near_limit):
+                                limit, near_limit = w, work.squares[i]
+                                limits[a], squares[a], edge[a] = limit, near_limit, j
+                                best[own], least[own] = limit, near_limit
+                    # a row at its own core distance looks for nearer rows of that weight only
+                    widest = max(widest, near_limit if own_core == limit else limit)
+                widest = np.nextafter(widest, np.inf)
             for a in range(count):
                 s = active[a]
                 own = component[s]
-                if edge[a] >= 0 and limits[a] <= best[own]:
-                    other[s], weight[s], bound[s] = edge[a], limits[a], limits[a]
-                else:
-                    bound[s] = max(bound[s], best[own])
+                if edge[a] >= 0 and not _less(best[own], least[own], limits[a], squares[a]):
+                    other[s], weight[s], square[s] = edge[a], limits[a], squares[a]
+                    bound[s], nearest[s] = limits[a], squares[a]
+                elif _less(bound[s], nearest[s], best[own], least[own]):
+                    bound[s], nearest[s] = best[own], least[own]
 
 
 @njit
@@ -216,6 +242,7 @@ def merge(
     ready: Mask,
     other: Indices,
     weight: Array,
+    square: Array,
     sizes: Counts,
     edges: Indices,
     squares: Array,
@@ -223,7 +250,7 @@ def merge(
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
-    Of edges of equal weight the one between the lowest (lower, higher) rows is taken; edges that would close a cycle,
+    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would close a cycle,
     which equal weights can propose, are left out. Returns the number of edges in all, and of components now.
     """
     count = len(ready)
@@ -234,9 +261,9 @@ def merge(
             continue
         rival = chosen[c]
         if rival >= 0:
-            if weight[s] > weight[rival]:
+            if _less(weight[rival], square[rival], weight[s], square[s]):
                 continue
-            if weight[s] == weight[rival]:
+            if weight[s] == weight[rival] and square[s] == square[rival]:
                 a, b = tree.row[s], tree.row[other[s]]
                 e, f = tree.row[rival], tree.row[other[rival]]
                 if (min(a, b), max(a, b)) >= (min(e, f), max(e, f)):

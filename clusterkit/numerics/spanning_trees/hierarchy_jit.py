@@ -10,7 +10,7 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.numerics.disjoint_jit import find
 
-__all__ = ["Hierarchy", "cut_off", "hierarchy", "least_below", "trunks"]
+__all__ = ["Hierarchy", "cut_off", "hierarchy", "trunks"]
 
 
 class Hierarchy(NamedTuple):
@@ -76,29 +76,14 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
 
 
 @njit
-def least_below(tree: Hierarchy, values: Array) -> Array:
-    """The least value of the rows below each node."""
-    n = len(values)
-    least = np.full(len(tree.parent), np.inf)
-    least[:n] = values
-    for v in range(len(tree.parent) - 1):
-        p = tree.parent[v]
-        least[p] = min(least[p], least[v])
-    return least
-
-
-@njit
-def trunks(tree: Hierarchy, rank: Array) -> Indices:
-    """The child of each node that the others are cut off from: lowest rank, then largest, then with the lowest row."""
+def trunks(tree: Hierarchy) -> Indices:
+    """The child of each node that the others are cut off from: the largest, of equal ones that with the lowest row."""
     trunk = np.full(len(tree.parent), -1)
     for v in range(len(tree.parent) - 1):
         p = tree.parent[v]
         u = trunk[p]
-        if u < 0 or rank[v] < rank[u]:
+        if u < 0 or tree.size[v] > tree.size[u] or (tree.size[v] == tree.size[u] and tree.first[v] < tree.first[u]):
             trunk[p] = v
-        elif rank[v] == rank[u]:
-            if tree.size[v] > tree.size[u] or (tree.size[v] == tree.size[u] and tree.first[v] < tree.first[u]):
-                trunk[p] = v
     return trunk
 
 

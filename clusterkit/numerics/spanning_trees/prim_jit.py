@@ -32,12 +32,13 @@ def core_squares(X: Array, n_neighbors: int) -> Array:
 def prim(X: Array, core: Array) -> tuple[Indices, Array]:
     """Edges (n - 1, 2) and squared weights (n - 1,) of the tree under ``max(|x_i - x_j|², core_i, core_j)``.
 
-    Of edges of equal weight the one with the lowest (lower, higher) row is taken, which makes the tree unique.
+    Of edges of equal weight the shortest is taken, and of equally long ones the one with the lowest (lower, higher)
+    row, which makes the tree unique.
     """
     n, d = X.shape
     edges = np.empty((max(n - 1, 0), 2), np.int64)
     squares = np.empty(max(n - 1, 0))
-    least = np.full(n, np.inf)
+    least, apart = np.full(n, np.inf), np.full(n, np.inf)
     near = np.zeros(n, np.int64)
     inside = np.zeros(n, np.bool_)
     last = 0
@@ -51,20 +52,23 @@ def prim(X: Array, core: Array) -> tuple[Indices, Array]:
             for c in range(d):
                 total += (X[last, c] - X[j, c]) ** 2
             reach = max(total, core[last], core[j])
-            if reach < least[j] or (
-                reach == least[j] and (min(last, j), max(last, j)) < (min(near[j], j), max(near[j], j))
-            ):
-                least[j], near[j] = reach, last
-            if (
-                best < 0
-                or least[j] < least[best]
-                or (
-                    least[j] == least[best]
-                    and (min(near[j], j), max(near[j], j)) < (min(near[best], best), max(near[best], best))
-                )
-            ):
+            if _before(reach, total, last, j, least[j], apart[j], near[j], j):
+                least[j], apart[j], near[j] = reach, total, last
+            if best < 0 or _before(least[j], apart[j], near[j], j, least[best], apart[best], near[best], best):
                 best = j
         edges[step, 0], edges[step, 1], squares[step] = near[best], best, least[best]
         inside[best] = True
         last = best
     return edges, squares
+
+
+@njit
+def _before(w: float, square: float, i: int, j: int, w2: float, square2: float, i2: int, j2: int) -> bool:
+    """Whether the edge (i, j) comes before the edge (i2, j2)."""
+    if w != w2:
+        return w < w2
+    if square != square2:
+        return square < square2
+    if min(i, j) != min(i2, j2):
+        return min(i, j) < min(i2, j2)
+    return max(i, j) < max(i2, j2)

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.outcomes import Domain, Embedding, FunctionDomain, KernelDomain, Outcome, Scores, Status
+from clusterkit.core.labelings import by_appearance
+from clusterkit.core.outcomes import Domain, Embedding, FunctionDomain, KernelDomain, Outcome, Scores, Status, Tree
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Codec, Labeler, Labeling, Task
+from clusterkit.core.transform import Transform
+from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
@@ -83,6 +86,8 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
         q = stage.codebook(k).shape[1] if isinstance(stage, Codec) else k
         extend = Projected(case.rng("embedding").standard_normal((case.d, q)).astype(X.dtype))
         return (Scores if issubclass(wanted, Scores) else Embedding)(extend(X), extend)
+    if issubclass(Tree, wanted):
+        return _tree(X, 3 if share < 1.0 else 1, space.coordinates)
     assert issubclass(wanted, Domain), f"consumes {wanted.__name__}, which no solver gives"
     centres = X.astype(np.float64)
     status = Status(1, True, "made for the laws")
@@ -96,8 +101,17 @@ def _outcome(stage: Labeler, space: KernelSpace, k: int, share: float, case: Cas
     return FunctionDomain(KernelSum(domain), level=domain.level, status=status)
 
 
+def _tree(X: Array, n_neighbors: int, transform: Transform) -> Tree:
+    """The spanning tree of the samples: Euclidean, or with core distances."""
+    tree = minimum_spanning_tree(X, n_neighbors)
+    k = min(n_neighbors, len(X))
+    return Tree(tree.edges, tree.weights, tree.core_distances, X, k, transform)
+
+
 SHARES = st.sampled_from([1.0, 0.7])
-"""Share of the samples inside the contour: all of them, or so few that labelers must treat samples outside."""
+"""Share of the samples inside the contour: all of them, or so few that labelers must treat samples outside.
+
+For labelers of trees: the Euclidean tree, or one with core distances, in which many merges have one height."""
 
 
 @law(LAWS, case=cases(), share=SHARES)
@@ -176,3 +190,30 @@ def the_samples_are_left_alone(stage: Labeler, case: Case) -> None:
     same_bits(bench.space.points, case.X, "the points after labelling")
     if rows is not None and isinstance(bench.outcome, Embedding):
         same_bits(bench.outcome.rows, rows, "the rows after labelling")
+
+
+def _reads_trees(stage: Labeler) -> bool:
+    return issubclass(stage.consumes, Tree)
+
+
+@law(LAWS, case=cases(["blobs"], dtypes=["float64"]), applies=_reads_trees)
+def order_of_the_samples_does_not_matter(stage: Labeler, case: Case) -> None:
+    """Samples in another order are in the same clusters of a tree, where no two distances are equal."""
+    order = case.rng("order").permutation(case.n)
+    one, other = _Bench.of(stage, case), _Bench.of(stage, case)
+    other = attrs.evolve(other, outcome=_tree(case.X[order], 1, one.space.coordinates))
+    labels, moved = one.label().labels[order], other.label().labels
+    np.testing.assert_array_equal(by_appearance(labels), by_appearance(moved))
+
+
+@law(LAWS, case=cases(["grid", "duplicates"]), applies=_reads_trees)
+def scores_of_samples_are_numbers_in_range(stage: Labeler, case: Case) -> None:
+    """Degrees of membership are from 0 to 1, and 0 for noise; outlier scores are not negative."""
+    labeling = _Bench.of(stage, case, 0.7).label()
+    if labeling.probabilities is not None:
+        assert labeling.probabilities.shape == (case.n,)
+        assert ((labeling.probabilities >= 0) & (labeling.probabilities <= 1)).all()
+        assert (labeling.probabilities[labeling.labels < 0] == 0).all()
+    if labeling.outlier_scores is not None:
+        assert labeling.outlier_scores.shape == (case.n,)
+        assert (labeling.outlier_scores >= 0).all()

@@ -14,7 +14,7 @@ from clusterkit._typing import Array
 from clusterkit.core.alternate import alternate
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.outcomes import Embedding, Outcome, Scores
+from clusterkit.core.outcomes import Embedding, Outcome, Scores, Tree
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Codec, Prepared, Solver, Task
 from clusterkit.testing.compare import close, numbers, same_bits, small_blocks
@@ -86,6 +86,10 @@ def _is_monotone(stage: Solver) -> bool:
 
 def _stacks(stage: Solver) -> bool:
     return stage.columns and _has_space(stage)
+
+
+def _gives_trees(stage: Solver) -> bool:
+    return _has_space(stage) and all(path.gives is Tree for path in stage.paths.values())
 
 
 def _learns(stage: Solver) -> bool:
@@ -198,6 +202,28 @@ def streamed_equals_dense(stage: Solver, coding: Coding | None, seed: int, rows:
         streamed = _PreparedCase.of(stage, case, "streamed", coding)
         assert len(list(dense.space.blocks())) > 1  # type: ignore[attr-defined]
         same_bits(numbers(streamed.solve(), streamed.space), numbers(dense.solve(), dense.space), "two storages")
+
+
+@law(LAWS, applies=_gives_trees, **ANY)
+def no_pair_is_nearer_than_its_path_in_the_tree(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
+    """A tree joins all samples, at the lengths of its edges, and no edge left out could replace a longer one."""
+    tree = _PreparedCase.of(stage, case, view, coding).solve()
+    assert isinstance(tree, Tree)
+    assert (np.diff(tree.heights) >= 0).all(), "heights do not ascend"
+    rows, core = tree.rows.astype(np.float64), tree.core_distances
+    reach = np.sqrt(((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+    reach = np.maximum(np.maximum(reach, core), core[:, None])
+    longest = np.full((case.n, case.n), np.inf)  # the longest edge on the path between two samples
+    np.fill_diagonal(longest, 0.0)
+    for (i, j), height in zip(tree.merges, tree.heights, strict=True):
+        assert np.isinf(longest[i, j]), "an edge closes a cycle"
+        close(np.array([height]), reach[i, j][None], "an edge's length", scale=float(np.abs(rows).max()))
+        here, there = np.isfinite(longest[i]), np.isfinite(longest[j])
+        longest[np.ix_(here, there)] = longest[np.ix_(there, here)] = height
+    assert np.isfinite(longest).all(), "samples are not joined"
+    np.fill_diagonal(reach, 0.0)
+    slack = 1e-12 * float(np.abs(rows).max())
+    assert (reach >= longest * (1 - 1e-12) - slack).all(), "a shorter edge is left out"
 
 
 @law(LAWS, applies=_learns, case=cases(["blobs"], dtypes=["float64"]), view=_spaces, coding=_codings)

@@ -1,0 +1,172 @@
+"""The labelers of trees, against their definitions, scikit-learn's HDBSCAN, and themselves on rows in another order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import trees as oracle
+from sklearn.cluster import HDBSCAN
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from clusterkit import Pipeline, recipe
+from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
+from clusterkit.core.labelings import by_appearance
+from clusterkit.numerics.spanning_trees.genie_jit import genie
+from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+
+INVARIANT = ("single", "mass_cut", "excess_of_mass")
+"""Labelers that read merges of equal height as one."""
+
+
+def fit(X, labeler, k=None, n_neighbors=5, **parameters):
+    names = {f"labeler__{name}": value for name, value in parameters.items()}
+    model = Pipeline("identity", "mst", labeler, n_clusters=k, solver__n_neighbors=n_neighbors, **names)
+    return model.fit(X)
+
+
+@st.composite
+def tables(draw, kinds=("cloud", "blobs", "lattice", "repeated")):
+    n, d = draw(st.integers(6, 120)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d))
+    kind = draw(st.sampled_from(kinds))
+    if kind == "blobs":
+        X += 8 * rng.integers(0, 3, size=(n, 1))
+    elif kind == "lattice":
+        X = rng.integers(0, 6, size=(n, d)).astype(float)
+    elif kind == "repeated":
+        X = X[rng.integers(0, max(1, n // 2), size=n)]
+    return X
+
+
+@given(X=tables(("cloud", "blobs")), k=st.integers(1, 6), n_neighbors=st.just(1))
+def test_single_linkage_joins_the_nearest_over_and_over(X, k, n_neighbors):
+    labels = fit(X, "single", k, n_neighbors).labels_
+    W, _ = oracle.reach(X, n_neighbors)
+    np.testing.assert_array_equal(labels, by_appearance(oracle.single_linkage(W, k)))
+
+
+@given(X=tables(("cloud", "blobs")), k=st.integers(1, 8), gini=st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]))
+def test_genie_is_the_rule_of_the_paper(X, k, gini):
+    tree = minimum_spanning_tree(X)
+    labels = genie(tree.edges, np.arange(len(X)), k, gini)
+    np.testing.assert_array_equal(by_appearance(labels), by_appearance(oracle.genie(tree.edges, len(X), k, gini)))
+
+
+@given(
+    X=tables(),
+    labeler=st.sampled_from(INVARIANT),
+    k=st.integers(2, 5),
+    n_neighbors=st.sampled_from([1, 2, 5]),
+    seed=st.integers(0, 99),
+)
+@pytest.mark.filterwarnings("ignore::clusterkit.core.errors.ClusterkitWarning")
+def test_the_order_of_rows_does_not_matter(X, labeler, k, n_neighbors, seed):
+    order = np.random.default_rng(seed).permutation(len(X))
+    number, parameters = (None, {"min_cluster_size": 4}) if labeler == "excess_of_mass" else (k, {})
+    one = fit(X, labeler, number, n_neighbors, **parameters)
+    other = fit(X[order], labeler, number, n_neighbors, **parameters)
+    if labeler == "excess_of_mass":
+        np.testing.assert_array_equal(by_appearance(one.labels_[order]), by_appearance(other.labels_))
+        np.testing.assert_allclose(one.probabilities_[order], other.probabilities_)
+        np.testing.assert_allclose(one.outlier_scores_[order], other.outlier_scores_)
+    elif len(np.unique(X)) == X.size:  # cuts of equal height and size are taken in the order of the rows
+        np.testing.assert_array_equal(by_appearance(one.labels_[order]), by_appearance(other.labels_))
+
+
+@pytest.mark.parametrize(("n_neighbors", "size"), [(5, 15), (15, 15), (2, 5)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_clusters_of_scikit_learn(n_neighbors, size, seed):
+    moons = make_moons(400, noise=0.08, random_state=seed)[0]
+    blobs = make_blobs(500, 3, centers=6, cluster_std=[0.3, 0.5, 1, 1, 1.5, 2], random_state=seed)[0]
+    for X in (moons, blobs, np.random.default_rng(seed).uniform(size=(300, 2))):
+        theirs = HDBSCAN(min_cluster_size=size, min_samples=n_neighbors, copy=True).fit(X)
+        ours = fit(X, "excess_of_mass", None, n_neighbors, min_cluster_size=size)
+        # a row that joins two clusters at once is noise here; theirs belongs to one of them
+        assert adjusted_rand_score(theirs.labels_, ours.labels_) >= 0.99
+        same = (theirs.labels_ >= 0) == (ours.labels_ >= 0)
+        assert same.mean() >= 0.98
+        assert np.mean(np.abs(theirs.probabilities_ - ours.probabilities_)[same] < 1e-9) >= 0.95
+
+
+def test_noise_scores_and_memberships():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(80, 2)), rng.normal(size=(80, 2)) + 12, [[6.0, -6.0], [30.0, 30.0]]])
+    model = recipe("hdbscan").fit(X)
+    assert model.labels_[-2:].tolist() == [-1, -1]
+    assert model.labels_.max() == 1
+    assert model.memberships_.shape == (162, 2)
+    np.testing.assert_array_equal(model.memberships_.sum(axis=1), model.probabilities_)
+    assert (model.probabilities_[model.labels_ < 0] == 0).all()
+    assert model.outlier_scores_[-2:].min() > np.median(model.outlier_scores_)
+    assert model.resolved_["labeler"]["clusters"] == 2
+    assert model.predict(np.array([[0.0, 0.1], [12.0, 12.1], [6.1, -6.0], [500.0, 0.0]])).tolist() == [0, 1, -1, -1]
+
+
+def test_only_hdbscan_has_probabilities():
+    model = recipe("mass-cut", n_clusters=2).fit(make_moons(60, random_state=0)[0])
+    for name in ("probabilities_", "memberships_", "outlier_scores_"):
+        assert not hasattr(model, name)
+
+
+def test_a_single_cluster_only_where_it_is_allowed():
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    assert (fit(X, "excess_of_mass", min_cluster_size=25).labels_ == -1).all()
+    assert (fit(X, "excess_of_mass", min_cluster_size=25, allow_single_cluster=True).labels_ == 0).any()
+
+
+def test_the_mass_cut_is_not_misled_by_an_outlier():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[40.0, 40.0]]])
+    truth = np.repeat([0, 1], [60, 30])
+    assert adjusted_rand_score(truth, recipe("mass-cut", n_clusters=2).fit(X).labels_[:-1]) == 1.0
+    assert adjusted_rand_score(truth, recipe("single-linkage", n_clusters=2).fit(X).labels_[:-1]) < 0.5
+
+
+@pytest.mark.parametrize("name", ["mass-cut", "genie", "single-linkage"])
+def test_more_clusters_than_distinct_rows_are_told(name):
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 4, axis=0)
+    with pytest.warns(ClusterkitWarning, match="clusters only"):
+        labels = recipe(name, n_clusters=6).fit(X).labels_
+    assert all(len(set(group)) == 1 for group in labels.reshape(3, 4))
+
+
+@pytest.mark.parametrize("labeler", [*INVARIANT, "genie"])
+def test_new_rows_and_the_samples_themselves(labeler):
+    X, truth = make_blobs(700, 2, centers=[[0, 0], [20, 0], [0, 20]], random_state=0)
+    model = fit(X, labeler, None if labeler == "excess_of_mass" else 3)
+    assert adjusted_rand_score(truth, model.labels_) > 0.98
+    assert model.exact_on_training_
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new, belongs = make_blobs(200, 2, centers=[[0, 0], [20, 0], [0, 20]], cluster_std=0.5, random_state=1)
+    assert adjusted_rand_score(belongs, model.predict(new)) > 0.98
+
+
+def test_auto_labelers_of_a_tree():
+    X = make_moons(100, random_state=0)[0]
+    assert Pipeline("identity", "mst").fit(X).resolved_["labeler"]["name"] == "excess_of_mass"
+    assert Pipeline("identity", "mst", n_clusters=2).fit(X).resolved_["labeler"]["name"] == "mass_cut"
+
+
+def test_what_does_not_fit_is_refused():
+    X = make_moons(100, random_state=0)[0]
+    with pytest.raises(IncompatibleStages, match="reads Tree"):
+        Pipeline("identity", "centroids", "single", n_clusters=2).fit(X)
+    with pytest.raises(IncompatibleStages, match="excess_of_mass"):
+        recipe("hdbscan", n_clusters=2).fit(X)
+
+
+def test_too_many_rows_for_the_memory_cap_are_refused_before_any_work(monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "100K")
+    with pytest.raises(NeedsMemory, match="spanning tree"):
+        recipe("hdbscan").fit(np.random.default_rng(0).normal(size=(2000, 3)))
+
+
+def test_core_distances_reach_no_further_than_the_samples():
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    model = fit(X, "single", 2, n_neighbors=50)
+    assert model.resolved_["solver"]["n_neighbors"] == 8
+    assert model.outcome_.n_neighbors == 8
