@@ -22,9 +22,9 @@ NCUT = Recipe(
     name="ncut",
     title="Normalised cut",
     citation="Shi, Malik (2000), Normalized cuts and image segmentation, IEEE Transactions on Pattern Analysis and "
-    "Machine Intelligence 22(8)",
-    parameters={"featuremap": "rbf", "featuremap__sigma_fraction": 0.2, "solver": "ncut"},
-    use_when="Clusters of any shape with gaps between them, up to some ten thousand rows.",
+    "Machine Intelligence 22(8); Zelnik-Manor, Perona (2004), Self-tuning spectral clustering, NIPS 17",
+    parameters={"featuremap": "identity", "solver": "ncut", "solver__normalize": True},
+    use_when="Clusters of any shape and density with gaps between them, without labels for new rows.",
 )
 LAPGMM = Recipe(
     name="lapgmm",

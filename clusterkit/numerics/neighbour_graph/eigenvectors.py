@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
 import attrs
@@ -34,6 +35,9 @@ RESIDUAL = 1e-6
 """Largest norm of A u - λ u of an accepted eigenvector u of length 1; the eigenvalues lie in [-1, 1]."""
 SAME = 1e-8
 """Eigenvalues that differ by less than this share their eigenvectors: only the space that these span is determined."""
+
+Solution = tuple[Array, Array, str]
+"""Eigenvalues, eigenvectors and the method in words."""
 
 
 @final
@@ -99,6 +103,7 @@ def leading_eigenvectors(
     drawn = rng.standard_normal((n, c + count))
     if count == 0:
         return _checked(W, roots, np.ones(c), known, "components alone")
+    methods: list[Callable[[csr_array, Array, Array, int, Array], Solution | None]]
     if n <= max(DENSE, 2 * (count + c) + 2):
         methods = [_dense]
     elif n_attributes <= PLANAR:
@@ -151,10 +156,6 @@ def _checked(W: csr_array, roots: Array, values: Array, vectors: Array, method: 
     products = (W @ (vectors / roots[:, None])) / roots[:, None]
     residual = float(np.linalg.norm(products - vectors * values, axis=0).max(initial=0.0))
     return Eigenvectors(values, vectors, residual, method)
-
-
-Solution = tuple[Array, Array, str]
-"""Eigenvalues, eigenvectors and the method in words."""
 
 
 def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution:

@@ -14,11 +14,15 @@ from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Outcome, Scores, Status
-from clusterkit.core.spaces import KernelSpace, Space
+from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.solvers.graph._affinity import Affinity, affinity
+from clusterkit.solvers.graph._tuned_graph import TunedGraph, tuned_graph
 
 __all__ = ["Ncut"]
+
+NEIGHBOURS = 10
+"""Neighbours in a self-tuned graph unless a number is given, as in the featuremap `graph`."""
 
 
 @final
@@ -26,20 +30,26 @@ __all__ = ["Ncut"]
 class Ncut(Solver):
     """Relaxes ``Ncut = Σ_j cut(S_j, rest) / vol(S_j)``: eigenvectors of ``A = D^(-1/2) W D^(-1/2)``, D = diag(W e).
 
-    For clusters of any shape between which weights are few and small. W is the kernel between the samples. For two
+    For clusters of any shape between which weights are few and small. On features W joins nearest neighbours, with
+    ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))`` for the local scales s of the featuremap `graph` (a self-tuned graph); on
+    a kernel W is the kernel between the samples. For two
     clusters the score is ``z - t``, where z = D^(-1/2) u for the second eigenvector u and t is the threshold of
     smallest Ncut among all n - 1 gaps, so the labeler `threshold` gives that split. For k > 2 the embedding is
     ``D^(-1/2) U``, where U are the first k eigenvectors; the labeler `rows_kmeans` clusters its rows. W is dense,
-    O(n² d) once and O(n²) for each of some tens of products; with `n_neighbors` = p it is sparse, O(n p) per product.
+    O(n² d) once and O(n²) for each of some tens of products, on a kernel; with `n_neighbors` = p, and on features, it
+    is sparse, O(n p) per product.
     The embedding is in `_PreparedNcut._embed`, the best split in `Affinity.best_split` of graph/_affinity.py.
 
     Parameters
     ----------
     n_neighbors : int, optional
-        Number of nearest neighbours (in the coordinates of the kernel) to which each sample is joined; a pair is joined
-        if either is a neighbour of the other. None joins all pairs, an n x n matrix.
+        Number of nearest neighbours (of the features, or in the coordinates of the kernel) to which each sample is
+        joined; a pair is joined if either is a neighbour of the other. None takes 10 on features, and joins all pairs
+        on a kernel, an n x n matrix.
+    scale_neighbor : int, default 7
+        On features, the rank of the neighbour whose distance is the scale of a sample.
     self_loops : bool, default False
-        Keep the kernel of each sample with itself on the diagonal of W; otherwise the diagonal is 0.
+        Keep the kernel of each sample with itself on the diagonal of W; otherwise the diagonal is 0. Not on features.
     normalize : bool, default False
         Scale the rows of the embedding to length 1; for k > 2 only.
     tol : float, default 0
@@ -56,7 +66,9 @@ class Ncut(Solver):
     without iteration. If c >= k, the components are merged into k groups of about equal volume, largest first (any
     grouping has Ncut 0); if c < k, the other k - c columns are computed by a Lanczos iteration in the orthogonal
     complement. Samples without a weight to any other sample join the largest cluster. If all samples are equal, or no
-    two are joined, all scores are 0.
+    two are joined, all scores are 0. A self-tuned graph has the distinct samples as vertices; where it has too many
+    components, small and near ones are joined to others first, and samples of components with no more than
+    `n_neighbors` vertices go with the nearest vertex outside them.
 
     The rows are scaled so that ``Σ d_i z_i² = Σ d_i``. Of two clusters sample 0 is in the cluster of label 0, unless it
     has no weights. ``status.facts`` contains ``ncut`` (of the split, for two clusters), ``eigenvalues`` (the first k),
@@ -66,13 +78,15 @@ class Ncut(Solver):
     References
     ----------
     Shi, Malik (2000), Normalized cuts and image segmentation, IEEE Transactions on Pattern Analysis and Machine
-    Intelligence 22(8). Ng, Jordan, Weiss (2002), On spectral clustering, NIPS 14: rows of length 1.
+    Intelligence 22(8). Ng, Jordan, Weiss (2002), On spectral clustering, NIPS 14: rows of length 1. Zelnik-Manor,
+    Perona (2004), Self-tuning spectral clustering, NIPS 17: local scales.
     """
 
     name: ClassVar[str] = "ncut"
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
 
     n_neighbors: int | None = params.integer(None, at_least=1, optional=True)
+    scale_neighbor: int = params.integer(7, at_least=1)
     self_loops: bool = params.flag(False)
     normalize: bool = params.flag(False)
     tol: float = params.real(0.0, at_least=0.0)
@@ -80,7 +94,20 @@ class Ncut(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {KernelSpace: Path(_kernel, Scores, inductive=False, square=self.n_neighbors is None)}
+        return {
+            KernelSpace: Path(_kernel, Scores, inductive=False, square=self.n_neighbors is None),
+            FeatureSpace: Path(_features, Scores, inductive=False),
+        }
+
+
+def _features(spec: Ncut, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """The self-tuned graph of the distinct rows."""
+    graph = tuned_graph(space.rows(), spec.n_neighbors or NEIGHBOURS, spec.scale_neighbor, task.k)
+    every = np.arange(graph.weights.n)
+    few = len(every) == 1
+    joined = every if not few else every[:0]
+    inner = _PreparedNcut(spec, task.k, graph.weights, joined, few, graph.resolved, graph)
+    return _PreparedOnVertices(inner, graph.vertex, graph.outliers)
 
 
 def _kernel(spec: Ncut, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -110,6 +137,8 @@ class _PreparedNcut(Prepared):
     all_equal : bool
         True if all samples are equal.
     resolved_facts : mapping
+    graph : TunedGraph or None
+        The self-tuned graph that the weights are of, if they are of one.
     """
 
     spec: Ncut
@@ -118,6 +147,7 @@ class _PreparedNcut(Prepared):
     joined: Indices
     all_equal: bool
     resolved_facts: Mapping[str, Any]
+    graph: TunedGraph | None = None
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -164,11 +194,17 @@ class _PreparedNcut(Prepared):
         roots = np.sqrt(graph.degrees)
         component = graph.components()
         n_components = int(component.max()) + 1
-        groups = _merge_components(component, graph.degrees, k) if n_components > k else component
+        groups = component
+        if n_components > k:
+            nearest = None if self.graph is None else self.graph.groups
+            groups = _merge_components(component, graph.degrees, k) if nearest is None else nearest
         member = (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
         known = member * roots[:, None] / np.sqrt(member.T @ graph.degrees)
         missing = max(min(k, graph.n) - known.shape[1], 0)
-        values, vectors, products, method = leading(graph.W, roots, known, missing, self.spec.tol, rng)
+        if self.graph is None:
+            values, vectors, products, method = leading(graph.W, roots, known, missing, self.spec.tol, rng)
+        else:
+            values, vectors, products, method = self.graph.leading(known, missing, rng)
         if k <= 2 and known.shape[1] == 2:
             # the first eigenvector is that of the whole graph; the second is orthogonal to it
             whole = roots / np.sqrt(total)
@@ -184,6 +220,42 @@ class _PreparedNcut(Prepared):
         }
         reason = f"{method}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
         return U * (np.sqrt(total) / roots)[:, None], Status(max(1, products), True, reason, (), facts)
+
+
+@final
+@attrs.frozen(eq=False)
+class _PreparedOnVertices(Prepared):
+    """The cut of a graph whose vertices stand for several samples.
+
+    Parameters
+    ----------
+    inner : _PreparedNcut
+        The cut of the vertices.
+    vertex : ndarray of shape (n,)
+        Vertex of each sample.
+    outliers : int
+        Samples that go with a vertex to which they have no weight.
+    """
+
+    inner: _PreparedNcut
+    vertex: Indices
+    outliers: int
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return self.inner.resolved
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        return None
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        scores = self.inner.solve(targets, previous, rng)
+        assert scores.status is not None
+        facts = {**scores.status.facts, "isolated": self.outliers}
+        rows = scores.rows[self.vertex]
+        if self.inner.k <= 2 and rows[0, 0] > 0.0:  # the first sample need not be the first vertex
+            rows = -rows
+        return attrs.evolve(scores, rows=rows, status=attrs.evolve(scores.status, facts=facts))
 
 
 def _merge_components(component: Labels, degrees: Array, k: int) -> Labels:
