@@ -107,8 +107,13 @@ class AutoDriver(Driver):
         members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
         return self.choose([*members, *pool_of(self.pool)], k, X, seeds)
 
-    def choose(self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds) -> DriverResult:
-        """Choose among members, at k clusters or, where it is None, at any number."""
+    def choose(
+        self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None
+    ) -> DriverResult:
+        """Choose among members, at k clusters or, where it is None, at any number.
+
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None.
+        """
         n = len(X)
         check_magnitude(X)
         if k is not None and k > n:
@@ -117,20 +122,18 @@ class AutoDriver(Driver):
         if k == 1:
             return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
         with reusing():
-            return self._choose(members, k, X, seeds)
+            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
 
-    def _choose(self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds) -> DriverResult:
-        n, d = X.shape
-        scored = self._sample(n, seeds)
-        fits = Fits(X, scored, tree_work(n, d) <= self.max_work, seeds)
-        if n < FEWEST or not np.ptp(X, axis=0).any():
-            return self._without_choice(members, k, fits, seeds)
-        terrain = Terrain.of(fits.S)
+    def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+        n, seeds = len(fits.X), fits.seeds
+        if n < FEWEST or not np.ptp(fits.S, axis=0).any():
+            return self._without_choice(members, k, fits)
+        terrain = fits.terrain()
         candidates, interrupted = self._candidates(members, k, fits, terrain)
         if not candidates:
             if interrupted:
                 raise KeyboardInterrupt
-            return self._without_choice(members, k, fits, seeds)
+            return self._without_choice(members, k, fits)
         stability: Array | None = None
         if k is None and not interrupted:
             try:
@@ -146,7 +149,7 @@ class AutoDriver(Driver):
             try:
                 of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
                 confidence = verdict.confidence(terrain, of_best)
-                one = OneCluster.of(fits.S, seeds.stream("one cluster"))
+                one = OneCluster.of(terrain.X, seeds.stream("one cluster"))
             except KeyboardInterrupt:
                 interrupted = True
         perhaps = None if one is None else not one.several
@@ -179,6 +182,9 @@ class AutoDriver(Driver):
             return None
         return np.sort(seeds.stream("sample").choice(n, self.max_rows, replace=False))
 
+    def _trees_on_all(self, X: Array) -> bool:
+        return tree_work(*X.shape) <= self.max_work
+
     def _candidates(
         self, members: Sequence[Member], k: int | None, fits: Fits, terrain: Terrain
     ) -> tuple[list[Candidate], bool]:
@@ -205,7 +211,7 @@ class AutoDriver(Driver):
         nearest = min((abs(candidate.n_clusters - k) for candidate in candidates))
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
-    def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits, seeds: Seeds) -> DriverResult:
+    def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
         """The answer where no candidate has two clusters: the first member at k, or one cluster."""
         taking = [member for member in members if not member.finds_number]
         if k is None or not taking:
@@ -213,7 +219,7 @@ class AutoDriver(Driver):
             fitted = _one_cluster(len(fits.X), reason)
             warnings.warn(f"{reason}, all {len(fits.X)} are in one", ClusterkitWarning, stacklevel=4)
         else:
-            fitted = fit(taking[0].at(k), fits.X, seeds.child(taking[0].name, k))
+            fitted = fit(taking[0].at(k), fits.X, fits.seeds.child(taking[0].name, k))
         return DriverResult(fitted, _nothing())
 
     def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:

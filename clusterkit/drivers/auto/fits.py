@@ -63,12 +63,15 @@ class Fits:
     trees_on_all : bool
         Whether members that scale are fitted to all rows, where the others are fitted to those scored.
     seeds : Seeds
+    space : ndarray of shape (n, r) or None
+        The coordinates in which candidates are compared; None: X.
     """
 
     X: Array
     scored: Indices | None
     trees_on_all: bool
     seeds: Seeds
+    space: Array | None = None
     failures: dict[str, str] = attrs.field(factory=dict, init=False)
     S: Array = attrs.field(init=False)
     parts: tuple[Indices, ...] = attrs.field(init=False)
@@ -87,6 +90,12 @@ class Fits:
     def _rows_of_parts(self) -> tuple[Array, ...]:
         # kept, because fits to one array share what they compute from it
         return tuple(np.ascontiguousarray(self.S[rows]) for rows in self.parts)
+
+    def terrain(self) -> Terrain:
+        """What candidates are compared on."""
+        if self.space is None:
+            return Terrain.of(self.S)
+        return Terrain.of(self.space if self.scored is None else self.space[self.scored])
 
     def on_all_rows(self, member: Member) -> bool:
         """Whether a member is fitted to all rows."""

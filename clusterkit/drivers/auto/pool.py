@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast, final
 
 import attrs
@@ -43,11 +43,14 @@ class Member:
         Members of one family do not confirm each other.
     composition : Composition
         At some number of clusters, or at None where the method finds it.
+    recompose : callable or None
+        Number of clusters to the composition at it, where more follows from it than the field; None where not.
     """
 
     name: str
     family: str
     composition: Composition
+    recompose: Callable[[int], Composition] | None = attrs.field(default=None, eq=False)
 
     @property
     def finds_number(self) -> bool:
@@ -66,7 +69,9 @@ class Member:
 
     def at(self, k: int | None) -> Composition:
         """The composition at a number of clusters."""
-        return self.composition if self.finds_number else attrs.evolve(self.composition, n_clusters=k)
+        if self.finds_number or k is None:
+            return self.composition
+        return attrs.evolve(self.composition, n_clusters=k) if self.recompose is None else self.recompose(k)
 
 
 def pool_of(names: Sequence[str] | None = None) -> list[Member]:
@@ -92,9 +97,11 @@ def pool_of(names: Sequence[str] | None = None) -> list[Member]:
     return [member for recipe in recipes for member in _members(recipe)]
 
 
-def of_composition(composition: Composition, name: str) -> Member:
+def of_composition(
+    composition: Composition, name: str, recompose: Callable[[int], Composition] | None = None
+) -> Member:
     """A composition of the user's as a member."""
-    return Member(name, name, composition)
+    return Member(name, name, composition, recompose)
 
 
 def _members(recipe: Recipe) -> list[Member]:
