@@ -118,7 +118,8 @@ class AutoDriver(Driver):
         check_magnitude(X)
         if k is not None and k > n:
             raise InvalidData(f"n_samples={n} should be >= n_clusters={k}: no cluster may be without a sample")
-        members = [member for member in members if k is None or member.takes in (None, k)]
+        if k is not None:
+            members = [member.alone() for member in members if member.takes in (None, k)]
         if k == 1:
             return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
         with reusing():

@@ -45,12 +45,15 @@ class Member:
         At some number of clusters, or at None where the method finds it.
     recompose : callable or None
         Number of clusters to the composition at it, where more follows from it than the field; None where not.
+    starts : int or None
+        Starts (`n_init`) of the recipe by itself, for one number of clusters instead of many; None: as composed.
     """
 
     name: str
     family: str
     composition: Composition
     recompose: Callable[[int], Composition] | None = attrs.field(default=None, eq=False)
+    starts: int | None = None
 
     @property
     def finds_number(self) -> bool:
@@ -66,6 +69,12 @@ class Member:
     def scales(self) -> bool:
         """Whether it is fitted to all rows of large data: trees, whose cost grows like n log n."""
         return self.composition.solver.name == "mst"
+
+    def alone(self) -> Member:
+        """The member with all starts of its recipe."""
+        if self.starts is None:
+            return self
+        return attrs.evolve(self, composition=attrs.evolve(self.composition, n_init=self.starts))
 
     def at(self, k: int | None) -> Composition:
         """The composition at a number of clusters."""
@@ -117,7 +126,8 @@ def _members(recipe: Recipe) -> list[Member]:
         differs = [f"{key.rpartition('__')[2]}={value}" for key, value in change.items()]
         name = f"{recipe.name}({', '.join(differs)})" if differs and len(changes) > 1 else recipe.name
         composition = composition_of({**recipe.parameters, **change}, k)
-        members.append(Member(name, recipe.family or recipe.name, composition))
+        starts = cast(int, recipe.parameters.get("n_init", composition.n_init))
+        members.append(Member(name, recipe.family or recipe.name, composition, starts=starts))
     return members
 
 
