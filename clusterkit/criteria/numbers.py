@@ -32,7 +32,7 @@ def mass_ratio_number(terrain: Terrain) -> int:
 
 
 def candidate_numbers(terrain: Terrain) -> list[int]:
-    """Numbers of clusters to try, ascending: the grid 2-10, 12, 15, ..., 50 up to √n, and the mass ratio's k with k ± 1.
+    """Numbers of clusters to try, ascending: 2-10, 12, 15, ..., 50 up to √n, and the mass ratio's k with k ± 1.
 
     The numbers 11, 13 and 14, which the grid leaves out, are reached by the mass ratio where the tree speaks for them.
     """

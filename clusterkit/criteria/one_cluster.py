@@ -15,14 +15,14 @@ from clusterkit.criteria.unimodality import dip_of, dip_p_value
 __all__ = ["OneCluster", "projection_p_value", "tree_statistic"]
 
 SPLITS = 3
-"""Random divisions of the rows of the projection test, whose median p-value counts, so that one draw does not decide."""
+"""Random divisions of the rows of the projection test; their median p-value counts, so that no draw decides alone."""
 
 LEVEL = 0.05
 """Level of the projection test; a single cluster with log-concave density is called several in at most .02 of draws."""
 
 CORE = 15
-"""Neighbour whose distance is the core distance of the tree test. With 10 a single cluster reaches values of .30, with 5
-the values of single and several clusters overlap."""
+"""Neighbour whose distance is the core distance of the tree test. With 10 a single cluster reaches values of .30, with
+5 the values of single and several clusters overlap."""
 
 LEAST_SIDE = 10
 """Fewest rows on both sides of an edge that counts in the tree test; more where √n is more."""
@@ -103,7 +103,9 @@ def _two_clusters(X: Array, seed: int) -> list[Any]:
     from clusterkit.numerics.lloyd import kmeans
 
     labelings = [kmeans(X, 2, n_init=3, max_iter=100, seed=seed)[0]]
-    mixture = GaussianMixture(2, covariance_type="tied", random_state=seed, reg_covar=1e-6 * float(X.var(axis=0).mean()))
+    mixture = GaussianMixture(
+        2, covariance_type="tied", random_state=seed, reg_covar=1e-6 * float(X.var(axis=0).mean())
+    )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a mixture that has not converged still gives a direction

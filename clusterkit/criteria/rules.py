@@ -71,7 +71,8 @@ class Ranking:
     @property
     def ties(self) -> Indices:
         """Candidates other than the best with the same score and another partition; one for each such partition."""
-        best, others = self.best, []
+        best = self.best
+        others: list[int] = []
         for i in np.flatnonzero(self.total >= self.total.max() - TIED):
             if all(self.similarity[i, j] < 1.0 for j in [best, *others]):
                 others.append(int(i))

@@ -1,4 +1,4 @@
-"""Hartigan's dip test: could values on a line come from a distribution with one mode?"""
+"""Hartigan's dip test of whether values on a line come from a distribution with one mode."""
 
 from __future__ import annotations
 

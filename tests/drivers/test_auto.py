@@ -200,12 +200,12 @@ class TestCtrlC:
         assert model.interrupted_
         assert adjusted_rand(CLASSES, model.labels_) == 1.0
 
-    def test_before_the_first_candidate_it_is_raised(self):
-        class Slow:
-            def __call__(self, report):
-                raise KeyboardInterrupt
+    def test_before_the_first_candidate_it_is_raised(self, monkeypatch):
+        def pressed(*arguments):
+            raise KeyboardInterrupt
 
-        with listening(Slow()), pytest.raises(KeyboardInterrupt):
+        monkeypatch.setattr("clusterkit.drivers.auto.fits.fit", pressed)
+        with pytest.raises(KeyboardInterrupt):
             Auto(random_state=0, pool=("kmeans",)).fit(BLOBS)
 
 

@@ -144,7 +144,7 @@ class AutoDriver(Driver):
         verdict = Verdict.of(candidates, terrain, stability, known=k is not None)
         table = verdict.table()
         best = verdict.best
-        fitted = fits.complete(best, fits.fit(best.member, best.asked), terrain)
+        fitted = fits.complete(best, fits.fit(best.member, best.number), terrain)
         confidence, one = math.nan, None
         if not interrupted:
             try:
@@ -209,7 +209,7 @@ class AutoDriver(Driver):
         if k is None or not candidates:
             return candidates, interrupted
         # on rows with fewer distinct values some methods find fewer clusters than asked for
-        nearest = min((abs(candidate.n_clusters - k) for candidate in candidates))
+        nearest = min(abs(candidate.n_clusters - k) for candidate in candidates)
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
     def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:

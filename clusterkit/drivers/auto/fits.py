@@ -34,14 +34,14 @@ class Candidate:
     Parameters
     ----------
     member : Member
-    asked : int or None
+    number : int or None
         Number of clusters that the method was fitted with; None where it finds the number.
     labels : ndarray of shape (m,)
         Labels 0..k-1 of the scored rows, every one of which occurs.
     """
 
     member: Member
-    asked: int | None
+    number: int | None
     labels: Labels
 
     @property
@@ -136,7 +136,7 @@ class Fits:
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 
     def _refit(self, part: int, candidate: Candidate) -> Labels | None:
-        member, k = candidate.member, candidate.asked
+        member, k = candidate.member, candidate.number
         place = (part, member.name, k)
         if place not in self._refits:
             rows = self._part_rows[part]
@@ -186,9 +186,7 @@ class Fits:
     def _with(self, fitted: FitResult, labels: Labels, predict: Votes | Complete, *, exact: bool) -> FitResult:
         labels = np.array(labels, dtype=np.intp)
         labels.flags.writeable = False
-        return attrs.evolve(
-            fitted, labels=labels, predict=predict, exact=exact, memberships=None, outlier_scores=None
-        )
+        return attrs.evolve(fitted, labels=labels, predict=predict, exact=exact, memberships=None, outlier_scores=None)
 
     def _seeds(self, member: Member, k: int | None) -> Seeds:
         return self.seeds.child(member.name, 0 if k is None else k)

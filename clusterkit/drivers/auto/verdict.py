@@ -44,9 +44,7 @@ class Verdict:
     known: bool
 
     @classmethod
-    def of(
-        cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool
-    ) -> Verdict:
+    def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Verdict:
         """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
 
         Where Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
@@ -85,7 +83,7 @@ class Verdict:
         first = distinct([candidate.labels for candidate in self.candidates])
         rows: list[Mapping[str, object]] = []
         shown: set[int] = set()
-        for place in np.argsort(-self.ranking.total, kind="stable"):
+        for place in map(int, np.argsort(-self.ranking.total, kind="stable")):
             if int(first[place]) in shown:
                 continue
             shown.add(int(first[place]))
@@ -113,7 +111,9 @@ class Verdict:
             "candidates": len(self.candidates),
             "distinct": len(table),
             "margin": round(self.ranking.margin, 3),
-            "best": tuple(f"{row['recipe']}: {row['n_clusters']} clusters, {row['score']:.3f}" for row in table[:SHOWN]),
+            "best": tuple(
+                f"{row['recipe']}: {row['n_clusters']} clusters, {row['score']:.3f}" for row in table[:SHOWN]
+            ),
         }
         if self.ties:
             facts["tied_with"] = tuple(self.ties)
