@@ -38,7 +38,7 @@ def structure_confidence(stability: float, margin: float, fringe: float, *, know
     >>> round(structure_confidence(1.0, 1.0, 2.0, known=False), 3), round(
     ...     structure_confidence(0.2, 0.0, -1.0, known=False), 3
     ... )
-    (0.993, 0.057)
+    (0.992, 0.057)
     """
     constant, *weights = KNOWN if known else UNKNOWN
     terms = (stability, margin, fringe)

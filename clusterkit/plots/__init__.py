@@ -26,7 +26,16 @@ _HOME = {
     "width_path": "clusterkit.plots._width_path",
 }
 
-__all__ = ["candidates", "clusters", "connectivity", "contours", "edsvc_curves", "search_curve", "trajectories", "width_path"]
+__all__ = [
+    "candidates",
+    "clusters",
+    "connectivity",
+    "contours",
+    "edsvc_curves",
+    "search_curve",
+    "trajectories",
+    "width_path",
+]
 
 if TYPE_CHECKING:
     from clusterkit.plots._candidates import candidates

@@ -8,15 +8,12 @@ import numpy as np
 
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.estimators.auto import Auto
-from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
+from clusterkit.plots.figure import INK, STYLES, axes_for, check_axes, frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["candidates"]
-
-MOST_RECIPES = 8
-"""Recipes with a colour of their own; members of the default pool are seven."""
 
 
 def candidates(model: Auto, ax: Axes | None = None) -> Axes:
@@ -68,7 +65,8 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
             [row["n_clusters"] for row in mine],
             [row["score"] for row in mine],
             s=[15.0 + 60.0 * max(row["similarity"], 0.0) for row in mine],
-            color=COLORS[place % len(COLORS)] if place < MOST_RECIPES else FAINT,
+            color=STYLES[place % len(STYLES)][0],
+            marker=STYLES[place % len(STYLES)][1],
             label=name,
             alpha=0.85,
             linewidths=0.0,
@@ -84,12 +82,7 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
         ax.set_xticks([], minor=True)
     else:
         ax.set_xticks([best["n_clusters"]])
-    ax.set_xlabel("number of clusters")
-    ax.set_ylabel("score")
     ax.legend(frameon=False, fontsize=8)
-    ax.set_title(
-        f"{best['recipe']}, {best['n_clusters']} clusters; confidence in the structure {model.confidence_:.2f}",
-        fontsize=10.5, loc="left", color=INK,
-    )  # fmt: skip
-    frame(ax)
+    title = f"{best['recipe']}, {best['n_clusters']} clusters; confidence in the structure {model.confidence_:.2f}"
+    frame(ax, title, ("number of clusters", "score"))
     return ax
