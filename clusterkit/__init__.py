@@ -15,6 +15,7 @@ __version__ = "0.2.0.dev0"
 # Public names load on first use, so that importing clusterkit costs next to nothing.
 _HOME = {
     "API_VERSION": "clusterkit.core.hookspecs",
+    "Auto": "clusterkit.estimators.auto",
     "AutoPooled": "clusterkit.estimators.auto_pooled",
     "ClusterkitWarning": "clusterkit.core.errors",
     "ConsensusClustering": "clusterkit.estimators.consensus",
@@ -40,6 +41,7 @@ _MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
 # written out, because type checkers read it
 __all__ = [
     "API_VERSION",
+    "Auto",
     "AutoPooled",
     "ClusterkitWarning",
     "ConsensusClustering",
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl
     from clusterkit.core.recipe import Recipe
+    from clusterkit.estimators.auto import Auto
     from clusterkit.estimators.auto_pooled import AutoPooled
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.consensus import ConsensusClustering

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["CMEANS", "ELM_KMEANS", "FUZZY_CMEANS", "KERNEL_KMEANS", "KMEANS"]
+__all__ = ["CMEANS", "ELM_KMEANS", "FUZZY_CMEANS", "KERNEL_KMEANS", "KMEANS", "LLOYD", "POOL_STARTS"]
 
 LLOYD = {
     "solver": "centroids",
@@ -16,12 +16,18 @@ LLOYD = {
     "max_iter": 300,
 }
 
+POOL_STARTS = 3
+"""Starts of k-means as a candidate of recipe ``auto``, which fits it at twenty numbers of clusters: greedy k-means++
+seldom gains more from further ones."""
+
 KMEANS = Recipe(
     name="kmeans",
     title="k-means",
     citation="Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2)",
     parameters={"featuremap": "identity", **LLOYD},
     use_when="Compact clusters in comparable units; the baseline of everything else.",
+    family="centroid",
+    pool=({"n_init": POOL_STARTS},),
 )
 CMEANS = Recipe(
     name="cmeans",

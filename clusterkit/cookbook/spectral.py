@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterkit.cookbook.centroid import LLOYD
+from clusterkit.cookbook.centroid import LLOYD, POOL_STARTS
 from clusterkit.core.recipe import Recipe
 
 __all__ = ["LAPGMM", "MIXTURE", "NCUT", "SPECTRAL"]
@@ -14,6 +14,8 @@ SPECTRAL = Recipe(
     "spectral clustering: analysis and an algorithm, NIPS 14",
     parameters={"featuremap": "graph", **LLOYD},
     use_when="Clusters of any shape and density with gaps between them; nearly linear in n.",
+    family="graph",
+    pool=({"n_init": POOL_STARTS},),
 )
 
 NCUT = Recipe(
@@ -45,4 +47,7 @@ MIXTURE = Recipe(
         "n_init": 5,
     },
     use_when="Elliptic clusters of different size and spread that may overlap; probabilities of membership.",
+    family="mixture",
+    # one start at each of many numbers of clusters, and as many iterations as tell the clusters apart
+    pool=({"n_init": 1, "solver__tol": 3e-4},),
 )

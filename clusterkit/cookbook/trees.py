@@ -14,6 +14,8 @@ MASS_CUT = Recipe(
     "cut is this library's own",
     parameters={"featuremap": "identity", "solver": "mst", "solver__n_neighbors": 6, "labeler": "mass_cut"},
     use_when="A given number of clusters of any shape, density and size, in few attributes.",
+    family="mass",
+    pool=({},),
 )
 GENIE = Recipe(
     name="genie",
@@ -22,6 +24,8 @@ GENIE = Recipe(
     "algorithm, Information Sciences 363",
     parameters={"featuremap": "identity", "solver": "mst", "solver__n_neighbors": 1, "labeler": "genie"},
     use_when="A given number of clusters of any shape and of similar sizes.",
+    family="genie",
+    pool=({},),
 )
 HDBSCAN = Recipe(
     name="hdbscan",
@@ -31,6 +35,11 @@ HDBSCAN = Recipe(
     parameters={"featuremap": "identity", "solver": "mst", "solver__n_neighbors": 5, "labeler": "excess_of_mass"},
     clusters="found",
     use_when="An unknown number of clusters of any shape, in noise.",
+    family="density",
+    pool=(
+        {"labeler__min_cluster_size": 15, "solver__n_neighbors": 15},
+        {"labeler__min_cluster_size": 15, "solver__n_neighbors": 5},
+    ),
 )
 SINGLE_LINKAGE = Recipe(
     name="single-linkage",

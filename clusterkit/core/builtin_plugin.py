@@ -127,6 +127,7 @@ def clusterkit_tuners() -> dict[str, str]:
 def clusterkit_drivers() -> dict[str, str]:
     """Drivers by name."""
     return {
+        "auto": "clusterkit.drivers.auto.driver:AutoDriver",
         "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooledDriver",
         "pooled": "clusterkit.drivers.pooled:PooledDriver",
         "single": "clusterkit.drivers.single:SingleDriver",
@@ -137,6 +138,7 @@ def clusterkit_drivers() -> dict[str, str]:
 def clusterkit_recipes() -> dict[str, str]:
     """Recipes by name."""
     return {
+        "auto": "clusterkit.cookbook.auto:AUTO",
         "cmeans": "clusterkit.cookbook.centroid:CMEANS",
         "cpm3c": "clusterkit.cookbook.max_margin:CPM3C",
         "cpmmc": "clusterkit.cookbook.max_margin:CPMMC",

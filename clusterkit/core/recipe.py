@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -15,6 +15,10 @@ __all__ = ["Recipe"]
 def _read_only(parameters: Mapping[str, object]) -> Mapping[str, object]:
     """A copy that nobody can change: a recipe handed out is the one in the registry."""
     return MappingProxyType(copy.deepcopy(dict(parameters)))
+
+
+def _all_read_only(members: Sequence[Mapping[str, object]]) -> tuple[Mapping[str, object], ...]:
+    return tuple(map(_read_only, members))
 
 
 @attrs.frozen
@@ -39,6 +43,11 @@ class Recipe:
         Whether the user gives the number of clusters, the number is always two, or the method finds it.
     use_when : str
         The kind of data and purpose that it suits.
+    family : str
+        What kind of method it is, for the recipe ``auto``: clusterings of one family do not confirm each other.
+    pool : sequence of mapping
+        Makes the recipe a candidate of ``auto``: changes to its parameters, one mapping for each member of the pool,
+        such as ``({},)`` for the recipe as it is. Empty: it does not take part.
     """
 
     name: str
@@ -48,8 +57,10 @@ class Recipe:
     driver: str = "single"
     clusters: Literal["given", "two", "found"] = "given"
     use_when: str = ""
+    family: str = ""
+    pool: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_all_read_only)
 
     def __reduce__(self) -> tuple[object, ...]:
         """By the constructor, because a read-only view does not pickle."""
-        rest = (self.driver, self.clusters, self.use_when)
+        rest = (self.driver, self.clusters, self.use_when, self.family, tuple(map(dict, self.pool)))
         return Recipe, (self.name, self.title, self.citation, dict(self.parameters), *rest)

@@ -105,15 +105,15 @@ class FittedAttributes:
             """Of scikit-learn, which has no types."""
 
 
-def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning, labeler: str | None = None) -> None:
+def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | None, labeler: str | None = None) -> None:
     """Set the attributes of `clusterkit.Pipeline` on an estimator.
 
     Parameters
     ----------
     estimator : FittedAttributes
     fit : FitResult
-    tuning : Tuning
-        The parameters that were decided before the fit, by a tuner.
+    tuning : Tuning or None
+        The parameters that were decided before the fit, by a tuner; None where there was none.
     labeler : str, optional
         The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
     """
@@ -121,12 +121,12 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning, labe
     estimator.n_iter_ = fit.n_iter
     estimator.converged_ = fit.converged
     estimator.stop_reason_ = fit.reason
-    estimator.interrupted_ = fit.interrupted or tuning.interrupted
+    estimator.interrupted_ = fit.interrupted or (tuning is not None and tuning.interrupted)
     estimator.history_ = np.asarray(fit.history, dtype=np.float64)
     estimator.objective_ = fit.objective
     estimator.space_ = fit.space
     estimator.outcome_ = fit.outcome
-    resolved = {slot: dict(facts) for slot, facts in tuning.decided.items()}
+    resolved = {} if tuning is None else {slot: dict(facts) for slot, facts in tuning.decided.items()}
     for slot, facts in fit.resolved.items():
         resolved[slot] = {**resolved.get(slot, {}), **facts}
     if labeler is not None:

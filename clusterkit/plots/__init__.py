@@ -6,7 +6,8 @@ of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the fig
 
 >>> from clusterkit import plots
 >>> plots.__all__
-['clusters', 'connectivity', 'contours', 'edsvc_curves', 'rank_diagram', 'search_curve', 'trajectories', 'width_path']
+['candidates', 'clusters', 'connectivity', 'contours', 'edsvc_curves', 'rank_diagram', 'search_curve', 'trajectories',
+ 'width_path']
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 # The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
+    "candidates": "clusterkit.plots._candidates",
     "clusters": "clusterkit.plots._clusters",
     "connectivity": "clusterkit.plots._connectivity",
     "contours": "clusterkit.plots._contours",
@@ -27,6 +29,7 @@ _HOME = {
 }
 
 __all__ = [
+    "candidates",
     "clusters",
     "connectivity",
     "contours",
@@ -38,6 +41,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from clusterkit.plots._candidates import candidates
     from clusterkit.plots._clusters import clusters
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._contours import contours

@@ -9,6 +9,7 @@ NAMES = sorted(TABLE["recipe"])
 """Those of clusterkit itself; a plugin tests its own."""
 
 SMALL = {
+    "auto": {"pool": ("kmeans", "genie")},
     "emmc-auto": {"n_init": 3, "n_maps": 2, "n_trials": 2, "n_references": 1, "n_halvings": 1, "degrees": (8.0, 12.0)},
     "emmc-multistart": {"n_init": 3, "n_maps": 2},
     "edsvc": {"tuner__n_gamma": 4, "tuner__n_bounds": 3, "tuner__n_members": 2},

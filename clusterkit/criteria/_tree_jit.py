@@ -1,0 +1,128 @@
+"""Sweeps over the edges of a spanning tree, shortest first: masses of edges, edges inside and between clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clusterkit._jit import njit
+
+__all__ = ["adopt", "cluster_edges", "inner_masses", "masses"]
+
+
+@njit
+def _root(parent: Any, i: Any) -> Any:
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@njit
+def _merge_mass(parent: Any, birth: Any, size: Any, a: Any, b: Any, weight: Any, least: Any) -> Any:
+    """Join the components with roots a and b at an edge; the mass of the edge, 0 where a side has too few rows."""
+    small = min(size[a], size[b])
+    # the component that was born later, at the larger distance, ends here
+    dying = max(birth[a], birth[b])
+    mass = 0.0
+    if small >= least and weight > dying:
+        mass = np.log(weight / dying) * np.sqrt(small)
+    if size[a] < size[b]:
+        a, b = b, a
+    parent[b] = a
+    size[a] += size[b]
+    birth[a] = min(birth[a], birth[b])
+    return mass
+
+
+@njit
+def masses(low: Any, high: Any, weights: Any, core: Any, least: Any) -> Any:
+    """Mass of every edge of a tree, in the order of the edges; see `clusterkit.criteria.masses`.
+
+    Parameters
+    ----------
+    low, high : ndarray of int, shape (n - 1,)
+        Ends of the edges, shortest edge first.
+    weights : ndarray of shape (n - 1,)
+    core : ndarray of shape (n,)
+        Positive core distances.
+    least : int
+        Fewest rows on both sides of an edge that has a mass.
+    """
+    parent, size, birth = np.arange(len(core)), np.ones(len(core), dtype=np.int64), core.copy()
+    values = np.zeros(len(weights))
+    for e in range(len(weights)):
+        a, b = _root(parent, low[e]), _root(parent, high[e])
+        if a != b:
+            values[e] = _merge_mass(parent, birth, size, a, b, weights[e], least)
+    return values
+
+
+@njit
+def inner_masses(low: Any, high: Any, weights: Any, core: Any, labels: Any, k: Any, least: Any) -> Any:
+    """Largest mass of an edge inside each cluster, (k,), when only the edges inside clusters are swept."""
+    parent, size, birth = np.arange(len(core)), np.ones(len(core), dtype=np.int64), core.copy()
+    largest = np.zeros(k)
+    for e in range(len(weights)):
+        c = labels[low[e]]
+        if c == labels[high[e]]:
+            a, b = _root(parent, low[e]), _root(parent, high[e])
+            if a != b:
+                largest[c] = max(largest[c], _merge_mass(parent, birth, size, a, b, weights[e], least))
+    return largest
+
+
+@njit
+def cluster_edges(low: Any, high: Any, weights: Any, labels: Any, k: Any, quantile: Any) -> Any:
+    """Shortest edge that leaves each cluster (inf if none), a quantile of its inner edges, and their number.
+
+    The quantile interpolates linearly as numpy's; nan where a cluster has no inner edge.
+    """
+    gap, count = np.full(k, np.inf), np.zeros(k, dtype=np.int64)
+    for e in range(len(weights)):
+        c, other = labels[low[e]], labels[high[e]]
+        if c == other:
+            count[c] += 1
+        else:
+            gap[c] = min(gap[c], weights[e])
+            gap[other] = min(gap[other], weights[e])
+    place = np.empty(k)
+    for c in range(k):
+        place[c] = quantile * max(count[c] - 1, 0)
+    seen, spread = np.zeros(k, dtype=np.int64), np.full(k, np.nan)
+    for e in range(len(weights)):
+        c = labels[low[e]]
+        if c == labels[high[e]]:
+            first = int(place[c])
+            if seen[c] == first:
+                spread[c] = weights[e]
+            elif seen[c] == first + 1:
+                spread[c] += (place[c] - first) * (weights[e] - spread[c])
+            seen[c] += 1
+    return gap, spread, count
+
+
+@njit
+def adopt(low: Any, high: Any, labels: Any) -> Any:
+    """Labels in which rows without one (-1) follow the tree to the cluster that they join first.
+
+    The edges are taken shortest first. A component has at most one label; two labelled ones are not joined. Rows stay
+    at -1 only if no row has a label.
+    """
+    n = len(labels)
+    parent, label, size = np.arange(n), labels.copy(), np.ones(n, dtype=np.int64)
+    # an edge between two clusters is passed over, and what is behind it has a label then: one sweep reaches every row
+    for e in range(len(low)):
+        a, b = _root(parent, low[e]), _root(parent, high[e])
+        if a == b or (label[a] >= 0 and label[b] >= 0):
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        parent[b] = a
+        size[a] += size[b]
+        label[a] = max(label[a], label[b])
+    adopted = np.empty_like(labels)
+    for i in range(n):
+        adopted[i] = label[_root(parent, i)]
+    return adopted

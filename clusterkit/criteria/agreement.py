@@ -1,0 +1,105 @@
+"""How far clusterings of one data set agree: which are equal, and what other families find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.metrics.pairs import adjusted_from_pairs, table_pairs
+
+__all__ = ["FAMILIES", "canonical", "distinct", "family_agreement", "rand_matrix", "subsample_stability", "subsamples"]
+
+FAMILIES = 3
+"""Families whose best match is averaged: half of the six of the default pool, so that half of them may be wrong."""
+
+SUBSAMPLE = 500
+"""Most rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000 rows that the
+pool is made for."""
+
+
+def canonical(labels: Labels) -> Labels:
+    """Labels renumbered 0, 1, ... by first appearance; noise (-1) is numbered like a cluster.
+
+    Examples
+    --------
+    >>> canonical(np.array([4, 4, -1, 0, 4]))
+    array([0, 0, 1, 2, 0])
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.intp)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def distinct(labelings: Sequence[Labels]) -> Indices:
+    """For each labelling the index of the first that is equal to it up to renaming, (m,).
+
+    Examples
+    --------
+    >>> distinct([np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([0, 1, 1])])
+    array([0, 0, 2])
+    """
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(canonical(labels).tobytes(), i) for i, labels in enumerate(labelings)], np.intp)
+
+
+def rand_matrix(labelings: Sequence[Labels]) -> Array:
+    """Adjusted Rand index of every pair of labellings 0..k-1 of the same rows, (m, m); O(m² n) time."""
+    values = np.ones((len(labelings), len(labelings)))
+    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
+    counts = [int(labels.max(initial=0)) + 1 for labels in wide]
+    for i, one in enumerate(wide):
+        for j in range(i):
+            cells = np.bincount(one * counts[j] + wide[j], minlength=counts[i] * counts[j])
+            values[i, j] = values[j, i] = adjusted_from_pairs(table_pairs(cells.reshape(counts[i], counts[j])))
+    return values
+
+
+def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
+    """For each candidate the mean of the 3 best agreements with other families, each by its best candidate, (m,).
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, m)
+        Of `rand_matrix`.
+    families : sequence of m
+        What each candidate was found by. With fewer than 3 other families the mean is over those there are; without
+        any it is 0.
+    """
+    names = list(dict.fromkeys(families))
+    members = {name: np.array([family == name for family in families]) for name in names}
+    means = np.zeros(len(families))
+    for i, own_family in enumerate(families):
+        best = sorted((values[i, members[name]].max() for name in names if name != own_family), reverse=True)
+        if best:
+            means[i] = float(np.mean(best[:FAMILIES]))
+    return means
+
+
+def subsamples(n: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """Two disjoint random samples of min(n // 2, 500) rows, sorted; the same two serve all candidates."""
+    size = min(n // 2, SUBSAMPLE)
+    order = rng.permutation(n)
+    return np.sort(order[:size]), np.sort(order[size : 2 * size])
+
+
+def subsample_stability(labels: Labels, parts: Sequence[Indices], refit: Callable[[int], Labels | None]) -> float:
+    """Mean adjusted Rand index between labels and those of refits to parts of the rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    parts : sequence of ndarray
+        Rows of each part.
+    refit : callable
+        Index of a part to the labels of the same method at the same number of clusters there; None where the method
+        cannot be fitted to so few rows, which counts as 0.
+    """
+    found_again = []
+    for index, rows in enumerate(parts):
+        again = refit(index)
+        pair = None if again is None else [canonical(labels[rows]), canonical(again)]
+        found_again.append(0.0 if pair is None else float(rand_matrix(pair)[0, 1]))
+    return float(np.mean(found_again)) if found_again else 0.0

@@ -1,0 +1,159 @@
+"""Whether data have several clusters at all."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.criteria.unimodality import dip_of, dip_p_value
+
+__all__ = ["OneCluster", "projection_p_value", "tree_statistic"]
+
+SPLITS = 3
+"""Random divisions of the rows of the projection test; their median p-value counts, so that no draw decides alone."""
+
+LEVEL = 0.05
+"""Level of the projection test; a single cluster with log-concave density is called several in at most .02 of draws."""
+
+CORE = 15
+"""Neighbour whose distance is the core distance of the tree test. With 10 a single cluster reaches values of .30, with
+5 the values of single and several clusters overlap."""
+
+LEAST_SIDE = 10
+"""Fewest rows on both sides of an edge that counts in the tree test; more where √n is more."""
+
+THRESHOLD = 0.25
+"""Value of the tree statistic above which there are several clusters. The 98 % quantile of single Gaussians, cubes and
+balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions on."""
+
+
+@final
+@attrs.frozen
+class OneCluster:
+    """Two tests against a single cluster, of which either suffices.
+
+    The projection test sees clusters in any number of attributes, the tree test clusters of any shape in up to about
+    five. A single ring, arc or curve is no log-concave cloud: the projection test calls it several. Neither sees
+    clusters that touch and differ much in size, nor most others below some hundred rows: "not several" means that
+    nothing was shown, and is no reason to overrule a clustering.
+
+    Parameters
+    ----------
+    p_value : float
+        Of the projection test.
+    statistic : float
+        Of the tree test.
+    """
+
+    p_value: float
+    statistic: float
+
+    @classmethod
+    def of(cls, X: Array, rng: Rng) -> OneCluster:
+        """Both tests of the rows of X, (n, d)."""
+        return cls(projection_p_value(X, rng), tree_statistic(X))
+
+    @property
+    def several(self) -> bool:
+        """Whether one of the tests shows more than one cluster."""
+        return self.p_value < LEVEL or self.statistic > THRESHOLD
+
+
+def projection_p_value(X: Array, rng: Rng) -> float:
+    """p-value of the dip on a direction that other rows chose.
+
+    The rows are divided at random in halves. On each half the direction is chosen along which two clusters of it are
+    farthest apart (Fisher), and the other half is projected on it. No projection of a log-concave law has two modes,
+    so that the test needs no simulated null in d dimensions. Twice the smaller of both p-values, the median over 3
+    divisions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    rng : Generator
+    """
+    X = np.asarray(X, dtype=np.float64)
+    X = X[:, np.ptp(X, axis=0) > 0]
+    if len(X) < 4 * LEAST_SIDE or X.shape[1] == 0:
+        return 1.0
+    values = []
+    for _ in range(SPLITS):
+        order = rng.permutation(len(X))
+        one, other = X[order[: len(X) // 2]], X[order[len(X) // 2 :]]
+        seed = int(rng.integers(2**31 - 1))
+        pair = [dip_p_value(there @ _direction(here, seed)) for here, there in ((one, other), (other, one))]
+        values.append(min(1.0, 2.0 * min(pair)))
+    return float(np.median(values))
+
+
+def _direction(X: Array, seed: int) -> Array:
+    """The Fisher direction of two clusters of X, by k-means or by a mixture of equal covariances, the larger dip."""
+    directions = [_fisher(X, labels) for labels in _two_clusters(X, seed)]
+    return max(directions, key=lambda direction: dip_of(X @ direction))
+
+
+def _two_clusters(X: Array, seed: int) -> list[Any]:
+    from sklearn.mixture import GaussianMixture
+
+    from clusterkit.numerics.lloyd import kmeans
+
+    labelings = [kmeans(X, 2, n_init=3, max_iter=100, seed=seed)[0]]
+    mixture = GaussianMixture(
+        2, covariance_type="tied", random_state=seed, reg_covar=1e-6 * float(X.var(axis=0).mean())
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a mixture that has not converged still gives a direction
+            labelings.append(mixture.fit_predict(X))
+    except ValueError:  # attributes that depend on each other
+        pass
+    return labelings
+
+
+def _fisher(X: Array, labels: Any) -> Array:
+    """The direction of Fisher's discriminant; the within covariance is shrunk to a multiple of the identity."""
+    n, d = X.shape
+    parts = [X[labels == c] for c in (0, 1)]
+    if min(map(len, parts)) == 0:
+        return np.eye(d)[0]
+    means = [part.mean(axis=0) for part in parts]
+    centred = np.concatenate([part - mean for part, mean in zip(parts, means, strict=True)])
+    within = centred.T @ centred / n
+    scale = float(np.trace(within)) / d
+    shrink = min(1.0, 2.0 * (d + 1) / n)
+    within = (1.0 - shrink) * within + (shrink * scale + np.finfo(np.float64).tiny) * np.eye(d)
+    direction: Array = np.linalg.solve(within, means[1] - means[0])
+    return direction / max(float(np.linalg.norm(direction)), np.finfo(np.float64).tiny)
+
+
+def tree_statistic(X: Array) -> float:
+    """``max ln(w / birth) sqrt(m / n)`` over the edges of the tree of core distance 15 with m >= max(10, √n) rows.
+
+    w is the length of an edge, m the number of rows of its smaller side, and birth the larger of the least core
+    distances of its sides. The tree with core distance 5, by which clusterings are compared, has large values on
+    uniform rows as well, and is no evidence.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    """
+    from clusterkit.criteria import _tree_jit
+    from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+
+    n = len(X)
+    if n < 4 * LEAST_SIDE:
+        return 0.0
+    tree = minimum_spanning_tree(np.ascontiguousarray(X, dtype=np.float64), min(CORE + 1, n))
+    core = np.asarray(tree.core_distances, dtype=np.float64)
+    if not core.any():
+        return 0.0
+    floor = float(core[core > 0].min())
+    low, high = (np.ascontiguousarray(column, dtype=np.int64) for column in tree.edges.T)
+    least = max(LEAST_SIDE, round(math.sqrt(n)))
+    values = _tree_jit.masses(low, high, np.maximum(tree.weights, floor), np.maximum(core, floor), least)
+    return float(values.max()) / math.sqrt(n)

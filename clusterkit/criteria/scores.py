@@ -1,0 +1,140 @@
+"""Scores of one labelling on the terrain of its data, without classes; larger is better for all of them."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.criteria.terrain import LEAST_INNER_SIDE, Terrain
+
+__all__ = ["Separation", "fringe_gap", "mass_drop"]
+
+QUANTILE = 0.97
+"""Quantile of the inner edges of a cluster that stands for its inner distances: nearly the largest, without the few
+outliers that hang on a cluster of a hundred rows. Chosen on the 28 development sets of shapes."""
+
+LARGEST_RATIO = 6.0
+"""Cap of ln(gap / least core distance) in `Separation.weakest`, so that one far cluster counts no more than that."""
+
+FRINGE_QUANTILE, FRINGE_RANGE = 0.1, (-1.0, 2.0)
+"""Quantile of the edges that leave a cluster, and the range of logarithms to which it is clipped."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Separation:
+    """What a labelling does to the tree: edges and masses within its clusters and between them.
+
+    Parameters
+    ----------
+    n : int
+    sizes : ndarray of int, shape (k,)
+    gap : ndarray of shape (k,)
+        Shortest edge of the tree that leaves each cluster; inf for a single cluster.
+    spread : ndarray of shape (k,)
+        The .97 quantile of the edges inside each cluster; nan without such an edge.
+    outer : ndarray of shape (k,)
+        ``ln(gap / least core distance)`` of each cluster.
+    inner_mass : ndarray of shape (k,)
+        Largest mass of an edge inside each cluster.
+    """
+
+    n: int
+    sizes: Indices
+    gap: Array
+    spread: Array
+    outer: Array
+    inner_mass: Array
+
+    @classmethod
+    def of(cls, terrain: Terrain, labels: Labels) -> Separation:
+        """Of labels 0..k-1, (n,), each of which occurs; O(n) time."""
+        from clusterkit.criteria import _tree_jit
+
+        t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+        sizes = np.bincount(labels)
+        k = len(sizes)
+        gap, spread, _ = _tree_jit.cluster_edges(t.low, t.high, t.weights, labels, k, QUANTILE)
+        inner = _tree_jit.inner_masses(t.low, t.high, t.weights, t.core, labels, k, LEAST_INNER_SIDE)
+        births = np.full(k, np.inf)
+        np.minimum.at(births, labels, t.core)
+        return cls(t.n, sizes, gap, spread, np.log(gap / births), inner)
+
+    @property
+    def shares(self) -> Array:
+        """Share of the rows in each cluster, (k,)."""
+        return self.sizes / self.n
+
+    @property
+    def validity(self) -> float:
+        """Mean over the rows of ``(gap - spread) / max(gap, spread)`` of their cluster, in [-1, 1].
+
+        A silhouette of the tree: near 1 where the clusters are far apart compared with the edges inside them, in any
+        shape. A cluster without inner edges has -1.
+        """
+        isolated = np.isinf(self.gap)
+        larger = np.where(isolated, 1.0, np.fmax(self.gap, self.spread))
+        values = np.where(isolated, 1.0, (np.where(isolated, 1.0, self.gap) - self.spread) / larger)
+        return float(self.shares @ np.where(np.isnan(self.spread), -1.0, values))
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the shares, in nats: 0 for one cluster, ln k for equal ones."""
+        return float(-(self.shares * np.log(self.shares)).sum())
+
+    @property
+    def outer_mass(self) -> Array:
+        """``ln(gap / least core distance) sqrt(size)`` of each cluster, (k,): the mass of its border."""
+        return self.outer * np.sqrt(self.sizes)
+
+    @property
+    def weakest(self) -> float:
+        """``ln(min_c outer mass_c / sqrt(n) + .1)``, the logarithm of each cluster's ratio capped at 6."""
+        capped = np.minimum(self.outer, LARGEST_RATIO) * np.sqrt(self.sizes)
+        return math.log(float(capped.min()) / math.sqrt(self.n) + 0.1)
+
+    @property
+    def contrast(self) -> float:
+        """``ln((1 + geometric mean of (1 + outer mass)) / (2 + mean inner mass))``.
+
+        Borders that weigh much against whatever the clusters still hold apart inside them. It falls when a border is
+        missing, because the cluster then has a heavy edge inside, and when one is too many, because that has little
+        mass. inf for a single cluster.
+        """
+        outer = float(np.exp(np.log1p(self.outer_mass).mean()))
+        return math.log((1.0 + outer) / (2.0 + float(self.shares @ self.inner_mass)))
+
+
+def mass_drop(terrain: Terrain, k: int) -> float:
+    """``ln((s_{k-1} + 2) / (s_k + 2))`` of the masses s_1 >= s_2 >= ... of the tree: how sharply they fall after k - 1.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    k : int
+        At least 2.
+    """
+    return math.log((terrain.mass(k - 1) + 2.0) / (terrain.mass(k) + 2.0))
+
+
+def fringe_gap(terrain: Terrain, labels: Labels) -> float:
+    """How much farther than usual the neighbours across a border are, in [-1, 2], for the worst cluster.
+
+    For each cluster the 10 % quantile of the logarithms of the mutual reachability distances over those edges of the
+    graph of 10 nearest neighbours that leave it, minus the median logarithm of its core distances. 2 for a labelling
+    whose clusters no edge leaves.
+    """
+    low, high = FRINGE_RANGE
+    leaves = labels[:, None] != labels[terrain.neighbors]
+    logs, cores = np.log(terrain.reach), np.log(terrain.core)
+    worst = high
+    for c in range(int(labels.max()) + 1):
+        members = labels == c
+        crossing = logs[members][leaves[members]]
+        if len(crossing):
+            worst = min(worst, float(np.quantile(crossing, FRINGE_QUANTILE) - np.median(cores[members])))
+    return max(low, worst)

@@ -1,0 +1,126 @@
+"""What all candidates of one data set are judged by: its spanning tree, its core distances and its neighbours."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+
+__all__ = ["CORE", "Terrain", "least_side"]
+
+CORE = 5
+"""Neighbour whose distance is the core distance of a row. Chosen on the 28 development sets of shapes: 3, 5 and 8 gave
+mean ARI .83, .84 and .84 with mass cut, and 5 is best on the eight named shapes."""
+
+NEIGHBOURS = 10
+"""Neighbours of a row that count as its surroundings, as in the usual graph of 10 nearest neighbours."""
+
+LEAST_INNER_SIDE = 5
+"""Fewest rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
+
+
+def least_side(n: int) -> int:
+    """Fewest rows on both sides of an edge of the whole tree that has a mass: max(5, round(√n / 2))."""
+    return max(LEAST_INNER_SIDE, round(math.sqrt(n) / 2))
+
+
+@final
+@attrs.frozen(eq=False)
+class Terrain:
+    """The tree of mutual reachability of a data set, with what is derived from it once for all candidates.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    low, high : ndarray of int, shape (n - 1,)
+        Ends of the edges of a minimum spanning tree of ``max(|x_i - x_j|, core_i, core_j)``, shortest first.
+    weights : ndarray of shape (n - 1,)
+    core : ndarray of shape (n,)
+        Distance of each row to its 5th neighbour, never 0: repeated rows have the least positive value of all rows.
+    masses : ndarray of shape (n - 1,)
+        Masses of all edges, the largest first; see `of_tree`.
+    neighbors : ndarray of int, shape (n, m)
+        The min(10, n - 1) nearest rows of each row.
+    reach : ndarray of shape (n, m)
+        Mutual reachability distance to each of them.
+    """
+
+    X: Array
+    low: Indices
+    high: Indices
+    weights: Array
+    core: Array
+    masses: Array
+    neighbors: Indices
+    reach: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Terrain:
+        """The terrain of data X, shape (n, d); O(n log n) time in few dimensions."""
+        from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+
+        tree = minimum_spanning_tree(X, min(CORE + 1, len(X)))
+        return cls.of_tree(X, tree.edges, tree.weights, tree.core_distances)
+
+    @classmethod
+    def of_tree(cls, X: Array, edges: Indices, weights: Array, core: Array) -> Terrain:
+        """The terrain of data X, shape (n, d), from a tree that is at hand.
+
+        The mass of an edge of length w that joins two components, of births b_1 >= b_2 and s_1, s_2 rows, is
+        ``ln(w / b_1) sqrt(min(s_1, s_2))``: how much longer it is than the densest place of the sparser side, and how
+        many rows say so. The birth of a component is the least core distance of its rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        edges : ndarray of int, shape (n - 1, 2)
+            Sorted by weight.
+        weights : ndarray of shape (n - 1,)
+            Mutual reachability distances.
+        core : ndarray of shape (n,)
+            Core distances, of which some may be 0.
+        """
+        from clusterkit.criteria import _tree_jit
+
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        core = np.asarray(core, dtype=np.float64)
+        floor = float(core[core > 0].min(initial=np.inf))
+        floor = floor if np.isfinite(floor) else float(weights[weights > 0].min(initial=1.0))
+        core, weights = np.maximum(core, floor), np.maximum(weights, floor)
+        low, high = (np.ascontiguousarray(column, dtype=np.int64) for column in edges.reshape(-1, 2).T)
+        masses = _tree_jit.masses(low, high, weights, core, least_side(len(X)))
+        distances, neighbors = _nearest(X, min(NEIGHBOURS, len(X) - 1))
+        reach = np.maximum(np.maximum(distances, core[:, None]), core[neighbors])
+        return cls(X, low, high, weights, core, -np.sort(-masses), neighbors, reach)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.core)
+
+    def mass(self, place: int) -> float:
+        """The mass of place 1, 2, ... in descending order; 0 beyond the last."""
+        return float(self.masses[place - 1]) if 1 <= place <= len(self.masses) else 0.0
+
+    def adopted(self, labels: Labels) -> Labels:
+        """Labels in which noise (-1) has followed the tree, edges taken shortest first, to a cluster, (n,)."""
+        from clusterkit.criteria import _tree_jit
+
+        if not (labels < 0).any():
+            return labels
+        adopted: Labels = _tree_jit.adopt(self.low, self.high, np.asarray(labels, dtype=np.int64))
+        return adopted
+
+
+def _nearest(X: Array, m: int) -> tuple[Array, Indices]:
+    """Distances and numbers of the m nearest other rows, (n, m)."""
+    from sklearn.neighbors import NearestNeighbors
+
+    if m == 0:
+        return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.intp)
+    distances, neighbors = NearestNeighbors(n_neighbors=m).fit(X).kneighbors()
+    return distances, neighbors

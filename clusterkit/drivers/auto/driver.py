@@ -1,0 +1,248 @@
+"""The best of the clusterings that a pool of methods finds, chosen without classes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices
+from clusterkit.core import params
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.reuse import reusing
+from clusterkit.core.run import AllZero, FitResult, check_magnitude, fit
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.criteria.numbers import candidate_numbers
+from clusterkit.criteria.one_cluster import OneCluster
+from clusterkit.criteria.terrain import Terrain
+from clusterkit.drivers.auto.fits import Candidate, Fits
+from clusterkit.drivers.auto.pool import Member, of_composition, pool_of
+from clusterkit.drivers.auto.verdict import Verdict
+
+__all__ = ["AutoDriver", "tree_work"]
+
+FEWEST = 4
+"""Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
+
+LEAF = 32
+"""Rows in a leaf of the trees of `clusterkit.numerics.spanning_trees`, for the estimate of their work."""
+
+
+def _names(value: Any) -> str | None:
+    named = isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
+    return None if value is None or named else "a list of names of recipes, or None"
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def tree_work(n: int, d: int) -> int:
+    """Estimate of the products that a spanning tree of n rows in d dimensions takes.
+
+    A row meets about 2^d leaves of 32 rows, or all rows.
+
+    Examples
+    --------
+    >>> f"{tree_work(1_000_000, 2):.1e}", f"{tree_work(100_000, 10):.1e}", f"{tree_work(100_000, 50):.1e}"
+    ('2.6e+08', '3.3e+10', '5.0e+11')
+    """
+    return n * d * min(n, LEAF * 2 ** min(d, 60))
+
+
+@final
+@attrs.frozen
+class AutoDriver(Driver):
+    """Fits every member of a pool, at one number of clusters or at many, and returns the best by the spanning tree.
+
+    1. **Candidates.** Members are recipes; those that need the number of clusters are fitted at the given one, or at
+       2-10, 12, 15, 20, 25, 31, 35, 50 up to √n and at those around the number for which the masses of the tree speak.
+       Noise follows the tree to a cluster. Candidates that are equal up to the names of the clusters count once.
+    2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, stability,
+       agreement between families, and the fall of the masses (`clusterkit.criteria.rules`). No classes, and no
+       objective of any method, enter it.
+    3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
+       overrule nothing.
+
+    The compositions passed to `run` are members too. Where `n_clusters` is None, theirs is taken as given.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default None
+    pool : sequence of str or None, default None
+        Recipes. None: all that ask for it (`clusterkit.core.recipe.Recipe.pool`).
+    max_rows : int, default 5000
+        Most rows that members are fitted to and candidates are compared on; of more, a random sample is taken, and the
+        other rows get the label of most of their 5 nearest rows in it.
+    max_work : int, default 4e10
+        Most work (`tree_work`) with which spanning trees are fitted to all rows in spite of `max_rows`: 1,000,000 rows
+        in 2 dimensions, 100,000 in 10.
+    """
+
+    name: ClassVar[str] = "auto"
+    estimator: ClassVar[str] = "clusterkit.estimators.auto:Auto"
+    trial: ClassVar[dict[str, object]] = {"pool": ()}
+
+    n_clusters: int | None = params.integer(None, at_least=1, optional=True)
+    pool: tuple[str, ...] | None = params.free(None, _names, invalid=("kmeans", 3, ("",)), converter=_as_tuple)
+    max_rows: int = params.integer(5000, at_least=100)
+    max_work: int = params.integer(40_000_000_000, at_least=0, at_most=params.MOST_WORK)
+
+    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+        """Choose among the pool and the compositions, which may be none, on X, shape (n, d).
+
+        The report has "candidates" (a row for each distinct clustering, best first), "confidence",
+        "perhaps_one_cluster" and "second_n_clusters". After Ctrl-C the best of the candidates so far is returned.
+        """
+        k = self.n_clusters
+        if k is None and compositions:
+            k = compositions[0].n_clusters
+        members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
+        return self.choose([*members, *pool_of(self.pool)], k, X, seeds)
+
+    def choose(
+        self, members: Sequence[Member], k: int | None, X: Array, seeds: Seeds, space: Array | None = None
+    ) -> DriverResult:
+        """Choose among members, at k clusters or, where it is None, at any number.
+
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None.
+        """
+        n = len(X)
+        check_magnitude(X)
+        if k is not None and k > n:
+            raise InvalidData(f"n_samples={n} should be >= n_clusters={k}: no cluster may be without a sample")
+        if k is not None:
+            members = [member.alone() for member in members if member.takes in (None, k)]
+        if k == 1:
+            return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
+        with reusing():
+            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
+
+    def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+        n, seeds = len(fits.X), fits.seeds
+        if n < FEWEST or not np.ptp(fits.S, axis=0).any():
+            return self._without_choice(members, k, fits)
+        terrain = fits.terrain()
+        candidates, interrupted = self._candidates(members, k, fits, terrain)
+        if not candidates:
+            if interrupted:
+                raise KeyboardInterrupt
+            return self._without_choice(members, k, fits)
+        stability: Array | None = None
+        if k is None and not interrupted:
+            try:
+                stability = fits.stabilities(candidates)
+            except KeyboardInterrupt:
+                interrupted = True
+        verdict = Verdict.of(candidates, terrain, stability, known=k is not None)
+        table = verdict.table()
+        best = verdict.best
+        fitted = fits.complete(best, fits.fit(best.member, best.number), terrain)
+        confidence, one = math.nan, None
+        if not interrupted:
+            try:
+                of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
+                confidence = verdict.confidence(terrain, of_best)
+                one = OneCluster.of(terrain.X, seeds.stream("one cluster"))
+            except KeyboardInterrupt:
+                interrupted = True
+        perhaps = None if one is None else not one.several
+        facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
+        facts |= self._of_rows(fits, best, n)
+        if fits.failures:
+            facts["failed"] = dict(fits.failures)
+        reason = f"the best of {len(candidates)} clusterings: {best.member.name}, {best.n_clusters} clusters"
+        if interrupted:
+            reason = f"interrupted: the best of the first {len(candidates)} clusterings is kept"
+        fitted = attrs.evolve(
+            fitted,
+            reason=reason,
+            converged=fitted.converged and not interrupted,
+            interrupted=interrupted,
+            resolved={**fitted.resolved, "auto": facts},
+        )
+        second = verdict.second
+        report = {
+            "candidates": table,
+            "confidence": confidence,
+            "perhaps_one_cluster": perhaps,
+            "second_n_clusters": None if second is None or k is not None else second.n_clusters,
+        }
+        return DriverResult(fitted, report)
+
+    def _sample(self, n: int, seeds: Seeds) -> Indices | None:
+        """The rows on which candidates are compared; None for all."""
+        if n <= self.max_rows:
+            return None
+        return np.sort(seeds.stream("sample").choice(n, self.max_rows, replace=False))
+
+    def _trees_on_all(self, X: Array) -> bool:
+        return tree_work(*X.shape) <= self.max_work
+
+    def _candidates(
+        self, members: Sequence[Member], k: int | None, fits: Fits, terrain: Terrain
+    ) -> tuple[list[Candidate], bool]:
+        """The candidates, and whether Ctrl-C came in between."""
+        finding = [(member, None) for member in members if member.finds_number]
+        tried = candidate_numbers(terrain) if k is None else [k]
+        taking = [(member, number) for number in tried for member in members if not member.finds_number]
+        jobs: list[tuple[Member, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
+        candidates: list[Candidate] = []
+        interrupted = False
+        for index, (member, number) in enumerate(jobs):
+            try:
+                candidate, interrupted = fits.candidate(member, number, terrain)
+                if candidate is not None:
+                    candidates.append(candidate)
+                tell(Report("candidates", index + 1, len(jobs)))
+            except KeyboardInterrupt:
+                interrupted = True
+            if interrupted:
+                break
+        if k is None or not candidates:
+            return candidates, interrupted
+        # on rows with fewer distinct values some methods find fewer clusters than asked for
+        nearest = min(abs(candidate.n_clusters - k) for candidate in candidates)
+        return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
+
+    def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+        """The answer where no candidate has two clusters: the first member at k, or one cluster."""
+        taking = [member for member in members if not member.finds_number]
+        if k is None or not taking:
+            reason = "one cluster: the rows are too few or too alike for two"
+            fitted = _one_cluster(len(fits.X), reason)
+            warnings.warn(f"{reason}, all {len(fits.X)} are in one", ClusterkitWarning, stacklevel=4)
+        else:
+            fitted = fit(taking[0].at(k), fits.X, fits.seeds.child(taking[0].name, k))
+        return DriverResult(fitted, _nothing())
+
+    def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:
+        """What was done on a part of the rows, also as a warning."""
+        if fits.scored is None:
+            return {}
+        facts: dict[str, object] = {"rows_compared": len(fits.S), "trees_on": n if fits.trees_on_all else len(fits.S)}
+        if not fits.on_all_rows(best.member):
+            warnings.warn(
+                f"the {n} rows were clustered by a sample of {len(fits.S)}, from which the others have their labels by "
+                "the votes of their 5 nearest rows; structure much smaller than that is not seen. Raise max_rows to "
+                "look at more.",
+                ClusterkitWarning,
+                stacklevel=5,
+            )
+        return facts
+
+
+def _one_cluster(n: int, reason: str) -> FitResult:
+    return FitResult(np.zeros(n, dtype=np.intp), 0, True, reason, math.nan, (), None, None, AllZero(), True)
+
+
+def _nothing() -> dict[str, object]:
+    """The report of an answer that was not chosen."""
+    return {"candidates": [], "confidence": math.nan, "perhaps_one_cluster": None, "second_n_clusters": None}

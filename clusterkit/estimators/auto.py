@@ -1,0 +1,148 @@
+"""The estimator that chooses the method, and where it is not given the number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from clusterkit._typing import Array, RandomState, Samples
+from clusterkit.core.params import check_count
+from clusterkit.core.seeds import Seeds
+from clusterkit.drivers.auto.driver import AutoDriver
+from clusterkit.estimators import bars, threads
+from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.pooled import FixedDriver
+from clusterkit.estimators.unsuited import refuse_unsuited
+
+__all__ = ["Auto"]
+
+
+class Auto(FixedDriver):
+    """Clusters data whose structure is not known: fits a pool of methods and returns the best clustering.
+
+    Members of the pool are k-means, Gaussian mixtures, spectral clustering, Genie, mass cut and HDBSCAN, and recipes of
+    plugins that ask for it. They are compared on the spanning tree of the data, without labels, so features in
+    different units should be scaled first.
+
+    1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
+       calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
+    2. **Choice.** With the number of clusters given, ``V + 0.8 H + 0.4 icl``: separation in the tree, entropy of the
+       sizes, likelihood of Gaussians. Without, ``rw + S/2 + A3/2 + mk/4``: contrast of borders and insides, stability
+       under subsampling, agreement between families, fall of the masses of the tree.
+    3. **Report.** `confidence_`, `perhaps_one_cluster_` and `second_n_clusters_` inform, and overrule nothing.
+
+    The scores are in clusterkit/criteria, the fits in clusterkit/drivers/auto.
+
+    Parameters
+    ----------
+    n_clusters : int, "auto" or None, default None
+        Number of clusters; None and "auto" choose it.
+    pool : sequence of str or None, default None
+        Recipes to choose among; None: those above.
+    max_rows : int, default 5000
+        Most rows that members are fitted to and candidates are compared on; of more, a random sample is taken, from
+        which the other rows get their labels by the votes of their 5 nearest rows, with a warning.
+    max_work : int, default 4e10
+        Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
+        2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
+    random_state : int, Generator, RandomState or None, default None
+    verbose : bool, default False
+        Whether to show a progress bar, if standard error is a terminal.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Every row has a cluster.
+    candidates_ : list of dict
+        The distinct clusterings, best first: "recipe", "n_clusters", "score", the terms of the score, "similarity"
+        (adjusted Rand index with `labels_`) and "found_by".
+    confidence_ : float
+        Estimated probability that `labels_` have an adjusted Rand index of at least .8 with the structure that the
+        positions of the rows show. It says nothing of agreement with classes that you have in mind: classes need not be
+        clusters. nan after Ctrl-C and where there was nothing to choose.
+    perhaps_one_cluster_ : bool or None
+        True if two tests for more than one cluster show none. They have little power below some hundred rows and where
+        clusters touch, so that True is no proof. A single ring or arc counts as several.
+    second_n_clusters_ : int or None
+        Number of clusters of the best candidate with another number; where the structure is nested both are right
+        (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
+    resolved_ : dict
+        Under "auto" the choice in short, with what was done on a sample of the rows and which members failed.
+    n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, exact_on_training_, \
+n_features_in_
+        As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
+
+    See Also
+    --------
+    clusterkit.plots.candidates : The candidates and their scores as a picture.
+
+    Examples
+    --------
+    >>> from clusterkit import Auto
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.05, random_state=0)
+    >>> model = Auto(random_state=0).fit(X)
+    >>> int(model.labels_.max()) + 1, model.confidence_ > 0.5
+    (2, True)
+    """
+
+    candidates_: list[Mapping[str, object]]
+    confidence_: float
+    perhaps_one_cluster_: bool | None
+    second_n_clusters_: int | None
+
+    _driver_class = AutoDriver
+    base: Pipeline | None = None
+    """None: there is no single composition under this driver."""
+
+    def __init__(
+        self,
+        n_clusters: int | str | None = None,
+        pool: Sequence[str] | None = None,
+        max_rows: int = 5000,
+        max_work: int = 40_000_000_000,
+        random_state: RandomState = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters  # type: ignore[assignment]
+        self.pool = pool
+        self.max_rows = max_rows
+        self.max_work = max_work
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Samples, y: object = None) -> Self:
+        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+        driver = self._driver()
+        refuse_unsuited(X)
+        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        seeds = Seeds.of(self.random_state)
+        with threads.suited(0), bars.shown(self.verbose), bars.hooks():
+            answer = driver.run([], rows, seeds)
+        set_fitted(self, answer.fit, None)
+        for name, value in answer.report.items():
+            setattr(self, f"{name}_", value)
+        return self
+
+    def why_not_inductive(self) -> str | None:
+        """None: whatever is chosen labels new samples."""
+        return None
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Parameters by name."""
+        return NestedParams.get_params(self, deep)
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name."""
+        return NestedParams.set_params(self, **params)
+
+    def _driver(self) -> AutoDriver:
+        asked_number: Any = self.n_clusters
+        k = None if asked_number == "auto" else check_count("n_clusters", asked_number, optional=True)
+        pool: Any = None if self.pool is None else tuple(self.pool)
+        return AutoDriver(k, pool, self.max_rows, self.max_work)

@@ -1,0 +1,265 @@
+"""The choice among clusterings: what it chooses, what it reports, and what it does on data that leave no choice."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_moons
+
+import clusterkit
+from clusterkit import Auto, ClusterkitWarning, Pipeline, Recipe, recipe
+from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
+from clusterkit.core.progress import listening
+from clusterkit.core.registry import registry
+from clusterkit.drivers.auto.driver import tree_work
+from clusterkit.drivers.auto.pool import composition_of, pool_of
+from clusterkit.drivers.auto.verdict import is_nested
+from clusterkit.drivers.auto.votes import Complete, Votes
+from clusterkit.metrics import adjusted_rand
+
+BLOBS, CLASSES = make_blobs([40, 40, 40], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+MOONS, HALVES = make_moons(240, noise=0.05, random_state=0)
+QUICK = ("kmeans", "genie", "mass-cut")
+"""A pool without the costly members."""
+
+
+@pytest.fixture(scope="module")
+def free():
+    return Auto(random_state=0).fit(BLOBS)
+
+
+def test_finds_the_number_of_clusters(free):
+    assert adjusted_rand(CLASSES, free.labels_) == 1.0
+    assert free.resolved_["auto"]["n_clusters"] == 3
+    assert free.confidence_ > 0.9
+    assert free.perhaps_one_cluster_ is False
+    assert free.stop_reason_.startswith("the best of")
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_finds_shapes(k):
+    assert adjusted_rand(HALVES, Auto(k, random_state=0).fit(MOONS).labels_) > 0.95
+
+
+def test_the_default_pool_has_six_families():
+    members = pool_of()
+    assert {member.family for member in members} >= {"centroid", "mixture", "graph", "mass", "genie", "density"}
+    assert sum(member.finds_number for member in members if member.family == "density") == 2
+
+
+def test_the_table_lists_distinct_clusterings_best_first(free):
+    table = free.candidates_
+    scores = [row["score"] for row in table]
+    assert scores == sorted(scores, reverse=True)
+    assert table[0]["n_clusters"] == 3
+    assert table[0]["similarity"] == 1.0
+    assert len(table[0]["found_by"]) > 2  # three blobs that everybody finds count once
+    assert {"contrast", "stability", "agreement", "mass_drop"} <= set(table[0])
+    assert len(table) == free.resolved_["auto"]["distinct"] < free.resolved_["auto"]["candidates"]
+
+
+def test_known_number_has_its_own_terms():
+    model = Auto(3, random_state=0).fit(BLOBS)
+    assert {"separation", "entropy", "likelihood"} <= set(model.candidates_[0])
+    assert {row["n_clusters"] for row in model.candidates_} == {3}
+    assert model.second_n_clusters_ is None
+
+
+def test_predict_follows_the_chosen_model(free):
+    assert np.array_equal(free.predict(BLOBS), free.labels_)
+    assert free.predict(np.array([[0.0, 0.0], [9.0, 0.0]])).tolist() == [free.labels_[0], free.labels_[CLASSES == 1][0]]
+    again = pickle.loads(pickle.dumps(free))
+    assert np.array_equal(again.predict(BLOBS), free.labels_)
+
+
+def test_the_same_seed_gives_the_same_choice():
+    one, other = (Auto(random_state=3, pool=QUICK).fit(MOONS) for _ in range(2))
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.candidates_ == other.candidates_
+    assert one.confidence_ == other.confidence_
+
+
+def test_the_choice_does_not_depend_on_other_candidates_names():
+    """A pool of one recipe is that recipe."""
+    alone = Auto(3, pool=["kmeans"], random_state=0).fit(BLOBS)
+    assert adjusted_rand(alone.labels_, recipe("kmeans", n_clusters=3, random_state=0).fit(BLOBS).labels_) == 1.0
+
+
+def test_nested_structure_offers_the_other_level():
+    rng = np.random.default_rng(0)
+    corners = np.array([[0, 0], [6, 0], [100, 0], [106, 0]])
+    X = np.concatenate([corner + rng.standard_normal((50, 2)) for corner in corners])
+    model = Auto(random_state=0, pool=QUICK).fit(X)
+    numbers = {int(model.labels_.max()) + 1, model.second_n_clusters_}
+    assert numbers & {2, 4}
+    assert model.resolved_["auto"]["second_is_nested"] in (True, False)
+
+
+def test_nested():
+    coarse = np.repeat([0, 1], 20)
+    assert is_nested(coarse, np.repeat([0, 1, 2, 3], 10))
+    assert not is_nested(coarse, np.tile([0, 1, 2, 3], 10))
+
+
+class TestDegenerateData:
+    @pytest.mark.parametrize("X", [np.ones((30, 2)), np.zeros((1, 2)), BLOBS[:3]], ids=["equal", "one", "three"])
+    def test_without_two_clusters_there_is_one(self, X):
+        with pytest.warns(ClusterkitWarning, match="all .* in one"):
+            model = Auto(random_state=0).fit(X)
+        assert not model.labels_.any()
+        assert np.isnan(model.confidence_)
+        assert model.candidates_ == []
+        assert not model.predict(X).any()
+
+    @pytest.mark.parametrize("k", [None, 2, 3])
+    @pytest.mark.parametrize(
+        "X",
+        [BLOBS[:15], BLOBS[:, :1], np.repeat(BLOBS[::8], 8, axis=0), np.round(BLOBS), np.c_[BLOBS, np.ones(120)]],
+        ids=["few", "one column", "duplicates", "lattice", "constant column"],
+    )
+    def test_answers_on_all_kinds_of_data(self, X, k):
+        model = Auto(k, pool=QUICK, random_state=0).fit(X)
+        assert model.labels_.shape == (len(X),)
+        assert model.labels_.min() == 0
+        assert np.unique(model.labels_).size == model.labels_.max() + 1
+        assert k is None or model.labels_.max() + 1 == k
+
+    def test_one_cluster_is_answered_when_it_is_asked_for(self):
+        model = Auto(1).fit(BLOBS)
+        assert not model.labels_.any()
+        assert model.stop_reason_ == "one cluster: nothing to find"
+
+    def test_more_clusters_than_rows_are_refused(self):
+        with pytest.raises(InvalidData, match="n_samples=3 should be >= n_clusters=5"):
+            Auto(5).fit(BLOBS[:3])
+
+
+class TestParameters:
+    @pytest.mark.parametrize("k", [0, -1, 2.5, "many", True])
+    def test_wrong_numbers_are_refused(self, k):
+        with pytest.raises(InvalidParameter, match="n_clusters must be"):
+            Auto(k).fit(BLOBS)
+
+    def test_an_unknown_recipe_is_refused(self):
+        with pytest.raises(UnknownName, match="kmeans"):
+            Auto(pool=["kmean"]).fit(BLOBS)
+
+    def test_a_recipe_with_another_driver_is_refused(self):
+        with pytest.raises(InvalidParameter, match="'emmc-auto' cannot be in the pool"):
+            Auto(pool=["emmc-auto"]).fit(BLOBS)
+
+    def test_auto_is_the_same_as_none(self):
+        one, other = (Auto(k, pool=QUICK, random_state=0).fit(BLOBS) for k in ("auto", None))
+        assert np.array_equal(one.labels_, other.labels_)
+
+
+def test_a_recipe_of_a_plugin_joins_the_pool():
+    parameters = {"featuremap": "identity", "solver": "fuzzy_cmeans", "labeler": "argmax"}
+    clusterkit.register(Recipe("fuzzy-member", "Fuzzy", "nobody", parameters, family="fuzzy", pool=({"n_init": 2},)))
+    try:
+        members = {member.name: member for member in pool_of()}
+        assert members["fuzzy-member"].family == "fuzzy"
+        assert members["fuzzy-member"].composition.n_init == 2
+        model = Auto(3, pool=("fuzzy-member", "genie"), random_state=0).fit(BLOBS)
+        found_by = {name for row in model.candidates_ for name in row["found_by"]}
+        assert found_by == {"fuzzy-member", "genie"}
+    finally:
+        registry.forget()
+
+
+def test_the_composition_of_a_recipe_is_that_of_its_estimator():
+    for name in ("kmeans", "spectral", "mixture", "emmc"):
+        chosen = clusterkit.recipes()[name]
+        assert composition_of(chosen.parameters, 3) == recipe(name, n_clusters=3).composition()
+
+
+class TestCtrlC:
+    @staticmethod
+    def stop(stage: str, turn: int):
+        def listener(report):
+            if report.stage == stage and report.turn >= turn:
+                raise KeyboardInterrupt
+
+        return listener
+
+    def test_keeps_the_best_of_the_candidates_so_far(self):
+        with listening(self.stop("candidates", 4)):
+            model = Auto(random_state=0, pool=QUICK).fit(BLOBS)
+        assert model.interrupted_
+        assert model.stop_reason_.startswith("interrupted: the best of the first 4")
+        assert not model.converged_
+        assert np.isnan(model.confidence_)
+        assert model.predict(BLOBS).shape == (120,)
+
+    def test_without_stabilities_all_candidates_are_compared_by_the_rest(self):
+        with listening(self.stop("stability", 3)):
+            model = Auto(random_state=0, pool=QUICK).fit(BLOBS)
+        assert model.interrupted_
+        assert adjusted_rand(CLASSES, model.labels_) == 1.0
+
+    def test_before_the_first_candidate_it_is_raised(self, monkeypatch):
+        def pressed(*arguments):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("clusterkit.drivers.auto.fits.fit", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            Auto(random_state=0, pool=("kmeans",)).fit(BLOBS)
+
+
+class TestLargeData:
+    X, y = make_blobs([500, 500, 500], centers=[[0, 0], [12, 0], [0, 12]], random_state=1)
+
+    def test_trees_are_fitted_to_all_rows(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = Auto(pool=("genie", "mass-cut"), max_rows=200, random_state=0).fit(self.X)
+        assert adjusted_rand(self.y, model.labels_) > 0.99
+        assert model.resolved_["auto"]["rows_compared"] == 200
+        assert model.resolved_["auto"]["trees_on"] == 1500
+
+    def test_other_methods_are_fitted_to_a_sample_with_a_warning(self):
+        with pytest.warns(ClusterkitWarning, match="by a sample of 200"):
+            model = Auto(pool=("kmeans",), max_rows=200, random_state=0).fit(self.X)
+        assert adjusted_rand(self.y, model.labels_) > 0.99
+        assert np.array_equal(model.predict(self.X), model.labels_)
+
+    def test_beyond_the_budget_trees_take_the_sample_too(self):
+        with pytest.warns(ClusterkitWarning, match="by a sample"):
+            model = Auto(pool=("genie",), max_rows=200, max_work=1, random_state=0).fit(self.X)
+        assert model.resolved_["auto"]["trees_on"] == 200
+        assert adjusted_rand(self.y, model.labels_) > 0.99
+
+    def test_the_budget_takes_a_million_rows_in_the_plane(self):
+        default = Auto().max_work
+        assert tree_work(1_000_000, 2) <= default
+        assert tree_work(100_000, 10) <= default
+        assert tree_work(100_000, 50) > default
+
+
+def test_votes():
+    votes = Votes(np.array([[0.0], [1.0], [2.0], [10.0], [11.0]]), np.array([0, 0, 1, 2, 2]), 3)
+    assert votes(np.array([[0.4], [10.9]])).tolist() == [0, 2]
+    complete = Complete(lambda Y: np.where(Y[:, 0] > 5, -1, 7), votes)
+    assert complete(np.array([[0.0], [10.0]])).tolist() == [7, 2]
+
+
+class TestNumberOfAPipeline:
+    @pytest.mark.parametrize("name", ["kmeans", "spectral", "emmc", "mass-cut"])
+    def test_finds_it(self, name):
+        model = recipe(name, n_clusters="auto", random_state=0).fit(BLOBS)
+        assert adjusted_rand(CLASSES, model.labels_) > 0.97
+        assert model.resolved_["auto"]["n_clusters"] == 3
+
+    def test_is_judged_where_the_feature_map_scales_to(self):
+        X = BLOBS * [1.0, 1000.0]
+        stages = {"featuremap": ["zscore"], "solver": "centroids", "labeler": "argmax", "init": "seeds", "n_init": 5}
+        model = Pipeline(**stages, n_clusters="auto", random_state=0).fit(X)
+        assert adjusted_rand(CLASSES, model.labels_) == 1.0
+
+    def test_changes_nothing_where_the_method_finds_it(self):
+        one, other = (recipe("hdbscan", n_clusters=k).fit(BLOBS) for k in ("auto", None))
+        assert np.array_equal(one.labels_, other.labels_)
+        assert "auto" not in one.resolved_
