@@ -80,10 +80,13 @@ class TestNoWarningsOfNumpy:
             ("kernel-kmeans", single),
             ("kernel-nmf", single),
             ("edsvc", outlier),
+            ("edsvc", np.repeat([[0.0], [1.0]], 10, axis=0) + 5e-324 * np.random.default_rng(0).integers(3, size=(20, 2))),
+            ("svc", (np.repeat([[0.0], [4.0]], 8, axis=0) + normal[:16]).astype(np.float32) * np.float32(1e-30)),
+            ("kmeans", np.where(normal > 0, 1.0, -1.0) * np.finfo(float).max),
         ],
     )
     def test_none_leaks(self, name, data):
-        k = {} if name == "edsvc" else {"n_clusters": 2}
+        k = {} if name in ("edsvc", "svc") else {"n_clusters": 2}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             with contextlib.suppress(InvalidData):

@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def heard(outcome: Outcome) -> None:
         if options.verbose and outcome.n_cases % 50 == 0:
             fits = outcome.counts["fits"]
-            print(f"{outcome.n_cases} cases, {fits} fits, {len(outcome.findings)} findings", file=sys.stderr, flush=True)
+            print(
+                f"{outcome.n_cases} cases, {fits} fits, {len(outcome.findings)} findings", file=sys.stderr, flush=True
+            )
 
     outcome = run(seed, selection, minutes=minutes, n_cases=options.cases, workers=options.workers, heard=heard)
     failures, covered = split(outcome.findings, exclusions())

@@ -75,10 +75,14 @@ def check_comparison(name: str, counts: Counter[str], seed: int) -> list[tuple[P
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the references; fits are watched elsewhere
-                for what, computed, expected, tolerance in COMPARISONS[name].compare(np.random.default_rng([seed, draw])):
+                for what, computed, expected, tolerance in COMPARISONS[name].compare(
+                    np.random.default_rng([seed, draw])
+                ):
                     done += 1
                     if not _agree(computed, expected, tolerance):
-                        problems.append((Problem(SILENT, f"{what} differs from the reference", _shown(computed, expected)), draw))
+                        problems.append(
+                            (Problem(SILENT, f"{what} differs from the reference", _shown(computed, expected)), draw)
+                        )
         except Exception as error:
             problem = of_error(error, documented=())
             problems.append((problem or Problem(SILENT, "a comparison is refused", str(error)), draw))
@@ -145,11 +149,21 @@ def _agreement(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     one, other = _labels(rng, n, 4, -1), _labels(rng, n, int(rng.integers(1, 5)), -1)
     listed = one.tolist(), other.tolist()
     yield "rand_index", metrics.rand_index(one, other), agreement.rand_index_by_pairs(*listed), 1e-12
-    yield "clustering_accuracy", metrics.clustering_accuracy(one, other), agreement.accuracy_by_enumeration(*listed), 1e-12
+    yield (
+        "clustering_accuracy",
+        metrics.clustering_accuracy(one, other),
+        agreement.accuracy_by_enumeration(*listed),
+        1e-12,
+    )
     yield "purity", metrics.purity(one, other), agreement.purity_by_clusters(*listed), 1e-12
     yield "nmi", metrics.nmi(one, other), agreement.nmi_by_definition(*listed), 1e-9
     names = rng.permutation(9)
-    yield "rand_index of renamed labels", metrics.rand_index(names[one + 1], other), metrics.rand_index(one, other), 1e-12
+    yield (
+        "rand_index of renamed labels",
+        metrics.rand_index(names[one + 1], other),
+        metrics.rand_index(one, other),
+        1e-12,
+    )
 
 
 def _validity(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
@@ -178,7 +192,12 @@ def _sums(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     # the squares of differences lose digits to the offset of the rows
     lost = 1e-13 * gamma * float(np.square(X).sum(axis=1).max()) + 1e-12
     tolerance = min(1.0, lost) * np.abs(weights).sum()
-    yield "a Gaussian kernel sum", gaussian_sums(Y, X, weights, gamma), all_pairs.kernel_sum(Y, X, weights, gamma), tolerance
+    yield (
+        "a Gaussian kernel sum",
+        gaussian_sums(Y, X, weights, gamma),
+        all_pairs.kernel_sum(Y, X, weights, gamma),
+        tolerance,
+    )
     yield "a Gaussian kernel", gaussian_block(X, X, gamma), svdd.gram(X, gamma), min(1.0, lost)
 
 
@@ -274,8 +293,18 @@ def _consensus(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     if Labelings.of(table).unanimous:
         return
     listed, relaxation = table.tolist(), float(rng.choice([0.0, 0.25, 0.5, 1.0]))
-    yield "comusa", consensus.comusa(table, relaxation=relaxation), plain_consensus.comusa(listed, relaxation, "unvisited"), 0.0
-    yield "comusacl", consensus.comusacl(table, relaxation=relaxation), plain_consensus.comusacl(listed, relaxation), 0.0
+    yield (
+        "comusa",
+        consensus.comusa(table, relaxation=relaxation),
+        plain_consensus.comusa(listed, relaxation, "unvisited"),
+        0.0,
+    )
+    yield (
+        "comusacl",
+        consensus.comusacl(table, relaxation=relaxation),
+        plain_consensus.comusacl(listed, relaxation),
+        0.0,
+    )
     yield "diclens", consensus.diclens(table), plain_consensus.diclens(listed), 0.0
     renamed = (table + 1) * 7 % 11
     yield "diclens of renamed labels", consensus.diclens(renamed), consensus.diclens(table), 0.0
@@ -288,8 +317,10 @@ def _domain(rng: Rng) -> tuple[Array, float, float, Any, Any]:
         X = X[rng.integers(max(1, n // 2), size=n)]
     gamma = float(rng.choice([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4]))
     nu = float(rng.uniform(1.0 / n, 1.0))
-    prepared: Any = registry.get("solver", "svdd")().with_parameters(nu=nu, tol=1e-8).prepare(
-        KernelSpace(X, Gaussian(gamma)), Task(n, None), rng
+    prepared: Any = (
+        registry.get("solver", "svdd")()
+        .with_parameters(nu=nu, tol=1e-8)
+        .prepare(KernelSpace(X, Gaussian(gamma)), Task(n, None), rng)
     )
     return X, gamma, nu, prepared, prepared.solve(None, None, rng)
 

@@ -98,7 +98,10 @@ def _program(kind: str, ending: str, content: bytes) -> str:
 
 def _table(rng: Rng) -> str:
     rows = rng.standard_normal((9, 3)).round(3)
-    return "\n".join(["name,height,width,depth", *(f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(rows))]) + "\n"
+    return (
+        "\n".join(["name,height,width,depth", *(f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(rows))])
+        + "\n"
+    )
 
 
 def _text() -> bytes:

@@ -170,7 +170,9 @@ class _Plan:
             *self._breakers(turn), *self._files(turn),
         ]  # fmt: skip
 
-    def _case(self, turn: int, area: str, subject: str, item: str, *more: int, **parameters: tuple[OddCase, ...]) -> Case:
+    def _case(
+        self, turn: int, area: str, subject: str, item: str, *more: int, **parameters: tuple[OddCase, ...]
+    ) -> Case:
         seed = zlib.crc32(repr((self.seed, turn, area, subject, item, more)).encode())
         return Case(0, area, subject, item, seed, turn, **parameters)
 

@@ -229,10 +229,7 @@ BREAKERS: Mapping[str, type] = {
 def check_breaker(slot: str, how: str, counts: Counter[str]) -> list[tuple[Problem, str]]:
     """Fit with a broken stage: an error that names it, or labels that are in order in spite of it."""
     counts["breakers"] += 1
-    program = (
-        "from clusterkit.testing.campaign.plugin_breakers import fit_with\n"
-        f"fit_with({slot!r}, {how!r})"
-    )
+    program = f"from clusterkit.testing.campaign.plugin_breakers import fit_with\nfit_with({slot!r}, {how!r})"
     try:
         labels = np.asarray(fit_with(slot, how).labels_)
     except (Exception, SystemExit) as error:

@@ -134,7 +134,7 @@ def _values(space: Space) -> Array:
     if isinstance(space, KernelSpace):
         return np.asarray(space.gram())
     assert isinstance(space, FeatureSpace)
-    H = np.vstack(list(space.blocks()))
+    H = np.vstack([block for _, block in space.blocks()])
     return np.asarray(H @ H.T)
 
 

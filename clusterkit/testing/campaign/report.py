@@ -19,7 +19,9 @@ LONGEST = 3000
 """Characters of a program on the page; a longer one is in the file of JSON lines."""
 
 
-def write(folder: Path, outcome: Outcome, failures: Sequence[Finding], covered: Mapping[Exclusion, Sequence[Finding]]) -> Path:
+def write(
+    folder: Path, outcome: Outcome, failures: Sequence[Finding], covered: Mapping[Exclusion, Sequence[Finding]]
+) -> Path:
     """Write ``report.md`` and ``findings.jsonl`` into a folder; the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.md"
@@ -55,7 +57,9 @@ def _lines(
     counts = outcome.counts
     yield f"# Campaign with seed {outcome.seed:08x}\n"
     words = [f"{outcome.n_cases} cases", f"{outcome.seconds / 60:.1f} minutes"]
-    words += [f"{counts[name]} {name}" for name in ("fits", "relations", "comparisons", "parameters", "files", "breakers")]
+    words += [
+        f"{counts[name]} {name}" for name in ("fits", "relations", "comparisons", "parameters", "files", "breakers")
+    ]
     yield ", ".join(words) + (", interrupted by Ctrl-C." if outcome.interrupted else ".") + "\n"
     yield "| severity | failures | excluded |\n|---|---|---|"
     excluded = [finding for findings in covered.values() for finding in findings]
