@@ -20,9 +20,9 @@ def refuse_unsuited(X: object) -> None:
     ------
     InvalidData
         If X is a Dask collection or a lazy frame (it would be computed and pulled into memory), an array with masked
-        values (the mask would be lost), an array of dates or durations (they would become numbers of an arbitrary unit),
-        or, with scikit-learn's array API dispatch switched on, an array of another
-        library (it would stay on its device, where the compiled loops cannot work).
+        values (the mask would be lost), an array of dates or durations (they would become numbers of an arbitrary
+        unit), or, with scikit-learn's array API dispatch switched on, an array of another library (it would stay on
+        its device, where the compiled loops cannot work).
     """
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():

@@ -87,9 +87,6 @@ SPACES = {
     "nan": (lambda X: build_space(Spoilt(2)(X), Keep(2)), "its points have values that are not finite numbers"),
     "inf": (lambda X: build_space(Spoilt(2, np.inf)(X), Keep(2)), "its points have values that are not finite numbers"),
     "fewer": (lambda X: build_space(X[1:], Keep(2)), "its space has 59 samples instead of 60"),
-    "axes": (lambda X: build_space(X[..., None], Keep(2)), "its points must be a table of floats, got shape (60, 2, 1)"),
-    "text": (lambda X: build_space(X.astype(str), Keep(2)), "its points must be a table of floats, got shape (60, 2) of <U32"),
-    "masked": (lambda X: build_space(np.ma.masked_less(X, 0), Keep(2)), "its points must be a table of floats"),
     "array": (lambda X: X, "fit must return a FeatureSpace, got shape (60, 2) of float64"),
 }
 

@@ -68,6 +68,7 @@ class TestNoWarningsOfNumpy:
     normal = np.random.default_rng(0).normal(size=(40, 2))
     single = (np.random.default_rng(0).random((40, 3)) * 1e-30).astype(np.float32)
     outlier = np.vstack([X[1:], [[1e153, 1e153]]])
+    denormal = np.repeat([[0.0], [1.0]], 10, axis=0) + 5e-324 * np.random.default_rng(0).integers(3, size=(20, 2))
 
     @pytest.mark.parametrize(
         ("name", "data"),
@@ -80,7 +81,7 @@ class TestNoWarningsOfNumpy:
             ("kernel-kmeans", single),
             ("kernel-nmf", single),
             ("edsvc", outlier),
-            ("edsvc", np.repeat([[0.0], [1.0]], 10, axis=0) + 5e-324 * np.random.default_rng(0).integers(3, size=(20, 2))),
+            ("edsvc", denormal),
             ("svc", (np.repeat([[0.0], [4.0]], 8, axis=0) + normal[:16]).astype(np.float32) * np.float32(1e-30)),
             ("kmeans", np.where(normal > 0, 1.0, -1.0) * np.finfo(float).max),
         ],

@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m clusterkit.testing.campaign",
-        description="Awkward data, odd parameters, relations, references, broken plugins and mutated files, for all recipes and stages. "
-        "The word 'faults' instead of options starts the campaign of faults: python -m clusterkit.testing.campaign faults --help",
+        description="Awkward data, odd parameters, relations, references, broken plugins and mutated files, for all "
+        "recipes and stages. The word 'faults' instead of options starts the campaign of faults.",
     )
     parser.add_argument("--minutes", type=_positive, help="no case is started after this time (default 1)")
     parser.add_argument("--cases", type=int, help="the first so many cases, whatever time they take")

@@ -65,7 +65,7 @@ class Comparison:
     """
 
     stage: str
-    compare: Callable[[Rng], Iterator[tuple[str, Any, Any, float]]]
+    compare: Callable[[Rng], Iterator[tuple[str, object, object, float]]]
 
 
 def check_comparison(name: str, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:
@@ -95,7 +95,8 @@ def check_comparison(name: str, counts: Counter[str], seed: int) -> list[tuple[P
 def _program(name: str, seed: int, draw: int) -> str:
     return (
         "import numpy as np\nfrom clusterkit.testing.campaign.comparisons import COMPARISONS\n"
-        f"for answer in COMPARISONS[{name!r}].compare(np.random.default_rng([{seed}, {draw}])):\n    print(*answer, sep='\\n')"
+        f"for answer in COMPARISONS[{name!r}].compare(np.random.default_rng([{seed}, {draw}])):\n"
+        "    print(*answer, sep='\\n')"
     )
 
 
@@ -252,7 +253,8 @@ def _nmf(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     X = rng.random((n, d)) + 1e-3
     solver = registry.get("solver", "nmf")().with_parameters(max_iter=6, tol=0.0, delta=1e-12)
     outcome: Any = solver.prepare(_dense(X), Task(n, k), rng).solve(None, None, np.random.default_rng(seed))
-    W, B, history = nmf.iterate(X.T, *nmf.start(X.T, k, np.random.default_rng(seed)), 6, 1e-12 * X.mean())
+    first: Any = nmf.start(X.T, k, np.random.default_rng(seed))
+    W, B, history = nmf.iterate(X.T, first[0], first[1], 6, 1e-12 * X.mean())
     yield "a factor of the samples", outcome.rows, B.T, 1e-7 * float(B.max())
     yield "a factor of the columns", outcome.extend.basis, W, 1e-7 * float(W.max())
     yield "the history of NMF", outcome.status.history, history, 1e-9 * float(np.square(X).sum())
@@ -312,7 +314,7 @@ def _consensus(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
 
 def _domain(rng: Rng) -> tuple[Array, float, float, Any, Any]:
     n, d = int(rng.integers(1, 13)), int(rng.integers(1, 4))
-    X: Array = np.float64(rng.uniform(-3, 3, size=(n, d)).astype(np.float16))
+    X: Array = rng.uniform(-3, 3, size=(n, d)).astype(np.float16).astype(np.float64)
     if rng.random() < 0.3:
         X = X[rng.integers(max(1, n // 2), size=n)]
     gamma = float(rng.choice([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4]))

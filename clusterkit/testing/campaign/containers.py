@@ -7,19 +7,19 @@ from typing import cast
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Samples
+from clusterkit._typing import Array, Samples
 
 __all__ = ["CONTAINERS", "WITHOUT_REFERENCE", "needs_pandas", "plain"]
 
 
-def _strided(X: AnyArray) -> AnyArray:
+def _strided(X: Array) -> Array:
     """Every second row and column of a larger array."""
     larger = np.full((2 * X.shape[0], 2 * X.shape[1]), 7.0)
     larger[::2, ::2] = X
     return larger[::2, ::2]
 
 
-def _unaligned(X: AnyArray) -> AnyArray:
+def _unaligned(X: Array) -> Array:
     """Numbers at odd addresses."""
     buffer = np.zeros(X.nbytes + 1, dtype=np.uint8)
     unaligned = buffer[1:].view(X.dtype).reshape(X.shape)
@@ -27,13 +27,13 @@ def _unaligned(X: AnyArray) -> AnyArray:
     return unaligned
 
 
-def _read_only(X: AnyArray) -> AnyArray:
+def _read_only(X: Array) -> Array:
     fixed = X.copy()
     fixed.setflags(write=False)
     return fixed
 
 
-def _memory_map(X: AnyArray) -> AnyArray:
+def _memory_map(X: Array) -> Array:
     """A view of bytes that nobody may write, as of a mapped file."""
     return np.frombuffer(X.tobytes(), dtype=X.dtype).reshape(X.shape)
 
@@ -45,10 +45,10 @@ class _Subclass(np.ndarray):
 class _Described:
     """An object that only knows how to become an array."""
 
-    def __init__(self, X: AnyArray) -> None:
+    def __init__(self, X: Array) -> None:
         self._X = X
 
-    def __array__(self, dtype: type | None = None, copy: bool | None = None) -> AnyArray:
+    def __array__(self, dtype: type | None = None, copy: bool | None = None) -> Array:
         return np.array(self._X, dtype=dtype)
 
     def __len__(self) -> int:
@@ -59,42 +59,42 @@ class _Described:
         return self._X.shape
 
 
-def _frame(X: AnyArray, **changes: object) -> Samples:
+def _frame(X: Array, **changes: object) -> Samples:
     import pandas
 
     names = [f"x{j}" for j in range(X.shape[1])]
     return cast("Samples", pandas.DataFrame(X, **{"columns": names, **changes}))
 
 
-def _mixed_frame(X: AnyArray) -> Samples:
+def _mixed_frame(X: Array) -> Samples:
     frame = cast("object", _frame(X))
     return cast("Samples", frame.astype({"x0": "float32"}))  # type: ignore[attr-defined]
 
 
-def _nullable_frame(X: AnyArray) -> Samples:
+def _nullable_frame(X: Array) -> Samples:
     frame = cast("object", _frame(X))
     return cast("Samples", frame.astype("Float64"))  # type: ignore[attr-defined]
 
 
-def _csr(X: AnyArray) -> Samples:
+def _csr(X: Array) -> Samples:
     from scipy.sparse import csr_array
 
     return cast("Samples", csr_array(X))
 
 
-def _csc_matrix(X: AnyArray) -> Samples:
+def _csc_matrix(X: Array) -> Samples:
     from scipy.sparse import csc_matrix
 
     return cast("Samples", csc_matrix(X))
 
 
-def _coo(X: AnyArray) -> Samples:
+def _coo(X: Array) -> Samples:
     from scipy.sparse import coo_array
 
     return cast("Samples", coo_array(X))
 
 
-def _stored_zeros(X: AnyArray) -> Samples:
+def _stored_zeros(X: Array) -> Samples:
     """Sparse rows in which zeros are stored and no index is in order."""
     from scipy.sparse import csr_array
 
@@ -103,7 +103,7 @@ def _stored_zeros(X: AnyArray) -> Samples:
     return cast("Samples", csr_array((X[:, ::-1].ravel(), columns, np.arange(n + 1) * d), shape=(n, d)))
 
 
-CONTAINERS: Mapping[str, Callable[[AnyArray], Samples]] = {
+CONTAINERS: Mapping[str, Callable[[Array], Samples]] = {
     "array": lambda X: X,
     "Fortran order": np.asfortranarray,
     "strided": _strided,
@@ -153,7 +153,7 @@ def needs_pandas(container: str) -> bool:
     return container.startswith("frame")
 
 
-def plain(X: Samples) -> AnyArray:
+def plain(X: Samples) -> Array:
     """The same values as a C-ordered array of float64, or of float32 where X has only such numbers.
 
     Examples

@@ -11,7 +11,7 @@ from typing import Literal, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Rng, Samples
+from clusterkit._typing import Array, Rng, Samples
 from clusterkit.testing.campaign.containers import CONTAINERS, WITHOUT_REFERENCE, needs_pandas
 from clusterkit.testing.campaign.extremes import EXTREMES, SHIFTED
 from clusterkit.testing.campaign.patterns import PATTERNS, Pattern, blobs
@@ -45,12 +45,12 @@ class AwkwardSet:
     expected: Literal["fit", "either", "refusal"] = "fit"
     reason: str = ""
 
-    def drawn(self, *seed: int) -> AnyArray:
+    def drawn(self, *seed: int) -> Array:
         """The values before they are put into the container; the same for the same seed."""
-        make = cast("Callable[[Rng], AnyArray]", self.values)
+        make = cast("Callable[[Rng], Array]", self.values)
         return make(stream(self.name, *seed))
 
-    def put(self, values: AnyArray) -> Samples:
+    def put(self, values: Array) -> Samples:
         """Values in the container of this set."""
         return CONTAINERS[self.container](values)
 

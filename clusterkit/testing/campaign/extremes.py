@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Rng
+from clusterkit._typing import Array, Rng
 from clusterkit.testing.campaign.patterns import Pattern, blobs
 
 __all__ = ["EXTREMES", "SHIFTED"]
@@ -23,12 +23,12 @@ def _moved(offset: float) -> Pattern:
     return lambda rng: blobs(rng) + offset
 
 
-def _neighbours(rng: Rng) -> AnyArray:
+def _neighbours(rng: Rng) -> Array:
     """Numbers that differ in the last bits."""
     return 1.0 + np.spacing(1.0) * rng.integers(8, size=(24, 2))
 
 
-def _outlier(rng: Rng, value: float) -> AnyArray:
+def _outlier(rng: Rng, value: float) -> Array:
     X = blobs(rng)
     X[0, 0] = value
     return X
@@ -74,4 +74,4 @@ EXTREMES: Mapping[str, Pattern] = {
     "magnitudes from 1e-300 to 1e300": lambda rng: 10.0 ** rng.uniform(-300.0, 300.0, size=(24, 2)),
     "integers above 2**53": lambda rng: 2.0**53 + 2.0 * rng.integers(50, size=(24, 2)),
 }
-"""Numbers whose squares overflow or vanish, or whose differences are rounding: a documented refusal is an answer too."""
+"""Numbers whose squares overflow or vanish, or whose differences are rounding: a refusal is an answer too."""

@@ -12,10 +12,12 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Labels, Samples
+from clusterkit._typing import Array, Labels, Samples
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.spaces import FeatureSpace
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.testing.campaign.containers import plain
 from clusterkit.testing.campaign.data_sets import AwkwardSet
 from clusterkit.testing.campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
@@ -53,7 +55,7 @@ class Trial:
 
     subject: Subject
     data: AwkwardSet
-    values: AnyArray
+    values: Array
     k: int = 2
     seed: int = 0
     turn: int = 0
@@ -73,7 +75,7 @@ class Answer:
         Unclear warnings.
     """
 
-    model: Any
+    model: Pipeline | Driven | None
     error: BaseException | None
     problems: tuple[Problem, ...]
 
@@ -130,7 +132,7 @@ def check_trial(trial: Trial, counts: Counter[str] | None = None) -> list[Proble
     return problems
 
 
-def _same_object(before: AnyArray, after: AnyArray) -> bool:
+def _same_object(before: Array, after: Array) -> bool:
     if before.dtype.names or before.dtype == object:
         return True
     return bool(np.array_equal(before, after, equal_nan=before.dtype.kind in "fc"))
@@ -196,8 +198,8 @@ def _reports(c: Composition, model: Any, rounding: float) -> Iterator[Problem]:
             yield Problem(SILENT, "the objective rises", f"by {rise:.3g} in {history}")
 
 
-def _rounding(X: AnyArray) -> float:
-    """What rounding of the means of columns does to a sum of squared distances: 8 units in the last place of each value."""
+def _rounding(X: Array) -> float:
+    """What rounding of means does to a sum of squared distances: 8 units in the last place of each value."""
     largest = float(np.abs(X.astype(np.float64)).max(initial=0.0))
     with np.errstate(over="ignore"):
         return float(X.size * np.square(8.0 * np.spacing(largest)))
@@ -233,12 +235,13 @@ def _predictions(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator
 
 def _again(trial: Trial, model: Any, X: Any) -> Iterator[Problem]:
     """Same seed, same answer to the last bit."""
-    again = fitted(trial.subject, X, trial.k, trial.seed)
-    if again.error is not None:
-        yield Problem(SILENT, "the second fit with the same seed fails", repr(again.error))
-    elif not np.array_equal(again.model.labels_, model.labels_):
+    answer = fitted(trial.subject, X, trial.k, trial.seed)
+    again = answer.model
+    if again is None:
+        yield Problem(SILENT, "the second fit with the same seed fails", repr(answer.error))
+    elif not np.array_equal(again.labels_, model.labels_):
         yield Problem(SILENT, "two fits with the same seed differ in labels")
-    elif not np.array_equal(again.model.history_, model.history_, equal_nan=True):
+    elif not np.array_equal(again.history_, model.history_, equal_nan=True):
         yield Problem(SILENT, "two fits with the same seed differ in objectives")
 
 
@@ -255,7 +258,7 @@ def _pickled(c: Composition, model: Any, X: Any, labels: Labels) -> Iterator[Pro
 def _like_the_plain_array(trial: Trial, labels: Labels, X: Any) -> Iterator[Problem]:
     """The same values in a C-ordered array give the same labels."""
     reference = fitted(trial.subject, plain(X), trial.k, trial.seed)
-    if reference.error is not None:
+    if reference.model is None:
         if not isinstance(reference.error, InvalidData):
             yield Problem(SILENT, "a plain array is refused, its container is not", repr(reference.error))
     elif not np.array_equal(reference.model.labels_, labels):

@@ -1,7 +1,7 @@
 """Mutated files and the functions that read them: an answer that is whole, or the documented error.
 
-`FILES` has an entry for each kind of file: the bytes of a good one, and the function that reads a path. A further kind of
-file is a further entry.
+`FILES` has an entry for each kind of file: the bytes of a good one, and the function that reads a path. A further
+kind of file is a further entry.
 """
 
 from __future__ import annotations

@@ -14,9 +14,12 @@ Mutator: TypeAlias = Callable[[bytes, Rng], bytes]
 """From the bytes of a file to other bytes."""
 
 TOKENS = (
-    b"nan", b"inf", b"-inf", b"1e999", b"-1e-999", b"", b"-", b"0x10", b"1_000", "١٢".encode(), b"NaN()", b"1e", b"true",
-    b"9" * 400, b"-0", b"1.5.2", b"\"", b"\"\"\"", b"'", b"\x00", b"\x1b[31m", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\n\n",
-    b",,,,", b"\t", b";", b"=1+1", b"{}", b"[]", b"null", b"[" * 3000, b"{\"a\":" * 500, b"-1", b"18446744073709551616",
+    b"nan", b"inf", b"-inf", b"1e999", b"-1e-999", b"", b"-", b"0x10", b"1_000", "١٢".encode(), b"NaN()", b"1e",
+    b"true",
+    b"9" * 400, b"-0", b"1.5.2", b"\"", b"\"\"\"", b"'", b"\x00", b"\x1b[31m", b"\xff\xfe", b"\xef\xbb\xbf", b"\r",
+    b"\n\n",
+    b",,,,", b"\t", b";", b"=1+1", b"{}", b"[]", b"null", b"[" * 3000, b"{\"a\":" * 500, b"-1",
+    b"18446744073709551616",
     b"shape", b"(1,)", b"'<f8'", b"'|O'", b"True", b"../../x", "\u202e".encode(), "\u2028".encode(),
 )  # fmt: skip
 """Texts that parsers meet rarely."""
@@ -145,12 +148,12 @@ MUTATORS: Mapping[str, Mutator] = {
 
 
 def mutated(content: bytes, rng: Rng, most: int = 3) -> tuple[bytes, tuple[str, ...]]:
-    """One to `most` changes after another, and their names.
+    r"""One to `most` changes after another, and their names.
 
     Examples
     --------
     >>> import numpy as np
-    >>> content, names = mutated(b"1,2\\n3,4\\n", np.random.default_rng(5))
+    >>> content, names = mutated(b"1,2\n3,4\n", np.random.default_rng(5))
     >>> len(names) >= 1
     True
     """

@@ -31,17 +31,25 @@ __all__ = ["ODD_VALUES", "OddCase", "check_odd_case", "odd_cases"]
 
 ODD_VALUES: Mapping[str, object] = {
     "None": None, "True": True, "False": False, "numpy True": np.True_,
-    "0": 0, "1": 1, "2": 2, "3": 3, "7": 7, "-1": -1, "10**9": 10**9, "2**31 - 1": 2**31 - 1, "2**31": 2**31, "2**53 + 1": 2**53 + 1,
+    "0": 0, "1": 1, "2": 2, "3": 3, "7": 7, "-1": -1, "10**9": 10**9, "2**31 - 1": 2**31 - 1, "2**31": 2**31,
+    "2**53 + 1": 2**53 + 1,
     "2**63": 2**63, "10**30": 10**30, "10**400": 10**400, "-(2**63)": -(2**63),
-    "0.0": 0.0, "-0.0": -0.0, "0.5": 0.5, "1.0": 1.0, "1 - 1e-16": 1 - 1e-16, "1 + 1e-15": 1 + 1e-15, "-0.5": -0.5, "2.5": 2.5,
-    "1e-3": 1e-3, "1e-12": 1e-12, "1e-150": 1e-150, "1e-300": 1e-300, "1e-320": 1e-320, "1e12": 1e12, "1e150": 1e150, "1e300": 1e300, "1e308": 1e308,
+    "0.0": 0.0, "-0.0": -0.0, "0.5": 0.5, "1.0": 1.0, "1 - 1e-16": 1 - 1e-16, "1 + 1e-15": 1 + 1e-15,
+    "-0.5": -0.5, "2.5": 2.5,
+    "1e-3": 1e-3, "1e-12": 1e-12, "1e-150": 1e-150, "1e-300": 1e-300, "1e-320": 1e-320, "1e12": 1e12,
+    "1e150": 1e150, "1e300": 1e300, "1e308": 1e308,
     "nan": math.nan, "inf": math.inf, "-inf": -math.inf,
     "Fraction(1, 3)": Fraction(1, 3), "Fraction(4)": Fraction(4), "Decimal('0.5')": Decimal("0.5"), "0.5j": 0.5j,
-    "np.float16(0.5)": np.float16(0.5), "np.float32(0.1)": np.float32(0.1), "np.float64(2)": np.float64(2), "np.longdouble(0.5)": np.longdouble(0.5),
-    "np.int8(2)": np.int8(2), "np.uint64(3)": np.uint64(3), "np.array(2)": np.array(2), "np.array([0.5])": np.array([0.5]),
-    "''": "", "'1'": "1", "'auto'": "auto", "'no such word'": "no such word", "a word with a control character": "a\x1b[31mb", "b'1'": b"1",
-    "()": (), "(1,)": (1,), "(1.0, 2.0)": (1.0, 2.0), "[0.5, 2]": [0.5, 2], "(2.0, 1.0)": (2.0, 1.0), "(nan, 1)": (math.nan, 1), "((1,),)": ((1,),),
-    "{}": {}, "{'name': 'x'}": {"name": "x"}, "set()": frozenset(), "object()": object(), "int": int, "len": len, "Ellipsis": ...,
+    "np.float16(0.5)": np.float16(0.5), "np.float32(0.1)": np.float32(0.1), "np.float64(2)": np.float64(2),
+    "np.longdouble(0.5)": np.longdouble(0.5),
+    "np.int8(2)": np.int8(2), "np.uint64(3)": np.uint64(3), "np.array(2)": np.array(2),
+    "np.array([0.5])": np.array([0.5]),
+    "''": "", "'1'": "1", "'auto'": "auto", "'no such word'": "no such word",
+    "a word with a control character": "a\x1b[31mb", "b'1'": b"1",
+    "()": (), "(1,)": (1,), "(1.0, 2.0)": (1.0, 2.0), "[0.5, 2]": [0.5, 2], "(2.0, 1.0)": (2.0, 1.0),
+    "(nan, 1)": (math.nan, 1), "((1,),)": ((1,),),
+    "{}": {}, "{'name': 'x'}": {"name": "x"}, "set()": frozenset(), "object()": object(), "int": int, "len": len,
+    "Ellipsis": ...,
 }  # fmt: skip
 """Values by the words that write them."""
 
@@ -69,8 +77,10 @@ class OddCase:
     value: str
 
 
-ESTIMATOR = ("n_clusters", "n_init", "max_iter", "random_state", "verbose", "featuremap", "solver", "labeler", "balancer",
-             "init", "tuner")  # fmt: skip
+ESTIMATOR = (
+    "n_clusters", "n_init", "max_iter", "random_state", "verbose", "featuremap", "solver", "labeler", "balancer",
+    "init", "tuner",
+)  # fmt: skip
 """Parameters of the estimator itself."""
 
 

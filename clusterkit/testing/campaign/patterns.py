@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Rng
+from clusterkit._typing import Array, Rng
 
 __all__ = ["PATTERNS", "Pattern", "blobs"]
 
-Pattern: TypeAlias = Callable[[Rng], AnyArray]
+Pattern: TypeAlias = Callable[[Rng], Array]
 """From a random generator to values, shape (n, d)."""
 
 
-def blobs(rng: Rng, n: int = 36, d: int = 2, k: int = 3, spread: float = 0.3) -> AnyArray:
+def blobs(rng: Rng, n: int = 36, d: int = 2, k: int = 3, spread: float = 0.3) -> Array:
     """Groups of nearly equal sizes around the points (8j, 0, ...) and (0, 8j, ...) of a cross, rows in random order."""
     centres = np.zeros((k, d))
     for j in range(k):
@@ -23,57 +23,57 @@ def blobs(rng: Rng, n: int = 36, d: int = 2, k: int = 3, spread: float = 0.3) ->
     return centres[rng.permutation(n) % k] + spread * rng.standard_normal((n, d))
 
 
-def _grid(rng: Rng) -> AnyArray:
+def _grid(rng: Rng) -> Array:
     rows = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
     return rows[rng.permutation(36)]
 
 
-def _sparse(rng: Rng, n: int = 30, d: int = 20, share: float = 0.1) -> AnyArray:
+def _sparse(rng: Rng, n: int = 30, d: int = 20, share: float = 0.1) -> Array:
     X = rng.random((n, d)) * (rng.random((n, d)) < share)
     X[np.arange(n), rng.integers(d, size=n)] += 0.5
     return X
 
 
-def _circle(rng: Rng) -> AnyArray:
+def _circle(rng: Rng) -> Array:
     angles = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
     return np.column_stack([np.cos(angles), np.sin(angles)])[rng.permutation(32)]
 
 
-def _rings(rng: Rng) -> AnyArray:
+def _rings(rng: Rng) -> Array:
     angles = rng.uniform(0.0, 2.0 * np.pi, 40)
     radius = np.repeat([1.0, 4.0], 20) + 0.05 * rng.standard_normal(40)
     return np.column_stack([radius * np.cos(angles), radius * np.sin(angles)])
 
 
-def _moons(rng: Rng) -> AnyArray:
+def _moons(rng: Rng) -> Array:
     t = np.linspace(0.0, np.pi, 20)
     upper, lower = np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([1.0 - np.cos(t), 0.5 - np.sin(t)])
     return np.vstack([upper, lower]) + 0.03 * rng.standard_normal((40, 2))
 
 
-def _hubs(rng: Rng) -> AnyArray:
+def _hubs(rng: Rng) -> Array:
     spokes = np.vstack([np.eye(10), -np.eye(10)])
     return np.vstack([np.zeros((4, 10)), spokes])[rng.permutation(24)]
 
 
-def _repeated(rng: Rng, distinct: int, n: int, d: int = 2) -> AnyArray:
+def _repeated(rng: Rng, distinct: int, n: int, d: int = 2) -> Array:
     rows = rng.standard_normal((distinct, d))
     numbers = np.concatenate([np.arange(distinct), rng.integers(distinct, size=n - distinct)])
     return rows[rng.permutation(numbers)]
 
 
-def _with_column(rng: Rng, column: AnyArray | float) -> AnyArray:
+def _with_column(rng: Rng, column: Array | float) -> Array:
     X = blobs(rng)
     return np.column_stack([X, np.broadcast_to(column, len(X))])
 
 
-def _outlier(rng: Rng, distance: float) -> AnyArray:
+def _outlier(rng: Rng, distance: float) -> Array:
     X = blobs(rng)
     X[rng.integers(len(X))] = distance
     return X
 
 
-def _sizes(rng: Rng, *sizes: int) -> AnyArray:
+def _sizes(rng: Rng, *sizes: int) -> Array:
     X = np.zeros((sum(sizes), 2))
     X[:, 0] = np.repeat(10.0 * np.arange(len(sizes)), sizes)
     return (X + 0.3 * rng.standard_normal(X.shape))[rng.permutation(len(X))]
@@ -134,7 +134,7 @@ PATTERNS: Mapping[str, Pattern] = {
     "a column of zeros": lambda rng: _with_column(rng, 0.0),
     "a column twice": lambda rng: (lambda X: np.column_stack([X, X[:, 0]]))(blobs(rng)),
     "a column and its negative": lambda rng: (lambda X: np.column_stack([X, -X[:, 0]]))(blobs(rng)),
-    "a binary column": lambda rng: _with_column(rng, np.arange(36) % 2),
+    "a binary column": lambda rng: _with_column(rng, np.arange(36.0) % 2),
     "a column of row numbers": lambda rng: _with_column(rng, np.arange(36.0)),
     "collinear columns": lambda rng: blobs(rng, d=1) * np.array([1.0, 2.0, -3.0]),
     "rank one": lambda rng: np.outer(rng.random(24), rng.random(6)),

@@ -1,8 +1,8 @@
 """The list of cases: endless, the same for a seed whatever the number of processes or the time.
 
-Cases come in rounds. A round has one fit of every recipe, a relation for a quarter of the recipes, fits of a few compositions,
-and so many cases of the other areas that three hundred rounds are a campaign. The order within a round is drawn, so that a
-run that ends early has seen all areas.
+Cases come in rounds. A round has one fit of every recipe, a relation for a quarter of the recipes, fits of a few
+compositions, and so many cases of the other areas that three hundred rounds are a campaign. The order within a round
+is drawn, so that a run that ends early has seen all areas.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _nested(value: Any) -> Any:
     return _nested(value)
 
 
-ODDITIES: Mapping[str, Callable[[Any], Any]] = {
+ODDITIES: Mapping[str, Callable[..., object]] = {
     "nothing": lambda value: None,
     "a word": lambda value: "labels",
     "an object": lambda value: object(),
@@ -87,6 +87,10 @@ ODDITIES: Mapping[str, Callable[[Any], Any]] = {
 """What an array of a sound stage becomes."""
 
 
+def _spoilt(how: str, value: Any) -> Any:
+    return ODDITIES[how](value)
+
+
 class _Odd:
     """A stage with the name of an oddity."""
 
@@ -95,20 +99,22 @@ class _Odd:
 
 @final
 @attrs.frozen
-class OddMap(_Odd, FeatureMap):
+class _OddMap(_Odd, FeatureMap):
     """Spoils the features."""
 
     how: str = ""
 
     def fit(self, X: Array, task: Task, rng: Rng) -> Space:
         """Spoil the samples."""
-        spoilt = ODDITIES[self.how](X)
+        spoilt = _spoilt(self.how, X)
         return build_space(spoilt, Keep(X.shape[1])) if isinstance(spoilt, np.ndarray) else spoilt
 
 
 @final
-class OddPrepared(Prepared):
+class _OddPrepared(Prepared):
     """Spoils the scores of the prepared k-means."""
+
+    resolved: ClassVar[dict[str, object]] = {}
 
     def __init__(self, sound: Prepared, how: str) -> None:
         self.sound, self.how = sound, how
@@ -116,7 +122,7 @@ class OddPrepared(Prepared):
     def solve(self, targets: Coded | None, previous: Any, rng: Rng) -> Any:
         """Spoil the scores."""
         outcome: Any = self.sound.solve(targets, previous, rng)
-        spoilt = ODDITIES[self.how](outcome.rows)
+        spoilt = _spoilt(self.how, outcome.rows)
         return Scores(spoilt, None) if isinstance(spoilt, np.ndarray) else spoilt
 
     def objective(self, targets: Coded | None, outcome: Any) -> Any:
@@ -126,7 +132,7 @@ class OddPrepared(Prepared):
 
 @final
 @attrs.frozen
-class OddSolver(_Odd, Solver):
+class _OddSolver(_Odd, Solver):
     """Spoils the scores of k-means."""
 
     codings: ClassVar[Any] = Centroids.codings
@@ -142,7 +148,7 @@ class OddSolver(_Odd, Solver):
         }
 
     def _prepare(self, spec: Any, space: Space, task: Task, rng: Rng) -> Prepared:
-        return OddPrepared(Centroids().prepare(space, task, rng), self.how)
+        return _OddPrepared(Centroids().prepare(space, task, rng), self.how)
 
 
 def _some_labels() -> Labels:
@@ -151,7 +157,7 @@ def _some_labels() -> Labels:
 
 @final
 @attrs.frozen
-class OddLabeler(_Odd, Labeler[Scores]):
+class _OddLabeler(_Odd, Labeler[Scores]):
     """Spoils labels."""
 
     consumes: ClassVar[Any] = Scores
@@ -159,12 +165,12 @@ class OddLabeler(_Odd, Labeler[Scores]):
 
     def label(self, outcome: Scores, space: Space, task: Task, rng: Rng) -> Labeling:
         """Spoil labels."""
-        return Labeling(ODDITIES[self.how](_some_labels()), None)
+        return Labeling(_spoilt(self.how, _some_labels()), None)
 
 
 @final
 @attrs.frozen
-class OddBalancer(_Odd, Balancer):
+class _OddBalancer(_Odd, Balancer):
     """Spoils balanced labels."""
 
     how: str = ""
@@ -175,7 +181,7 @@ class OddBalancer(_Odd, Balancer):
 
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Spoil the labels."""
-        return Assignment(ODDITIES[self.how](labels), None, True)
+        return Assignment(_spoilt(self.how, labels), None, True)
 
     def resolved(self, n: int, k: int) -> dict[str, object]:
         """Nothing."""
@@ -184,7 +190,7 @@ class OddBalancer(_Odd, Balancer):
 
 @final
 @attrs.frozen
-class OddParts(_Odd, Partitioner):
+class _OddParts(_Odd, Partitioner):
     """Spoils first labels."""
 
     sees: ClassVar[Any] = "input"
@@ -192,36 +198,36 @@ class OddParts(_Odd, Partitioner):
 
     def partition(self, samples: Any, task: Task, rng: Rng) -> Labels:
         """Spoil labels."""
-        return ODDITIES[self.how](_some_labels())  # type: ignore[no-any-return]
+        return _spoilt(self.how, _some_labels())
 
 
 @final
 @attrs.frozen
-class OddTuner(_Odd, Tuner):
+class _OddTuner(_Odd, Tuner):
     """Spoils the stages."""
 
     how: str = ""
 
     def tune(self, stages: Any, X: Array, rng: Rng) -> Tuned:
         """A spoilt array in the place of the solver."""
-        return Tuned({**stages, "solver": ODDITIES[self.how](X)})
+        return Tuned({**stages, "solver": _spoilt(self.how, X)})
 
 
 @final
 @attrs.frozen
-class OddDriver(_Odd, Driver):
+class _OddDriver(_Odd, Driver):
     """Returns an array for a result."""
 
     how: str = ""
 
     def run(self, compositions: Any, X: Array, seeds: Any) -> Any:
         """A spoilt array."""
-        return ODDITIES[self.how](X)
+        return _spoilt(self.how, X)
 
 
 BREAKERS: Mapping[str, type] = {
-    "featuremap": OddMap, "solver": OddSolver, "labeler": OddLabeler, "balancer": OddBalancer, "init": OddParts,
-    "tuner": OddTuner, "driver": OddDriver,
+    "featuremap": _OddMap, "solver": _OddSolver, "labeler": _OddLabeler, "balancer": _OddBalancer, "init": _OddParts,
+    "tuner": _OddTuner, "driver": _OddDriver,
 }  # fmt: skip
 """The broken stage of each slot."""
 
@@ -250,7 +256,7 @@ def _verdict(error: BaseException) -> Problem | None:
     return Problem(severity, f"{type(error).__name__} that does not name the broken stage", words[:500])
 
 
-def fit_with(slot: str, how: str) -> Any:
+def fit_with(slot: str, how: str) -> Pipeline | Driven:
     """Fit k-means to 30 samples with a broken stage in one slot."""
     X = np.random.default_rng(0).standard_normal((N, 2))
     slots: dict[str, Any] = {"featuremap": "identity", "solver": "centroids", "labeler": "argmax", "init": "seeds"}

@@ -1,9 +1,9 @@
 """Metamorphic relations: changes of the data that must not change the clustering, each where it is promised.
 
-A relation holds where the theory of the composition says so. Whether it does is not read from the names of stages: a change
-of scale or position, or a constant column, must leave the labels alone where the fitted feature map gives the same inner
-products or the same kernel values as before, or where the solver reads distances alone (`DISTANCES_ALONE`). Rows in another
-order must give the same clusters where nothing is drawn.
+A relation holds where the theory of the composition says so. Whether it does is not read from the names of stages: a
+change of scale or position, or a constant column, must leave the labels alone where the fitted feature map gives the
+same inner products or the same kernel values as before, or where the solver reads distances alone
+(`DISTANCES_ALONE`). Rows in another order must give the same clusters where nothing is drawn.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ STEP = 2.0**-10
 
 def clear_groups(rng: Rng, k: int) -> Array:
     """k groups, far from each other, of sizes that a balancer accepts; multiples of `STEP`; 12 rows a group."""
-    X: Array = np.round(blobs(rng, n=12 * k, d=3, k=k, spread=0.4) / STEP) * STEP
-    return X
+    return np.asarray(np.round(blobs(rng, n=12 * k, d=3, k=k, spread=0.4) / STEP) * STEP)
 
 
 def same_partition(one: Labels, other: Labels) -> bool:
@@ -69,7 +68,8 @@ def check_relation(name: str, subject: Subject, counts: Counter[str], seed: int)
         program = (
             "from clusterkit.testing.campaign.relations import check_relation\n"
             "from clusterkit.testing.campaign.subjects import Subject\n"
-            f"subject = Subject({subject.name!r}, {subject.recipe!r}, {dict(subject.parameters)!r}, {subject.clusters!r})\n"
+            f"subject = Subject({subject.name!r}, {subject.recipe!r}, {dict(subject.parameters)!r}, "
+            f"{subject.clusters!r})\n"
             f"print(check_relation({name!r}, subject, __import__('collections').Counter(), {seed}))"
         )
         problems.append((problem, program))
@@ -147,7 +147,7 @@ def _renamed(
     except ImportError:
         return
     frames = [pandas.DataFrame(X, columns=names) for names in (["a", "b", "c"], ["z", "\x1b[31m", "a" * 300])]
-    yield from _compared(subject, frames[0], frames[1], k, counts)  # type: ignore[arg-type]
+    yield from _compared(subject, frames[0], frames[1], k, counts)
 
 
 def _doubled(

@@ -80,8 +80,10 @@ def _lines(
     for (severity, subject, what), findings in groups.items():
         first = min(findings, key=lambda each: len(each.snippet))
         yield f"### {severity}: {subject}: {what}\n"
-        yield f"{len(findings)} times; {first.area}, {first.item or 'no item'}, case {first.number}. {_one_line(first.problem.message)}\n"
-        yield f"```python\n{first.snippet if len(first.snippet) <= LONGEST else '# in findings.jsonl: too long for a page'}\n```\n"
+        place = f"{first.area}, {first.item or 'no item'}, case {first.number}"
+        yield f"{len(findings)} times; {place}. {_one_line(first.problem.message)}\n"
+        short = len(first.snippet) <= LONGEST
+        yield f"```python\n{first.snippet if short else '# in findings.jsonl: too long for a page'}\n```\n"
 
 
 def _one_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import time
@@ -169,10 +170,8 @@ def _give(pool: list[_Worker], position: int, pending: Iterator[Case]) -> None:
         return
     worker = pool[position]
     worker.case, worker.since, worker.used = case, time.monotonic(), _processor_time(worker.process)
-    try:
+    with contextlib.suppress(OSError):  # its death is seen as the end of the connection
         worker.connection.send(case)
-    except OSError:
-        pass  # its death is seen as the end of the connection
 
 
 def _report(worker: _Worker, ready: bool) -> CaseReport | None:

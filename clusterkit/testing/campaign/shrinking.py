@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray
+from clusterkit._typing import Array
 from clusterkit.testing.campaign.findings import Problem
 from clusterkit.testing.campaign.fits import Trial, check_trial
 
@@ -55,7 +55,7 @@ def _shows(trial: Trial, problem: Problem) -> bool:
     return any((each.severity, each.what) == (problem.severity, problem.what) for each in problems)
 
 
-def _smaller(X: AnyArray) -> Iterator[AnyArray]:
+def _smaller(X: Array) -> Iterator[Array]:
     """Smaller or simpler data sets, the smallest first."""
     n, d = X.shape
     step = n // 2
@@ -89,6 +89,6 @@ def program(trial: Trial) -> str:
     return "\n".join(lines)
 
 
-def _listed(X: AnyArray) -> str:
+def _listed(X: Array) -> str:
     """The values to the last bit."""
     return repr(X.tolist())

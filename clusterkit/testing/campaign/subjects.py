@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, cast, final
+from typing import cast, final
 
 import attrs
 
@@ -22,6 +22,10 @@ __all__ = ["Subject", "composition_of", "compositions_with", "of_composition", "
 
 STARTS = 3
 """Starts at most: what a start does is the same for the tenth."""
+
+
+def _read_only(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(dict(parameters))
 
 
 @final
@@ -42,7 +46,7 @@ class Subject:
 
     name: str
     recipe: str | None
-    parameters: Mapping[str, object] = attrs.field(converter=lambda each: MappingProxyType(dict(each)), hash=False)
+    parameters: Mapping[str, object] = attrs.field(converter=_read_only, hash=False)
     clusters: str = "given"
 
     def changed(self, **changes: object) -> Subject:
@@ -59,7 +63,7 @@ class Subject:
         arguments = self.arguments(k, seed)
         if self.recipe is not None:
             return recipe(self.recipe, **arguments)
-        return cast("Pipeline", Pipeline().set_params(**arguments))
+        return Pipeline().set_params(**arguments)
 
     def program(self, k: int | None = 2, seed: int = 0) -> str:
         """The expression that makes the estimator."""

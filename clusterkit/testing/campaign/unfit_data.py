@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Rng
+from clusterkit._typing import Rng
 from clusterkit.testing.campaign.patterns import blobs
 
 __all__ = ["UNFIT", "Unfit"]
@@ -17,8 +17,8 @@ Unfit: TypeAlias = Callable[[Rng], object]
 
 
 def _with(value: object, dtype: type = float) -> Unfit:
-    def make(rng: Rng) -> AnyArray:
-        X = blobs(rng).astype(dtype)
+    def make(rng: Rng) -> object:
+        X: Any = blobs(rng).astype(dtype)
         X[rng.integers(len(X)), 0] = value
         return X
 

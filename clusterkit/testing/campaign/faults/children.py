@@ -44,9 +44,9 @@ def clusterkit(*words: object) -> Callable[[], int]:
     """The command line of clusterkit as a function to be forked; its exit status is returned."""
 
     def run() -> int:
-        from clusterkit.cli import main
-
         import sys
+
+        from clusterkit.cli import main
 
         sys.argv = ["clusterkit", *map(str, words)]
         try:

@@ -1,7 +1,8 @@
-"""Full disks, folders that cannot be written to or vanish: one line that names path and reason, nothing half written."""
+"""Full disks, folders that cannot be written to or vanish: one line with path and reason, nothing half written."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -79,10 +80,8 @@ def full_disk(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     if not mounted:
         return
     try:
-        try:
+        with contextlib.suppress(OSError):
             (disk / "filler").write_bytes(bytes(2**20))
-        except OSError:
-            pass
         for target, command in _commands(data, disk).items():
             yield from _complaints(target, forked(command))
     finally:
