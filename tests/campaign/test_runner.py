@@ -18,6 +18,15 @@ BALANCER = Selection(stage="balancer:band")
 """Quick cases: parameters and fits of compositions."""
 
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="forked processes")
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch):
+    """Processes start at once, and with the functions of this file."""
+    monkeypatch.setattr(runner, "START", "fork")
+
+
 def test_the_number_of_processes_changes_nothing():
     outcomes = [run(3, BALANCER, minutes=None, n_cases=12, workers=workers) for workers in (1, 2)]
     assert outcomes[0].n_cases == outcomes[1].n_cases == 12
@@ -36,7 +45,6 @@ def spin(connection, selection, threads):
         pass
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_is_a_finding_and_is_replaced(monkeypatch):
     monkeypatch.setattr(runner, "serve", die)
     outcome = run(3, BALANCER, minutes=None, n_cases=3, workers=1)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import final
+from typing import Literal, final
 
 import attrs
 
@@ -25,6 +25,9 @@ SECONDS = 150.0
 
 STALLED = 1800.0
 """Seconds by the clock after which a case hangs that uses no processor time: it waits for something."""
+
+START: Literal["spawn", "fork"] = "spawn"
+"""How processes are started: without what this one has in memory, as a user's would be."""
 
 TICK = 0.5
 """Seconds between two looks at the processes."""
@@ -155,7 +158,7 @@ def _limited(every: Iterator[Case], n_cases: int | None, end: float | None) -> I
 
 
 def _started(selection: Selection) -> _Worker:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(START)
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, selection, 1), daemon=True)
     process.start()
