@@ -70,7 +70,8 @@ def test_a_selection_of_a_stage(stage):
     for case in chosen:
         if case.area == "fits":
             c = subject_of(case, selection).composition()
-            assert name in {getattr(getattr(c, slot), "name", None) for slot in ("solver", "labeler", "balancer", "init")}
+            stages = (c.solver, c.labeler, c.balancer, c.init)
+            assert name in {getattr(stage, "name", None) for stage in stages}
         for odd in case.parameters:
             assert (odd.kind, odd.name) == (kind, name)
 

@@ -158,7 +158,8 @@ def _limited(every: Iterator[Case], n_cases: int | None, end: float | None) -> I
 
 
 def _started(selection: Selection) -> _Worker:
-    context = multiprocessing.get_context(START)
+    spawned = START == "spawn"
+    context = multiprocessing.get_context("spawn") if spawned else multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, selection, 1), daemon=True)
     process.start()
