@@ -108,7 +108,9 @@ def test_odd_parameters():
     assert check_odd_case(OddCase("solver", "ridge", "C", "nan"), counts, 0) == []
     assert check_odd_case(OddCase("solver", "ridge", "C", "1e-12"), counts, 0) == []
     assert check_odd_case(OddCase("estimator", "kmeans", "n_clusters", "2**63"), counts, 0) == []
-    assert counts["parameters"] == 3
+    # lists within a list, which no number is compared with
+    assert check_odd_case(OddCase("driver", "auto_pooled", "widths", "((1,),)"), counts, 0) == []
+    assert counts["parameters"] == 4
     assert counts["accepted"] == 1
 
 
