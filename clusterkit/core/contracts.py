@@ -100,7 +100,11 @@ def check_space(stage: Stage, space: object, wanted: type[Space], X: Array) -> N
     assert isinstance(space, Space)
     if space.n != len(X):
         raise _broken(stage, f"its space has {space.n} samples instead of {len(X)}")
-    if space.points is not X and not _finite(space.points):  # the samples themselves were checked when they came in
+    points = space.points
+    plain = type(points) is np.ndarray and points.ndim == 2 and points.dtype.kind == "f"
+    if not (plain or isinstance(points, SparseRows)):
+        raise _broken(stage, f"its points must be a table of floats, got {_shown(points)}")
+    if points is not X and not _finite(points):  # the samples themselves were checked when they came in
         raise _broken(stage, "its points have values that are not finite numbers")
     if not isinstance(space, DenseSpace | EmbeddedSpace | SparseSpace) or isinstance(space.mapping, Keep):
         return

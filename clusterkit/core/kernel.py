@@ -46,6 +46,9 @@ class Gaussian(Kernel):
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values, all in (0, 1] up to underflow."""
         D = squared_distances(A, B)
+        # beyond float32, whose products with squared distances may be ordinary numbers all the same
+        if float(self.gamma) > float(np.finfo(D.dtype).max):
+            return np.exp(D.astype(np.float64) * -self.gamma).astype(D.dtype)
         D *= -self.gamma
         return np.exp(D, out=D)
 

@@ -40,7 +40,9 @@ MAPS_OF_DATA = 2
 
 
 def _positive_numbers(value: Any) -> str | None:
-    positive = isinstance(value, tuple) and all(0 < number < math.inf for number in value)
+    positive = isinstance(value, tuple) and all(
+        isinstance(number, numbers.Real) and 0 < number < math.inf for number in value
+    )
     return None if positive and value else "a non-empty list of numbers > 0"
 
 

@@ -85,7 +85,8 @@ exact_on_training_, n_features_in_
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver, base = self._driver(), self._base()
         refuse_unsuited(X)
-        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        with np.errstate(invalid="ignore"):  # its check adds all values up, which for the largest numbers is inf - inf
+            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         tuning = base.tuned(base.composition(), rows, seeds)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
@@ -108,7 +109,8 @@ exact_on_training_, n_features_in_
         """Clusters of new samples X, shape (m, d)."""
         check_is_fitted(self, "labels_")
         refuse_unsuited(X)
-        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        with np.errstate(invalid="ignore"):
+            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(rows)

@@ -62,9 +62,10 @@ def checked(
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
     refuse_unsuited(X)
-    rows: Any = validate_data(
-        estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
-    )
+    with np.errstate(invalid="ignore"):  # its check adds all values up, which for the largest numbers is inf - inf
+        rows: Any = validate_data(
+            estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
+        )
     dense = isinstance(rows, np.ndarray)
     n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
     if sparse is None:

@@ -20,8 +20,9 @@ def refuse_unsuited(X: object) -> None:
     ------
     InvalidData
         If X is a Dask collection or a lazy frame (it would be computed and pulled into memory), an array with masked
-        values (the mask would be lost), or, with scikit-learn's array API dispatch switched on, an array of another
-        library (it would stay on its device, where the compiled loops cannot work).
+        values (the mask would be lost), an array of dates or durations (they would become numbers of an arbitrary
+        unit), or, with scikit-learn's array API dispatch switched on, an array of another library (it would stay on
+        its device, where the compiled loops cannot work).
     """
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():
@@ -32,6 +33,11 @@ def refuse_unsuited(X: object) -> None:
             )
         return
     if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mM":
+            raise InvalidData(
+                f"X has the type {X.dtype}, whose values would become counts of days or of fractions of a second. If "
+                "that is meant, pass X.astype(float), after a choice of the unit."
+            )
         return
     kind = type(X)
     package = kind.__module__.partition(".")[0]

@@ -149,6 +149,8 @@ def _inside(length2: Any, one: Any, other: Any, weights: Any, level: Any, n_segm
     value, slope = _value_slope(middle / (m + 1), length2, one, other, weights)
     if value < level:
         return False
+    if length == 0.0:  # of distinct points too, where the squares of their differences vanish: one point
+        return True
     for direction in (1, -1):
         k, here, rise = middle, value, slope
         while True:

@@ -119,6 +119,7 @@ def test_selection_errors(columns, drop, message):
         ("", "is empty"),
         ("\n \n", "is empty"),
         ("a,b\n", "has no row of data, only the names a, b"),
+        ("a," + 999 * "b" + "\n", f"has no row of data, only the names a, {80 * 'b'}"),
         ("a,b\n1,2\n3\n", "row 2 (line 3) has 1 cells instead of 2"),
         ("a,b\n1,2\n3,4,5\n", "row 2 (line 3) has 3 cells instead of 2"),
         ("a,b\n1,2\n3,x\n4,y\n", "not a finite number in column 'b', row 2 (line 3): 'x'."),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import consensus as naive
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
@@ -14,6 +13,7 @@ from clusterkit import consensus
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import Labelings, by_appearance
 from clusterkit.testing.laws.consensus import clear, ensembles
+from clusterkit.testing.oracles import consensus as naive
 
 SEEDS = st.integers(0, 2**16)
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")

@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from oracles import gap as oracle
 from sklearn.datasets import load_digits, make_blobs
 
 from clusterkit import AutoPooled, datasets, recipe
@@ -18,6 +17,7 @@ from clusterkit.datasets import DatasetNotFound
 from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.testing.oracles import gap as oracle
 
 QUICK = {
     "n_maps": 2,

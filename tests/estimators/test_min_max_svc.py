@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config, register_parallel_backend
 from joblib.parallel import ThreadingBackend
-from oracles.min_max import machines, min_max, parts_of, staircase, table
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.svm import SVC
@@ -20,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from clusterkit import MinMaxModularSVC
 from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
 from clusterkit.core.stages import Partitioner
+from clusterkit.testing.oracles.min_max import machines, min_max, parts_of, staircase, table
 
 EXACT = ("shared", "alpha_beta", "row_break")
 

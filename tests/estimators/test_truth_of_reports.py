@@ -68,6 +68,7 @@ class TestNoWarningsOfNumpy:
     normal = np.random.default_rng(0).normal(size=(40, 2))
     single = (np.random.default_rng(0).random((40, 3)) * 1e-30).astype(np.float32)
     outlier = np.vstack([X[1:], [[1e153, 1e153]]])
+    denormal = np.repeat([[0.0], [1.0]], 10, axis=0) + 5e-324 * np.random.default_rng(0).integers(3, size=(20, 2))
 
     @pytest.mark.parametrize(
         ("name", "data"),
@@ -80,10 +81,13 @@ class TestNoWarningsOfNumpy:
             ("kernel-kmeans", single),
             ("kernel-nmf", single),
             ("edsvc", outlier),
+            ("edsvc", denormal),
+            ("svc", (np.repeat([[0.0], [4.0]], 8, axis=0) + normal[:16]).astype(np.float32) * np.float32(1e-30)),
+            ("kmeans", np.where(normal > 0, 1.0, -1.0) * np.finfo(float).max),
         ],
     )
     def test_none_leaks(self, name, data):
-        k = {} if name == "edsvc" else {"n_clusters": 2}
+        k = {} if name in ("edsvc", "svc") else {"n_clusters": 2}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             with contextlib.suppress(InvalidData):

@@ -52,8 +52,9 @@ ENTRIES = [
         (Graph(), r"X is a Dask Graph, which would be computed \(3\.0 GiB\) and kept in memory.* pass X\.compute\(\)"),
         (LazyFrame(), r"X is a LazyFrame of polars, a query that would be run and kept in memory.*X\.collect\(\)"),
         (np.ma.MaskedArray(X, mask=X > 1.5), r"X has \d+ masked values, and a mask says that they are missing\. Fill"),
+        (np.arange(30).astype("datetime64[D]")[:, None], r"X has the type datetime64\[D\], whose values"),
     ],
-    ids=["dask", "lazy", "masked"],
+    ids=["dask", "lazy", "masked", "dates"],
 )
 def test_refused_everywhere(entry, data, message):
     with pytest.raises(InvalidData, match=message):

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.all_pairs import kernel_sum
 
 from clusterkit.level_sets import _ball_bounds_jit as bounds
 from clusterkit.level_sets._segments_jit import (
@@ -27,6 +26,7 @@ from clusterkit.level_sets._tree_jit import ComponentTree
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS, nearest_edges, nearest_rows
 from clusterkit.numerics.distinct_rows_jit import distinct_rows, find_rows
 from clusterkit.numerics.near_jit import SIZE, Blocks, block_terms, far_enough, near_blocks
+from clusterkit.testing.oracles.all_pairs import kernel_sum
 
 SIZES = (1, 2, 30, SIZE - 1, SIZE, SIZE + 1, 1000)
 

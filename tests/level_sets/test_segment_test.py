@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import all_pairs as plain
 from sklearn.datasets import make_moons
 
 from clusterkit.core.kernel import Gaussian
@@ -24,6 +23,7 @@ from clusterkit.core.stages import Task
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import _components as search
 from clusterkit.level_sets import _reject_by_tree_jit as dual
+from clusterkit.testing.oracles import all_pairs as plain
 from clusterkit.testing.pytest_plugin import deep
 
 MARGIN = 1e-10

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.dbcv import dbcv as naive
 from sklearn.datasets import make_moons
 
 from clusterkit.metrics import dbcv
+from clusterkit.testing.oracles.dbcv import dbcv as naive
 
 
 @given(

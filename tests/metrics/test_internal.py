@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles.validity import compactness_by_pairs, davies_bouldin_by_clusters
 from sklearn.metrics import davies_bouldin_score
 
 from clusterkit.metrics import compactness, davies_bouldin
+from clusterkit.testing.oracles.validity import compactness_by_pairs, davies_bouldin_by_clusters
 
 MODES = ["exclude", "singletons", "cluster"]
 

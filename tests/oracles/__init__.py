@@ -1,1 +1,1 @@
-"""Slow, obviously right versions of what clusterkit computes; tests compare the two."""
+"""What the tests share besides the plain versions in `clusterkit.testing.oracles`: small recipes, inputs, runs."""

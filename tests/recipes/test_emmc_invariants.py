@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import balance
-from oracles import ridge as oracle
 from oracles.emmc_loop import SEED, blobs, falls, gap, loop, problem
 from oracles.maps import mapped
 
@@ -21,6 +19,8 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.testing.oracles import balance
+from clusterkit.testing.oracles import ridge as oracle
 
 
 def agree(one, two, number=None):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import emmc as plain
 from oracles.emmc_loop import blobs, loop, problem
 
 from clusterkit import recipe
@@ -15,6 +14,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.testing.oracles import emmc as plain
 
 CODECS = {
     "sign": Threshold(),

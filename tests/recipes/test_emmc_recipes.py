@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 import attrs
 import numpy as np
 import pytest
-from oracles import ridge as oracle
 from oracles.emmc_loop import blobs, falls, gap
 
 from clusterkit import Pipeline, recipe
@@ -16,6 +15,7 @@ from clusterkit.core.stages import Partitioner
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.metrics import clustering_accuracy
+from clusterkit.testing.oracles import ridge as oracle
 
 RECIPES = {
     "emmc": {},

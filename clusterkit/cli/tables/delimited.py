@@ -32,6 +32,10 @@ PREVIEW = 50
 """Number of rows from which the delimiter and the header are detected."""
 
 
+LONGEST_NAME = 80
+"""Characters of a column name that the error about a table without rows shows."""
+
+
 class DelimitedTable(OpenedTable):
     """A table in delimited text, whose delimiter and header have been detected.
 
@@ -59,7 +63,8 @@ class DelimitedTable(OpenedTable):
         self.named = _looks_like_names(preview) if header is None else header
         self.names = unique(preview[0]) if self.named else numbered(len(preview[0]))
         if self.named and len(preview) == 1:
-            raise TableError(f"{title} has no row of data, only the names {', '.join(self.names[:NAMES_SHOWN])}")
+            shown = ", ".join(name[:LONGEST_NAME] for name in self.names[:NAMES_SHOWN])
+            raise TableError(f"{title} has no row of data, only the names {shown}")
 
     def cells(self) -> list[list[str]]:
         """All columns of all rows as text."""

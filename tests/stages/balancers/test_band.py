@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import balance as oracle
 
 from clusterkit.balancers.band import Band
 from clusterkit.core.errors import InvalidParameter
@@ -17,6 +16,7 @@ from clusterkit.core.stages import Task
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
+from clusterkit.testing.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import transport as oracle
 
 import clusterkit
 from clusterkit import recipe
@@ -14,6 +13,7 @@ from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
 from clusterkit.core.stages import Task
+from clusterkit.testing.oracles import transport as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import cpmmc as oracle
 from oracles.maps import mapped
 from sklearn.datasets import make_blobs
 
@@ -22,6 +21,7 @@ from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
+from clusterkit.testing.oracles import cpmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import cpmmc as oracle
 from oracles.maps import mapped
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
@@ -26,6 +25,7 @@ from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutV
 from clusterkit.solvers.cutting_plane._loop import balance_slack
 from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, solve_cuts
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
+from clusterkit.testing.oracles import cpmmc as oracle
 
 
 def dense(X):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import equal as oracle
 
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
@@ -13,6 +12,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
 from clusterkit.numerics.equal_size.fade import Cells, fade_weights, find_even_parts
 from clusterkit.solvers.equal_size.equal import Equal
+from clusterkit.testing.oracles import equal as oracle
 
 
 def mixture(n, d, components, seed):

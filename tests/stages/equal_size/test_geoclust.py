@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import equal as oracle
 
 from clusterkit import recipe
 from clusterkit.core.errors import InvalidParameter
@@ -12,6 +11,7 @@ from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.partitioners.geoclust import GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
+from clusterkit.testing.oracles import equal as oracle
 
 
 def cloud(n, seed=0):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import nmf as oracle
 
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
@@ -23,6 +22,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.rows_kmeans import RowsKMeans
 from clusterkit.solvers.factorisation import _passes
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
+from clusterkit.testing.oracles import nmf as oracle
 
 
 @st.composite

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import nmf as oracle
 from oracles.maps import mapped
 
 from clusterkit.core import transform
@@ -30,6 +29,7 @@ from clusterkit.solvers.factorisation import _passes, nmf
 from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
+from clusterkit.testing.oracles import nmf as oracle
 
 
 @st.composite

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import graph_cuts as oracle
 
 from clusterkit import ClusterkitWarning, recipe
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
@@ -19,6 +18,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
 from clusterkit.solvers.graph._smoothing import Smoother
 from clusterkit.solvers.graph.lapgmm import LapGmm
+from clusterkit.testing.oracles import graph_cuts as oracle
 
 GAMMAS = st.sampled_from([0.1, 0.5, 0.9, 0.99])
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import graph_cuts as oracle
 
 from clusterkit import Pipeline, recipe
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
@@ -16,6 +15,7 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.graph import _lanczos
 from clusterkit.solvers.graph._affinity import affinity
 from clusterkit.solvers.graph.ncut import Ncut
+from clusterkit.testing.oracles import graph_cuts as oracle
 
 
 def solve(X, gamma, k=2, seed=0, **parameters):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles import complete_graph as plain
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -29,6 +28,7 @@ from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import KernelPower, Svdd
+from clusterkit.testing.oracles import complete_graph as plain
 
 POLICIES = ("noise", "nearest", "singleton")
 

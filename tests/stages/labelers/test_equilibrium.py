@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import equilibrium as plain
-from oracles.complete_graph import canonical
 from oracles.domains import ascent_of, labeled
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -29,6 +27,8 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.basins.equilibrium import Equilibrium
 from clusterkit.level_sets.equilibria import find_basins
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles import equilibrium as plain
+from clusterkit.testing.oracles.complete_graph import canonical
 
 POLICIES = ("basin", "noise", "nearest", "singleton")
 

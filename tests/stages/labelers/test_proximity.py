@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import proximity as plain
-from oracles.complete_graph import canonical
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -32,6 +30,8 @@ from clusterkit.labelers.graphs.proximity import Proximity
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
+from clusterkit.testing.oracles import proximity as plain
+from clusterkit.testing.oracles.complete_graph import canonical
 
 GRAPHS = ("mst", "delaunay", "knn")
 POLICIES = ("noise", "nearest", "singleton")

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import lloyd as oracle
 
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.outcomes import Embedding, LinearRows, Scores, Status
@@ -18,6 +17,7 @@ from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.rows_kmeans import RowsKMeans
+from clusterkit.testing.oracles import lloyd as oracle
 
 
 def label(rows, k, seed=0, status=None):

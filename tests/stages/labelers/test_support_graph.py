@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import support_graph as plain
-from oracles.complete_graph import canonical
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -33,6 +31,8 @@ from clusterkit.solvers.one_class.subsampled import Subsampled
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.testing import laws_of
 from clusterkit.testing.contract import LAWS as CONTRACT
+from clusterkit.testing.oracles import support_graph as plain
+from clusterkit.testing.oracles.complete_graph import canonical
 
 POLICIES = ("noise", "nearest", "singleton")
 

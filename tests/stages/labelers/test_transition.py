@@ -10,8 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles import equilibrium as plain
-from oracles.complete_graph import canonical
 from scipy.ndimage import label as flood
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
@@ -30,6 +28,8 @@ from clusterkit.labelers.basins.transition import Transition
 from clusterkit.level_sets.equilibria import Ascent, find_basins
 from clusterkit.level_sets.saddles import border_pairs, highest_passes, neighbour_pairs
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles import equilibrium as plain
+from clusterkit.testing.oracles.complete_graph import canonical
 
 TWO = KernelDomain(np.array([[-1.0], [1.0]]), np.array([1.0, 1.0]), Gaussian(2.0), level=0.5)
 

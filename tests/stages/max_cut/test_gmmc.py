@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import gmmc as oracle
 from sklearn.datasets import make_blobs
 
 from clusterkit import recipe
@@ -20,6 +19,7 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.max_cut._interior_point import interior_point
 from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
+from clusterkit.testing.oracles import gmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
 
 METHODS = ["interior", "descent"]

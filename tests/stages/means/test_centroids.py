@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import lloyd as oracle
 
 from clusterkit.core import transform
 from clusterkit.core.compat import Composition
@@ -28,6 +27,7 @@ from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
+from clusterkit.testing.oracles import lloyd as oracle
 
 
 @attrs.frozen

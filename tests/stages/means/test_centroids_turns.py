@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import lloyd as oracle
 from sklearn.cluster import KMeans
 
 from clusterkit import recipe
@@ -21,6 +20,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
+from clusterkit.testing.oracles import lloyd as oracle
 
 
 def dense(X):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import lloyd as oracle
 from oracles.maps import mapped
 
 from clusterkit import recipe
@@ -22,6 +21,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.means.centroids import Centroids
+from clusterkit.testing.oracles import lloyd as oracle
 
 SEEDS = st.integers(0, 2**32 - 1)
 

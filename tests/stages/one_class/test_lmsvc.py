@@ -9,8 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles import lmsvc as plain
-from oracles.svdd import gram
 
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
@@ -25,6 +23,8 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class import lmsvc
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles import lmsvc as plain
+from clusterkit.testing.oracles.svdd import gram
 
 ITERATES = st.sampled_from(["last", "average", "random"])
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.svdd import gap, gram, quadratic_program
 
 from clusterkit import recipe
 from clusterkit.core.compat import Composition
@@ -26,6 +25,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.psvdd import WEIGHTS, Psvdd
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles.svdd import gap, gram, quadratic_program
 
 RNG = np.random.default_rng(0)
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles.svdd import dual_value, gap, gram, quadratic_program, smo
 from oracles.svdd_runs import TOL, prepare, solve
 
 from clusterkit.core.kernel import Gaussian, Linear
@@ -15,6 +14,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.solvers.one_class._gram_columns import KernelMatrix
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles.svdd import dual_value, gap, gram, quadratic_program, smo
 
 FIRST_PAIRS = 12
 """Steps in which both loops take the same pairs. A free step leaves both of its rows with the same gradient, so that

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.svdd import gap, gram
 from oracles.svdd_runs import TOL, prepare, solve
 
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import listening
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles.svdd import gap, gram
 
 
 class TestParameters:

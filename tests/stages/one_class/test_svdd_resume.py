@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.svdd import gap, gram
 
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Resumable, Task
 from clusterkit.core.transform import Keep
 from clusterkit.solvers.one_class.svdd import Svdd
+from clusterkit.testing.oracles.svdd import gap, gram
 
 TOL = 1e-8
 RNG = np.random.default_rng(0)

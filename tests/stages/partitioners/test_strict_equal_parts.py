@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles.equal import strict_parts
 
 from clusterkit import MinMaxModularSVC, recipe
 from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import random_distinct_rows
 from clusterkit.partitioners.equal import EqualParts
+from clusterkit.testing.oracles.equal import strict_parts
 
 
 @given(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import ridge as oracle
 from oracles.maps import mapped
 
 from clusterkit.core import transform
@@ -23,6 +22,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.solvers.regression.ridge import Ridge
+from clusterkit.testing.oracles import ridge as oracle
 
 CODECS = [Threshold(), Interval(), Interval(rule="midpoint"), Argmax()]
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
-from oracles.plateaus import plain_rand, plain_reach, plain_separation
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -22,6 +21,7 @@ from clusterkit.featuremaps.zscore import ZScore
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.svdd import Svdd
 from clusterkit.solvers.regression.ridge import Ridge
+from clusterkit.testing.oracles.plateaus import plain_rand, plain_reach, plain_separation
 from clusterkit.tuners import _svc_runs
 from clusterkit.tuners._plateau_score import SAME, GridPartition, ReachabilityTree, _reach, adjusted_rand, best
 from clusterkit.tuners.svc_auto import SvcAuto

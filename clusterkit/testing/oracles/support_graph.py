@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracles.complete_graph import canonical
-from oracles.proximity import components, inside_edges
+from clusterkit.testing.oracles.complete_graph import canonical
+from clusterkit.testing.oracles.proximity import components, inside_edges
 
 
 def support_graph(value, level, points, supports, n_segment_points=20, attach=True):

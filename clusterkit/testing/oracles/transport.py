@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from scipy.sparse import eye_array as eye
 from scipy.sparse import kron, vstack
 
-from oracles.balance import labellings, sizes_of
+from clusterkit.testing.oracles.balance import labellings, sizes_of
 
 
 def linear_program(costs, low, high):

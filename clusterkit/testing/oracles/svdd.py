@@ -12,6 +12,7 @@ def gram(X, gamma):
 
 
 def dual_value(K, beta):
+    """Value of the dual."""
     return float(beta @ K @ beta - np.diag(K) @ beta)
 
 

@@ -12,6 +12,7 @@ def primal(K, alpha, C):
 
 
 def dual(K, alpha):
+    """Value of the dual."""
     return float(alpha.sum() - alpha @ K @ alpha / 2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from oracles.complete_graph import line_values
+from clusterkit.testing.oracles.complete_graph import line_values
 
 
 def components(u, edges):
@@ -35,6 +35,7 @@ def sorted_pairs(points):
 
 
 def knn(points, k):
+    """Edges to the k nearest neighbours, ties by index."""
     pairs = sorted_pairs(points)
     edges = set()
     for i in range(len(points)):
@@ -44,6 +45,7 @@ def knn(points, k):
 
 
 def mst(points):
+    """Edges of the minimum spanning tree, ties by index."""
     part, edges = np.arange(len(points)), set()
     for _, i, j in sorted_pairs(points):
         if part[i] != part[j]:

@@ -8,6 +8,7 @@ import numpy as np
 
 
 def line_values(value, a, b, n_segment_points):
+    """Values at the sample points between two points."""
     fractions = np.arange(1, n_segment_points + 1)[:, None] / (n_segment_points + 1)
     return value(a + fractions * (b - a))
 

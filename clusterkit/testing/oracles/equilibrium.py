@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from oracles.complete_graph import canonical, line_values
+from clusterkit.testing.oracles.complete_graph import canonical, line_values
 
 
 def shares(x, centres, weights, gamma):
@@ -17,6 +17,7 @@ def shares(x, centres, weights, gamma):
 
 
 def shift(x, centres, weights, gamma):
+    """Where one step of the ascent leads."""
     return shares(x, centres, weights, gamma) @ centres
 
 
@@ -28,6 +29,7 @@ def curvature(x, centres, weights, gamma):
 
 
 def ascend(x, centres, weights, gamma, tol=1e-7, max_iter=1500):
+    """The fixed point that steps from x lead to."""
     for _ in range(max_iter):
         y = shift(x, centres, weights, gamma)
         if np.linalg.norm(y - x) <= tol / np.sqrt(2 * gamma):
@@ -45,6 +47,7 @@ def single_link(points, radius):
 
 
 def connected(edges):
+    """Numbers of the components of a matrix of edges."""
     group = np.full(len(edges), -1)
     for first in range(len(edges)):
         if group[first] >= 0:

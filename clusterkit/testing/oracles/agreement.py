@@ -19,7 +19,7 @@ def rand_index_by_pairs(true: Labels, pred: Labels) -> float:
 
 def accuracy_by_enumeration(true: Labels, pred: Labels) -> float:
     """Try every one-to-one naming; sides of unequal size are padded with names nobody uses."""
-    classes, clusters = sorted(set(true)), sorted(set(pred))
+    classes, clusters = sorted(set(true), key=str), sorted(set(pred), key=str)
     size = max(len(classes), len(clusters))
     padded = [*classes, *[None] * (size - len(classes))]
     table = Counter(zip(true, pred, strict=True))

@@ -60,18 +60,22 @@ def grow(S, relaxation, max_over) -> list[int]:
 
 
 def comusa(members, relaxation=0.5, max_over="unvisited") -> list[int]:
+    """Labels by COMUSA, from the expansion of co-associations."""
     return first_seen(grow(coassociation(members), relaxation, max_over))
 
 
 def ecs(c1, c2, base) -> Fraction:
+    """Similarity of two clusters by their overlaps with all base clusters."""
     return Fraction(sum(len(c1 & o) * len(c2 & o) for o in base), len(c1) * len(c2))
 
 
 def ics(c, base) -> Fraction:
+    """Similarity within a cluster: shared pairs over all pairs."""
     return Fraction(sum(pairs(len(c & o)) for o in base), pairs(len(c))) if len(c) > 1 else Fraction(0)
 
 
 def pairs(count: int) -> int:
+    """Number of pairs among that many samples."""
     return count * (count - 1) // 2
 
 
@@ -82,6 +86,7 @@ def vote(n, groups, base) -> list[int]:
 
 
 def comusacl(members, relaxation=0.5, weight="jaccard") -> list[int]:
+    """Labels by COMUSA on base clusters, then votes."""
     base = base_clusters(members)
     if weight == "jaccard":
         W = [[Fraction(len(c & o), len(c | o)) for o in base] for c in base]
@@ -93,6 +98,7 @@ def comusacl(members, relaxation=0.5, weight="jaccard") -> list[int]:
 
 
 def diclens(members) -> list[int]:
+    """Labels by DICLENS: join along a spanning tree where the mean similarities say so."""
     base = base_clusters(members)
     E, n = len(base), len(members[0])
     similarity = [[ecs(c, o, base) for o in base] for c in base]
@@ -127,6 +133,7 @@ def diclens(members) -> list[int]:
 
 
 def scaled(values):
+    """Values mapped to [0, 1]."""
     low, high = min(values), max(values)
     return [(v - low) / (high - low) if high > low else Fraction(0) for v in values]
 

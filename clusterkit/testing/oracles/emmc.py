@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from oracles import balance
+from clusterkit.testing.oracles import balance
 
 BOUNDARIES = {"nearest": 0.5, "midpoint": 0.0, "paper": 0.0}
 """By how much the upper boundary of interval j, counted from 1, lies above j."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from oracles.complete_graph import canonical
+from clusterkit.testing.oracles.complete_graph import canonical
 
 
 def kernel_sum(Y, centres, weights, gamma):

@@ -1,0 +1,155 @@
+"""What a case gives: counts, and findings with a severity."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from collections import Counter
+from typing import final
+
+import attrs
+
+from clusterkit.core.errors import (
+    BrokenPlugin,
+    BrokenStage,
+    IncompatibleStages,
+    Infeasible,
+    InvalidData,
+    InvalidParameter,
+    NeedsMemory,
+    UnknownName,
+)
+
+__all__ = ["CRASH", "DOCUMENTED", "HANG", "SILENT", "UNCLEAR", "CaseReport", "Finding", "Problem", "of_error"]
+
+SILENT = "silently wrong"
+"""An answer that breaks a promise and says nothing."""
+
+CRASH = "crash"
+"""An exception that no page documents, or a process that died."""
+
+HANG = "hang"
+"""No answer within a limit that is many times what the case should need."""
+
+UNCLEAR = "unclear error"
+"""An error or a warning that does not say in the words of this library what is wrong."""
+
+DOCUMENTED: tuple[type[Exception], ...] = (
+    IncompatibleStages,
+    Infeasible,
+    InvalidData,
+    InvalidParameter,
+    NeedsMemory,
+    UnknownName,
+)
+"""Errors of the library that refuse a fit with a reason."""
+
+LONGEST = 4000
+"""Characters of a message at most; a longer one shows data instead of a reason."""
+
+
+@final
+@attrs.frozen
+class Problem:
+    """One broken promise.
+
+    Parameters
+    ----------
+    severity : str
+        `SILENT`, `CRASH`, `HANG` or `UNCLEAR`.
+    what : str
+        The promise in a few words, without numbers of the case: equal problems have equal words.
+    message : str
+        What was seen.
+    """
+
+    severity: str
+    what: str
+    message: str = ""
+
+
+@final
+@attrs.frozen
+class Finding:
+    """A problem, and the case that shows it.
+
+    Parameters
+    ----------
+    problem : Problem
+    area, subject, item : str
+        Of the case: "fits", "emmc", "duplicates".
+    number : int
+        Position of the case in the list of cases.
+    snippet : str
+        Program that shows the problem, as small as it was made.
+    """
+
+    problem: Problem
+    area: str
+    subject: str
+    item: str
+    number: int
+    snippet: str = ""
+
+
+@final
+@attrs.define
+class CaseReport:
+    """Counts and findings of one case.
+
+    Parameters
+    ----------
+    counts : Counter
+        Numbers by name: "fits", "comparisons", "files", "parameters", "refused".
+    problems : list of (Problem, str)
+        Each with the program that shows it, or an empty text.
+    """
+
+    counts: Counter[str] = attrs.field(factory=Counter)
+    problems: list[tuple[Problem, str]] = attrs.field(factory=list)
+
+
+def of_error(error: BaseException, *, documented: tuple[type[Exception], ...] = DOCUMENTED) -> Problem | None:
+    """The problem that an exception is; None if it is a documented refusal.
+
+    Refusals of scikit-learn's validation of data are documented by scikit-learn.
+
+    Examples
+    --------
+    >>> of_error(InvalidData("featuremap 'nmf' takes no negative values, got -1.0")) is None
+    True
+    >>> of_error(IndexError("list index out of range")).severity
+    'crash'
+    """
+    name = type(error).__name__
+    text = str(error)
+    if isinstance(error, BrokenStage):
+        return Problem(CRASH, "a stage breaks its contract", text)
+    if isinstance(error, (*documented, BrokenPlugin)):
+        if not text or len(text) > LONGEST:
+            return Problem(UNCLEAR, f"{name} of {len(text)} characters", text[:LONGEST])
+        return None
+    if isinstance(error, ValueError | TypeError) and _refused_by_validation(error):
+        return None
+    place = _innermost(error)
+    severity = UNCLEAR if isinstance(error, ValueError | TypeError) else CRASH
+    return Problem(severity, f"{name} in {place}", f"{name}: {text[:LONGEST]}")
+
+
+def _refused_by_validation(error: BaseException) -> bool:
+    """Whether scikit-learn's checks of data raised it, or what they call to make an array of X."""
+    files = [frame.filename.replace(os.sep, "/") for frame in traceback.extract_tb(error.__traceback__)]
+    return any(
+        re.search(r"sklearn/utils/(validation|_array_api|fixes|_set_output|_encode)\.py$", file) for file in files
+    )
+
+
+def _innermost(error: BaseException) -> str:
+    """The innermost function of the library in the traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "clusterkit" in frame.filename and "testing" not in frame.filename]
+    if not ours:
+        return "no function of the library"
+    module = ours[-1].filename.replace(os.sep, "/").rpartition("clusterkit/")[2]
+    return f"{module}, {ours[-1].name}"
