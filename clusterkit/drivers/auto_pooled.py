@@ -41,7 +41,7 @@ MAPS_OF_DATA = 2
 
 def _positive_numbers(value: Any) -> str | None:
     positive = isinstance(value, tuple) and all(
-        isinstance(number, numbers.Real) and 0 < number < math.inf for number in value
+        isinstance(number, numbers.Real) and 0 < float(number) < math.inf for number in value
     )
     return None if positive and value else "a non-empty list of numbers > 0"
 
