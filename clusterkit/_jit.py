@@ -98,7 +98,7 @@ def has_compiled(function: object, part: str = "") -> bool:
 
     Examples
     --------
-    >>> has_compiled(njit(lambda x: x + 1))
+    >>> has_compiled(njit(cache=False)(lambda x: x + 1))
     False
     """
     if not hasattr(function, "signatures"):
