@@ -6,6 +6,7 @@ inside their functions: listing stages must not cost the import of numba.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import signal
@@ -104,8 +105,6 @@ def has_compiled(function: object, part: str = "") -> bool:
         return True
     known = [str(signature) for signature in function.signatures]
     file: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    try:
-        known += [str(key[0]) for key in file._load_index()] if file is not None else []
-    except Exception:  # an index that cannot be read is one that will be written anew
-        pass
+    with contextlib.suppress(Exception):  # an index that cannot be read is one that will be written anew
+        known += [str(key[0]) for key in file._load_index()]
     return any(part in signature for signature in known)

@@ -147,7 +147,9 @@ def check_outcome(stage: Stage | None, outcome: object, wanted: type[Outcome], n
         shapes = {"merges": (n - 1, 2), "heights": (n - 1,), "core_distances": (n,)}
         for name, shape in shapes.items():
             if np.shape(getattr(outcome, name)) != shape:
-                raise _broken(stage, f"the {name} of its tree must have shape {shape}, got {_shown(getattr(outcome, name))}")
+                raise _broken(
+                    stage, f"the {name} of its tree must have shape {shape}, got {_shown(getattr(outcome, name))}"
+                )
         if not (_finite(outcome.heights) and _finite(outcome.core_distances) and len(outcome.rows) == n):
             raise _broken(stage, f"its tree must have {n} rows, and heights and core distances that are finite")
         if (outcome.heights[1:] < outcome.heights[:-1]).any():

@@ -1,5 +1,4 @@
-"""What a solver hands to a labeler: an embedding of the samples (scores are one), a domain of the input space, or a
-spanning tree of the samples."""
+"""What a solver hands to a labeler: an embedding of the samples (scores are one), a domain, or a spanning tree."""
 
 from __future__ import annotations
 

@@ -91,6 +91,12 @@ def fit_on_sample(c: Composition, X: Array, seeds: Seeds) -> FitResult:
     labels.flags.writeable = False
     resolved = {**fit.resolved, "tuner": {**fit.resolved.get("tuner", {}), **facts}}
     return attrs.evolve(
-        fit, labels=labels, predict=predict, exact=True, resolved=resolved, memberships=None, outlier_scores=None,
+        fit,
+        labels=labels,
+        predict=predict,
+        exact=True,
+        resolved=resolved,
+        memberships=None,
+        outlier_scores=None,
         probabilities=None,
     )

@@ -99,7 +99,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     space_ : Space or None
         The fitted feature map, which maps new samples.
     outcome_ : Outcome or None
-        The solution: scores, an embedding or a domain.
+        The solution: scores, an embedding, a domain or a tree.
     resolved_ : dict
         Parameters that the fit decided, by slot; the entry "tuner" says how a tuner found its values.
     exact_on_training_ : bool
@@ -108,8 +108,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     feature_names_in_ : ndarray of str
         Only if X had string column names.
     memberships_ : ndarray of shape (n, k)
-        Degree to which each sample belongs to each cluster, rows that sum to 1; only for methods that have such
-        degrees, such as fuzzy c-means. A balancer changes labels, not memberships.
+        Degree to which each sample belongs to each cluster; only for methods that have such degrees. Rows sum to 1 for
+        fuzzy c-means; for HDBSCAN they hold `probabilities_` in the column of the label. A balancer changes labels, not
+        memberships.
+    probabilities_ : ndarray of shape (n,)
+        Degree to which each sample belongs to its own cluster, 0 for noise; only for HDBSCAN.
     outlier_scores_ : ndarray of shape (n,)
         How far each sample is outside the domain, level minus value, at most 0 inside; only for methods whose outcome
         is a domain, or whose labeler gives scores of its own.

@@ -106,9 +106,9 @@ def test_new_rows_reach_the_row_of_least_weight_and_distance(X, n_neighbors, few
         reach.FEW = before
     D = np.sqrt(sum((Y[:, c, None] - X[None, :, c].astype(float)) ** 2 for c in range(X.shape[1])))
     k = min(n_neighbors - 1, len(X))
-    own = np.sort(D, axis=1)[:, k - 1] if k else np.zeros(len(Y))
-    W = np.maximum(np.maximum(D, core), own[:, None])
+    core_new = np.sort(D, axis=1)[:, k - 1] if k else np.zeros(len(Y))
+    W = np.maximum(np.maximum(D, core), core_new[:, None])
     np.testing.assert_allclose(weights, W.min(axis=1), rtol=1e-12)
     at = np.arange(len(Y))
-    close = W <= W.min(axis=1)[:, None] * (1 + 1e-12)
+    close = W.min(axis=1)[:, None] * (1 + 1e-12) >= W
     np.testing.assert_allclose(D[at, nearest], np.where(close, D, np.inf).min(axis=1), rtol=1e-9)

@@ -8,5 +8,6 @@
   (2015), ACM Transactions on Knowledge Discovery from Data 10(1).
 * `_prediction.py`: labels of new rows, which all share.
 
-`single` and `excess_of_mass` read a hierarchy in which all merges of one height are one node: numerics/spanning_trees/hierarchy_jit.py.
+`single` and `excess_of_mass` read a hierarchy in which all merges of one height are one node; it is in
+numerics/spanning_trees/hierarchy_jit.py.
 """

@@ -59,9 +59,7 @@ class NearestRow:
         labels = np.where(equal >= 0, self.labels[equal], NOISE)
         new = np.flatnonzero(equal < 0)
         if len(new):
-            nearest, weights = nearest_by_reachability(
-                self.rows, self.core_distances, self.n_neighbors, points[new]
-            )
+            nearest, weights = nearest_by_reachability(self.rows, self.core_distances, self.n_neighbors, points[new])
             labels[new] = self.labels[nearest]
             if self.farthest is not None:
                 inside = new[labels[new] >= 0]

@@ -3,8 +3,13 @@
 The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, where
 ``core_i`` is the distance of row i to its n_neighbors-th nearest row, itself counted as the first.
 
-- `tree`: the tree of a table of points (`minimum_spanning_tree`);
-- `prim_jit`: Prim's algorithm, which looks at all pairs.
+- `tree`: the tree of a table of points (`minimum_spanning_tree`), and where equal rows hang in it;
+- `prim_jit`: Prim's algorithm, which looks at all pairs, for few rows;
+- `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many;
+- `kd_tree_jit`, `neighbours_jit`: the k-d tree, and nearest neighbours in it;
+- `hierarchy_jit`, `excess_of_mass_jit`: merges of equal height as one node, and HDBSCAN's clusters;
+- `mass_jit`, `genie_jit`: persistence of clusters along the edges, and Genie's rule;
+- `reach`, `reach_jit`: the nearest row by mutual reachability, for new rows.
 
 Sources: Prim (1957), Shortest connection networks and some generalizations, Bell System Technical Journal 36(6);
 Borůvka (1926), O jistém problému minimálním; Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Tasks:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
 
-    def __call__(self, kernel: Callable[..., None], *arguments: Any, parts: int = kd.TASKS) -> None:
+    def __call__(self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS) -> None:
         """Run all parts."""
         if self.pool is None or parts == 1:
             for t in range(parts):
@@ -78,7 +77,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     while -(-n >> depth) > (FILTERED_LEAF if filtered else LEAF):
         depth += 1
     leaves = 1 << depth
-    slots = -(-(-(-n // leaves)) // 4) * 4
+    slots = (n + leaves - 1) // leaves
+    slots = (slots + 3) // 4 * 4
     index, key = np.arange(n), np.empty(n)
     top = min(depth, kd.TASKS.bit_length() - 1)
     for level in range(top):
@@ -172,4 +172,3 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
-

@@ -1,12 +1,12 @@
 """The rounds of Borůvka's algorithm on a k-d tree: the edge of least weight that leaves each component.
 
-Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of pairs of
-equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it the tree
-would depend on the order of the rows. Every row knows either its exact nearest row outside its component (`other`,
-`weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components grow. A
-component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by leaf
-through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all rows
-of the component.
+Weights are squared, ``w(x, y) = max(|x - y|², core_x, core_y)``. A core distance is the weight of many pairs; of
+pairs of equal weight the nearest one comes first, so that "less" means less in the order of (w, |x - y|²). Without it
+the tree would depend on the order of the rows. Every row knows either its exact nearest row outside its component
+(`other`, `weight`, `square`) or a lower bound of that weight (`bound`, `nearest`), which stays true when components
+grow. A component is decided once the least known weight is not above the bounds of its rows. The search goes leaf by
+leaf through the rows of undecided components, nearest leaves first, and a weight that it finds for one row bounds all
+rows of the component.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     near_slots,
     next_leaf,
     point_bound,
-    prepare_query,
+    prepare_queries,
     work_arrays,
 )
 
@@ -58,12 +58,12 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
     """The component of each node whose rows are all in one."""
     leaves, _, slots = tree.points.shape
     for leaf in range(leaves):
-        own = component[leaf * slots]
+        mine = component[leaf * slots]
         for s in range(leaf * slots + 1, (leaf + 1) * slots):
-            if tree.row[s] >= 0 and component[s] != own:
-                own = MIXED
+            if tree.row[s] >= 0 and component[s] != mine:
+                mine = MIXED
                 break
-        pure[leaves - 1 + leaf] = own
+        pure[leaves - 1 + leaf] = mine
     for node in range(leaves - 2, -1, -1):
         left, right = pure[2 * node + 1], pure[2 * node + 2]
         pure[node] = left if left == right else MIXED
@@ -90,14 +90,14 @@ def known_candidates(
     least[:] = np.inf
     need[:] = 0
     for s in range(len(component)):
-        own = component[s]
-        if own < 0:
+        mine = component[s]
+        if mine < 0:
             continue
-        if other[s] >= 0 and component[other[s]] == own:
+        if other[s] >= 0 and component[other[s]] == mine:
             other[s] = -1
         if other[s] < 0 and s < slots and pointer[s] < K:
             place = pointer[s]
-            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == own:
+            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == mine:
                 place += 1
             if place < K and lists[s, place] >= 0:
                 other[s], weight[s], square[s] = lists[s, place], listed[s, place], listed[s, place]
@@ -106,12 +106,12 @@ def known_candidates(
                 place = K
                 bound[s] = nearest[s] = max(bound[s], listed[s, K - 1])
             pointer[s] = place
-        if other[s] >= 0 and _less(weight[s], square[s], best[own], least[own]):
-            best[own], least[own] = weight[s], square[s]
+        if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
+            best[mine], least[mine] = weight[s], square[s]
     for s in range(len(component)):
-        own = component[s]
-        if own >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[own], least[own]):
-            need[own] += 1
+        mine = component[s]
+        if mine >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[mine], least[mine]):
+            need[mine] += 1
 
 
 @njit
@@ -119,7 +119,7 @@ def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mas
     """Mark the components to search, and return their number; `order` has the components by ascending size.
 
     The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
-    of all: the others' edges join it, and it needs none of its own.
+    of all: the others' edges join it, and it needs none of its mine.
     """
     searched[:] = False
     largest = 0
@@ -169,10 +169,10 @@ def search_task(
             home = leaves - 1 + leaf
             count, common, lowest, widest = 0, -2, np.inf, 0.0
             for s in range(leaf * slots, (leaf + 1) * slots):
-                own = component[s]
-                if own < 0 or not searched[own] or other[s] >= 0:
+                mine = component[s]
+                if mine < 0 or not searched[mine] or other[s] >= 0:
                     continue
-                if not _less(bound[s], nearest[s], best[own], least[own]):
+                if not _less(bound[s], nearest[s], best[mine], least[mine]):
                     continue
                 if count == 0:
                     low[:] = tree.rows[s]
@@ -180,12 +180,13 @@ def search_task(
                 for c in range(d):
                     value = tree.rows[s, c]
                     low[c], high[c] = min(low[c], value), max(high[c], value)
-                common = own if common in (-2, own) else MIXED
+                common = mine if common in (-2, mine) else MIXED
                 active[count], edge[count], limits[count], squares[count] = s, -1, np.inf, np.inf
-                lowest, widest = min(lowest, core[s]), max(widest, best[own])
+                lowest, widest = min(lowest, core[s]), max(widest, best[mine])
                 count += 1
             if count == 0:
                 continue
+            prepare_queries(tree, leaf, work)
             radius = tree.radius[home]
             if d > BALLS and count == 1:
                 radius = 0.0
@@ -201,38 +202,39 @@ def search_task(
                 widest = 0.0
                 for a in range(count):
                     s = active[a]
-                    own, own_core = component[s], core[s]
+                    mine, my_core = component[s], core[s]
                     limit, near_limit = limits[a], squares[a]
-                    if _less(best[own], least[own], limit, near_limit):
-                        limit, near_limit = best[own], least[own]
-                    if own_core > limit:
+                    if _less(best[mine], least[mine], limit, near_limit):
+                        limit, near_limit = best[mine], least[mine]
+                    if my_core > limit:
                         continue
                     apart = point_bound(tree, node, tree.rows[s])
-                    reach = max(floor[node], apart, own_core)
-                    if pure[node] != own and _less(reach, apart, limit, near_limit):
-                        prepare_query(tree, s, work)
+                    reach = max(floor[node], apart, my_core)
+                    if pure[node] != mine and _less(reach, apart, limit, near_limit):
+                        query, exact = work.queries[s - leaf * slots], tree.rows[s]
                         # what is as far as the limit of the weight cannot be nearer than the limit of the distance
-                        near = near_slots(tree, node - leaves + 1, work, near_limit if own_core == limit else limit)
+                        within = near_limit if my_core == limit else limit
+                        near = near_slots(tree, node - leaves + 1, work, query, exact, within)
                         for i in range(near):
                             j = work.slots[i]
-                            if component[j] == own:
+                            if component[j] == mine:
                                 continue
-                            w = max(work.squares[i], own_core, core[j])
+                            w = max(work.squares[i], my_core, core[j])
                             if _less(w, work.squares[i], limit, near_limit):
                                 limit, near_limit = w, work.squares[i]
                                 limits[a], squares[a], edge[a] = limit, near_limit, j
-                                best[own], least[own] = limit, near_limit
+                                best[mine], least[mine] = limit, near_limit
                     # a row at its own core distance looks for nearer rows of that weight only
-                    widest = max(widest, near_limit if own_core == limit else limit)
+                    widest = max(widest, near_limit if my_core == limit else limit)
                 widest = np.nextafter(widest, np.inf)
             for a in range(count):
                 s = active[a]
-                own = component[s]
-                if edge[a] >= 0 and not _less(best[own], least[own], limits[a], squares[a]):
+                mine = component[s]
+                if edge[a] >= 0 and not _less(best[mine], least[mine], limits[a], squares[a]):
                     other[s], weight[s], square[s] = edge[a], limits[a], squares[a]
                     bound[s], nearest[s] = limits[a], squares[a]
-                elif _less(bound[s], nearest[s], best[own], least[own]):
-                    bound[s], nearest[s] = best[own], least[own]
+                elif _less(bound[s], nearest[s], best[mine], least[mine]):
+                    bound[s], nearest[s] = best[mine], least[mine]
 
 
 @njit
@@ -250,8 +252,8 @@ def merge(
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
-    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would close a cycle,
-    which equal weights can propose, are left out. Returns the number of edges in all, and of components now.
+    Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
+    close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
     """
     count = len(ready)
     chosen = np.full(count, -1)

@@ -13,21 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Labels, Mask
+from clusterkit._typing import Array, Labels
 from clusterkit.numerics.spanning_trees.hierarchy_jit import Hierarchy
 
 __all__ = ["Extracted", "excess_of_mass"]
 
 
 class Extracted(NamedTuple):
-    """What `excess_of_mass` finds: `owner` (n,), the chosen cluster of each row or -1, its degree of membership and
-    outlier score (n,), and `birth` and `death` of all clusters of the condensed hierarchy, as values of λ."""
+    """The chosen cluster of each row or -1, (n,), its degree of membership in it and its outlier score.
+
+    `birth` is the λ at which each cluster of the condensed hierarchy begins.
+    """
 
     owner: Labels
     probability: Array
     outlier_score: Array
     birth: Array
-    death: Array
 
 
 @njit
@@ -66,7 +67,7 @@ def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool)
         else:
             cluster[v], birth[count], above[count] = count, level, c
             count += 1
-    chosen, within, deep = _choose(stability[:count], above[:count], death[:count], single)
+    within, deep = _choose(stability[:count], above[:count], death[:count], single)
     owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
     for i in range(n):
         c = cluster[i]
@@ -77,12 +78,12 @@ def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool)
             probability[i] = 1.0 if fall[i] >= last else fall[i] / last
         if fall[i] < deep[c]:
             score[i] = 1.0 if deep[c] == np.inf else (deep[c] - fall[i]) / deep[c]
-    return Extracted(owner, probability, score, birth[:count].copy(), death[:count].copy())
+    return Extracted(owner, probability, score, birth[:count].copy())
 
 
 @njit
-def _choose(stability: Array, above: Labels, death: Array, single: bool) -> tuple[Mask, Labels, Array]:
-    """Which clusters are chosen, the chosen one around each, and the largest death in or below each."""
+def _choose(stability: Array, above: Labels, death: Array, single: bool) -> tuple[Labels, Array]:
+    """The chosen cluster that each cluster is or is in, or -1, and the largest death in or below each."""
     count = len(stability)
     chosen, best = np.zeros(count, np.bool_), stability.copy()
     below, deep = np.zeros(count), death.copy()
@@ -99,4 +100,4 @@ def _choose(stability: Array, above: Labels, death: Array, single: bool) -> tupl
             within[c] = within[above[c]]
         elif chosen[c]:
             within[c] = c
-    return chosen, within, deep
+    return within, deep

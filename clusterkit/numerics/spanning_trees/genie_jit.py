@@ -43,7 +43,7 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     ----------
     merges : ndarray of shape (n - 1, 2)
     first_equal : ndarray of shape (n,)
-        The first row equal to each row. Equal rows are one cluster from the start, as edges of length 0 would join them.
+        The first row equal to each row. Equal rows are one cluster from the start, as edges of length 0 would make it.
     k : int
     gini : float
         Largest Gini index ``Σ_{i<j} |c_i - c_j| / ((m - 1) n)`` of the sizes c of m clusters at which the shortest edge

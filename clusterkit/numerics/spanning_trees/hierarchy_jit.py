@@ -57,12 +57,12 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
         if same[v] == v:
             number[v] = count
             count += 1
-    parents, high = np.full(count, -1), np.zeros(count)
+    parents, levels = np.full(count, -1), np.zeros(count)
     size, first = np.zeros(count, np.int64), np.full(count, n)
     for v in range(nodes):
         if same[v] == v:
             u = number[v]
-            high[u] = height[v]
+            levels[u] = height[v]
             if parent[v] >= 0:
                 parents[u] = number[same[parent[v]]]
             if v < n:
@@ -72,7 +72,7 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
         if p >= 0:
             size[p] += size[u]
             first[p] = min(first[p], first[u])
-    return Hierarchy(parents, high, size, first)
+    return Hierarchy(parents, levels, size, first)
 
 
 @njit

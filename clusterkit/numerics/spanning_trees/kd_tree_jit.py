@@ -1,9 +1,9 @@
 """A balanced k-d tree whose leaves hold their points as columns, and the search of its leaves nearest first.
 
 The tree is implicit: the children of node v are 2 v + 1 and 2 v + 2, and node j of level l owns the rows
-``[j n >> l, (j + 1) n >> l)`` of one permutation. Everything about a row is kept in *slot* order: slot ``leaf * slots + s``
-is the s-th place of a leaf, and places without a row are padding at infinity. Nodes are split at the median of the
-coordinate with the largest variance.
+``[j n >> l, (j + 1) n >> l)`` of one permutation. Everything about a row is kept in *slot* order: slot
+``leaf * slots + s`` is the s-th place of a leaf, and places without a row are padding at infinity. Nodes are split at
+the median of the coordinate with the largest variance.
 
 From `FILTERED` columns on the leaves hold float32 copies of the centred points, scaled by a power of two. They only
 decide which points need a look: `near_slots` keeps every slot whose single-precision distance may belong to a true
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Indices
 
 __all__ = [
     "FILTERED",
@@ -29,7 +29,7 @@ __all__ = [
     "near_slots",
     "next_leaf",
     "point_bound",
-    "prepare_query",
+    "prepare_queries",
     "split_task",
     "subtree_task",
     "summary_task",
@@ -43,7 +43,7 @@ BALLS = 4
 """Nodes with more columns than this have a ball beside the box: boxes alone separate little in many dimensions."""
 
 TASKS = 8
-"""Parts of the work, each with its own bounds. Constant, so that results do not depend on the number of threads."""
+"""Parts of the work, each with its skipped bounds. Constant, so that results do not depend on the number of threads."""
 
 CHUNK = 4
 """Leaves that a task takes in a row: enough that neighbours share the processor's cache."""
@@ -79,10 +79,9 @@ class KdTree(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Arrays of one task: a query in both precisions, and the slots of a leaf that are near it."""
+    """Arrays of one task: queries in the type of the leaves, a row for each slot of a leaf, and what is near one."""
 
-    query: Array
-    exact: Array
+    queries: Array
     limit: Array
     distances: Array
     slots: Indices
@@ -97,8 +96,7 @@ def work_arrays(tree: KdTree) -> Work:
     d, slots = tree.points.shape[1], tree.points.shape[2]
     kind = tree.points.dtype
     return Work(
-        np.empty(d, kind),
-        np.empty(d),
+        np.empty((slots, d), kind),
         np.empty(1, kind),
         np.empty(slots, kind),
         np.empty(slots + 1, np.int64),
@@ -279,13 +277,13 @@ def next_leaf(
     radius: float,
     floor: Array,
     pure: Indices,
-    own: int,
+    skipped: int,
     widest: float,
 ) -> tuple[int, int]:
     """The next leaf, as a node, that may hold a row nearer than `widest`, and the height of the stack; -1 at the end.
 
     Nodes whose bound, or whose `floor`, is not below `widest` are passed over, and so are nodes all of whose rows are
-    in the component `own` (`pure`). The nearer child is visited first.
+    in the component `skipped` (`pure`). The nearer child is visited first.
     """
     first = tree.points.shape[0] - 1
     while top > 0:
@@ -297,10 +295,10 @@ def next_leaf(
             left, right = 2 * node + 1, 2 * node + 2
             a = max(between(tree, left, low, high, centre, radius), floor[left])
             b = max(between(tree, right, low, high, centre, radius), floor[right])
-            if own >= 0:
-                if pure[left] == own:
+            if skipped >= 0:
+                if pure[left] == skipped:
                     a = np.inf
-                if pure[right] == own:
+                if pure[right] == skipped:
                     b = np.inf
             if b < a:
                 left, right, a, b = right, left, b, a
@@ -317,19 +315,20 @@ def next_leaf(
 
 
 @njit
-def prepare_query(tree: KdTree, slot: int, work: Work) -> None:
-    """Make the row of a slot the query."""
-    slots = tree.points.shape[2]
-    leaf, s = slot // slots, slot % slots
-    for c in range(tree.points.shape[1]):
-        work.query[c] = tree.points[leaf, c, s]
-        work.exact[c] = tree.rows[slot, c]
+def prepare_queries(tree: KdTree, leaf: int, work: Work) -> None:
+    """Make the rows of a leaf the queries, one a slot."""
+    for s in range(tree.points.shape[2]):
+        for c in range(tree.points.shape[1]):
+            work.queries[s, c] = tree.points[leaf, c, s]
 
 
 @njit
-def near_slots(tree: KdTree, leaf: int, work: Work, limit: float) -> int:
-    """Number of slots of a leaf within a squared distance of the query: `work.slots` and `work.squares` have them."""
-    points, query, out = tree.points[leaf], work.query, work.distances
+def near_slots(tree: KdTree, leaf: int, work: Work, query: Array, exact: Array, limit: float) -> int:
+    """Number of slots of a leaf within a squared distance of a query: `work.slots` and `work.squares` have them.
+
+    The query comes in the type of the leaves, and as it is.
+    """
+    points, out = tree.points[leaf], work.distances
     d, slots = points.shape
     if d == 2:
         p, q = points[0], points[1]
@@ -365,20 +364,21 @@ def near_slots(tree: KdTree, leaf: int, work: Work, limit: float) -> int:
         near += out[j] <= edge
     if near == 0:
         return 0
-    count = 0
+    count, j = 0, 0
     base = leaf * slots
-    for j in range(slots):
+    while count < near:
         work.slots[count] = base + j
         work.squares[count] = out[j]
         count += out[j] <= edge
+        j += 1
     if not tree.filtered:
         return count
-    near, count = count, 0
+    count = 0
     for i in range(near):
         row = tree.rows[work.slots[i]]
         total = 0.0
         for c in range(d):
-            difference = row[c] - work.exact[c]
+            difference = row[c] - exact[c]
             total += difference * difference
         work.slots[count] = work.slots[i]
         work.squares[count] = total

@@ -13,7 +13,7 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     near_slots,
     next_leaf,
     point_bound,
-    prepare_query,
+    prepare_queries,
     work_arrays,
 )
 
@@ -70,21 +70,20 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
             while filled < slots and tree.row[leaf * slots + filled] >= 0:
                 counts[filled], radii[filled] = 0, most
                 filled += 1
+            prepare_queries(tree, leaf, work)
             work.nodes[0], work.bounds[0] = 0, 0.0
             widest, top = np.inf, 1
             low, high, centre = tree.low[home], tree.high[home], tree.centre[home]
             while True:
-                node, top = next_leaf(
-                    tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest
-                )
+                node, top = next_leaf(tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest)
                 if node < 0:
                     break
                 widest = 0.0
                 for a in range(filled):
                     slot = leaf * slots + a
                     if node == home or point_bound(tree, node, tree.rows[slot]) < radii[a]:
-                        prepare_query(tree, slot, work)
-                        near = near_slots(tree, node - leaves + 1, work, radii[a])
+                        query, exact = work.queries[a], tree.rows[slot]
+                        near = near_slots(tree, node - leaves + 1, work, query, exact, radii[a])
                         count, before = counts[a], counts[a]
                         for i in range(near):
                             if weighted:
@@ -125,13 +124,12 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, squares: Arr
                 filled += 1
             near_to[leaf * slots : (leaf + 1) * slots] = -1
             squares[leaf * slots : (leaf + 1) * slots] = most
+            prepare_queries(tree, leaf, work)
             work.nodes[0], work.bounds[0] = 0, 0.0
             widest, top = np.inf, 1
             low, high, centre = tree.low[home], tree.high[home], tree.centre[home]
             while True:
-                node, top = next_leaf(
-                    tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest
-                )
+                node, top = next_leaf(tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest)
                 if node < 0:
                     break
                 widest = 0.0
@@ -139,8 +137,8 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, squares: Arr
                     slot = leaf * slots + a
                     last = squares[slot, K - 1]
                     if node == home or point_bound(tree, node, tree.rows[slot]) < last:
-                        prepare_query(tree, slot, work)
-                        near = near_slots(tree, node - leaves + 1, work, last)
+                        query, exact = work.queries[a], tree.rows[slot]
+                        near = near_slots(tree, node - leaves + 1, work, query, exact, last)
                         for i in range(near):
                             other, distance = work.slots[i], work.squares[i]
                             if other == slot or distance >= squares[slot, K - 1]:

@@ -37,13 +37,12 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
     """
     X, Y = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (X, Y))
     n, k = len(X), min(n_neighbors - 1, len(X))
-    core = core_distances**2
-    nearest, squares = np.empty(len(Y), np.int64), np.empty(len(Y))
+    nearest, weights = np.empty(len(Y), np.int64), np.empty(len(Y))
     if n <= FEW:
         for start in range(0, len(Y), BLOCK):
             block = slice(start, start + BLOCK)
-            nearest[block], squares[block] = _of_few(X, core, k, Y[block])
-        return nearest, np.sqrt(squares)
+            nearest[block], weights[block] = _of_few(X, core_distances, k, Y[block])
+        return nearest, weights
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
     from clusterkit.numerics.spanning_trees.boruvka_jit import floors
     from clusterkit.numerics.spanning_trees.reach_jit import reach_task
@@ -51,19 +50,20 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
     with Tasks(max(n, len(Y))) as tasks:
         tree = build_tree(X, tasks, filtered=False)  # single precision would be too coarse for far rows
         in_slots = np.zeros(len(tree.row))
-        in_slots[tree.row >= 0] = core[tree.row[tree.row >= 0]]
+        in_slots[tree.row >= 0] = core_distances[tree.row[tree.row >= 0]]
         floor = np.zeros(len(tree.radius))
-        floors(tree, in_slots, floor)
-        tasks(reach_task, tree, in_slots, floor, k, Y, nearest, squares)
-    return nearest, np.sqrt(squares)
+        floors(tree, in_slots**2 * (1 - 1e-14), floor)
+        tasks(reach_task, tree, in_slots, floor, k, Y, nearest, weights)
+    return nearest, weights
 
 
 def _of_few(X: Array, core: Array, k: int, Y: Array) -> tuple[Indices, Array]:
     D = np.zeros((len(Y), len(X)))
     for c in range(X.shape[1]):
         D += (Y[:, c, None] - X[None, :, c]) ** 2
-    own = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
-    W = np.maximum(np.maximum(D, core), own[:, None])
+    D = np.sqrt(D)
+    core_new = np.partition(D, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(Y))
+    W = np.maximum(np.maximum(D, core), core_new[:, None])
     least = W.min(axis=1)
     nearest = np.argmin(np.where(least[:, None] == W, D, np.inf), axis=1)
     return nearest, least

@@ -12,8 +12,10 @@ from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Outcome, Status, Tree
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.core.transform import Keep
 
 __all__ = ["Mst"]
 
@@ -24,7 +26,7 @@ BYTES_A_ROW = 400
 @final
 @attrs.frozen
 class Mst(Solver):
-    """The exact minimum spanning tree of ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, from which labelers cut clusters.
+    """The exact minimum spanning tree of ``w(i, j) = max(|x_i - x_j|, core_i, core_j)``, of which clusters are parts.
 
     Choose it for clusters of any shape that are separated by gaps or by thinner regions. Core distances keep single
     outliers and thin bridges from joining clusters; without them (``n_neighbors=1``) the tree is the Euclidean one,
@@ -40,9 +42,10 @@ class Mst(Solver):
 
     Notes
     -----
-    The tree is exact for any data, repeated samples included, and the same for any number of threads. Of several trees
-    of equal weight one is chosen by the order of the samples; labelers that read merges of equal height as one merge do
-    not depend on it. New rows follow the sample that is nearest by mutual reachability.
+    The tree is exact for any data, repeated samples included, and the same for any number of threads. Of edges of
+    equal weight the shorter one is preferred, so that the tree depends on the order of the samples only where distances
+    tie as well; labelers that read merges of equal height as one merge do not depend on it at all. New rows follow the
+    sample that is nearest by mutual reachability.
 
     About O(n log n) where the samples have few attributes or lie in clusters, at worst O(n² L) for L attributes; no
     n x n matrix. Memory: two copies of the samples in float64 and up to 400 bytes a sample.
@@ -95,7 +98,10 @@ class _PreparedMst(Prepared):
         if compiles_first(self.space.n, self.space.width, k):
             tell(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
-        tree = minimum_spanning_tree(rows, k)
+        if isinstance(self.space.mapping, Keep):  # the samples themselves: fits to them have the tree in common
+            tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
+        else:
+            tree = minimum_spanning_tree(rows, k)
         kind = "Euclidean" if k == 1 else "mutual reachability"
         status = Status(1, True, f"exact minimum spanning tree, {kind} distances", facts={"length": tree.weights.sum()})
         transform = self.space.transform
