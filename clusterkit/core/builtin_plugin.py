@@ -183,6 +183,7 @@ def clusterkit_savables() -> dict[str, str]:
     """Classes beside the stages that may stand in a saved model, by the name that the file gives them."""
     return {
         # the estimators
+        "Auto": "clusterkit.estimators.auto:Auto",
         "AutoPooled": "clusterkit.estimators.auto_pooled:AutoPooled",
         "ConsensusClustering": "clusterkit.estimators.consensus:ConsensusClustering",
         "Driven": "clusterkit.estimators.driven:Driven",
@@ -194,10 +195,12 @@ def clusterkit_savables() -> dict[str, str]:
         "Affine": "clusterkit.featuremaps._affine:Affine",
         "DenseSpace": "clusterkit.core.spaces.features:DenseSpace",
         "Gaussian": "clusterkit.core.kernel:Gaussian",
+        "EmbeddedSpace": "clusterkit.core.spaces.features:EmbeddedSpace",
         "GaussianNodes": "clusterkit.featuremaps.elm:GaussianNodes",
         "Keep": "clusterkit.core.transform:Keep",
         "KernelSpace": "clusterkit.core.spaces.kernel:KernelSpace",
         "Linear": "clusterkit.core.kernel:Linear",
+        "NystromMap": "clusterkit.featuremaps._nystrom:NystromMap",
         "PcaProjection": "clusterkit.featuremaps.pca:_PcaProjection",
         "RidgeNodes": "clusterkit.featuremaps.elm:RidgeNodes",
         "SigmoidNodes": "clusterkit.featuremaps.elm:SigmoidNodes",
@@ -230,6 +233,7 @@ def clusterkit_savables() -> dict[str, str]:
         "SquaredNorm": "clusterkit.solvers.regression._libsvm:SquaredNorm",
         "Status": "clusterkit.core.outcomes:Status",
         "SupportCounts": "clusterkit.core.outcomes:SupportCounts",
+        "Tree": "clusterkit.core.outcomes:Tree",
         # what predicts, and what tuners report
         "AllZero": "clusterkit.core.run:AllZero",
         "Ascent": "clusterkit.level_sets._ascent:Ascent",
@@ -237,6 +241,7 @@ def clusterkit_savables() -> dict[str, str]:
         "BasinPredictor": "clusterkit.labelers.basins._labeling:BasinPredictor",
         "Basins": "clusterkit.level_sets.equilibria:Basins",
         "Decoder": "clusterkit.core.stages.labeler:Decoder",
+        "NearestRow": "clusterkit.labelers.trees._prediction:NearestRow",
         "DomainPredictor": "clusterkit.labelers._outliers_and_prediction:DomainPredictor",
         "EdSvcCurves": "clusterkit.tuners.curves:EdSvcCurves",
         "NearestCentre": "clusterkit.labelers.rows_kmeans:NearestCentre",

@@ -20,8 +20,8 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
     """Draw the score of every distinct clustering of an `Auto` fit against its number of clusters.
 
     A point is a clustering, coloured by the recipe that found it first; its size grows with its agreement (adjusted
-    Rand index) with the answer, so that large points with high scores are the same structure, and small ones are
-    rivals. The answer has a ring.
+    Rand index) with the answer: large points with high scores are the same structure, small ones are rivals. The answer
+    has a ring.
 
     Parameters
     ----------

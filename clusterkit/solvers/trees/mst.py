@@ -12,8 +12,10 @@ from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Outcome, Status, Tree
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.core.transform import Keep
 
 __all__ = ["Mst"]
 
@@ -96,7 +98,10 @@ class _PreparedMst(Prepared):
         if compiles_first(self.space.n, self.space.width, k):
             tell(Report("mst: compiling, once for an installation", 0, None))
         rows = self.space.rows()
-        tree = minimum_spanning_tree(rows, k)
+        if isinstance(self.space.mapping, Keep):  # the samples themselves: fits to them have the tree in common
+            tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
+        else:
+            tree = minimum_spanning_tree(rows, k)
         kind = "Euclidean" if k == 1 else "mutual reachability"
         status = Status(1, True, f"exact minimum spanning tree, {kind} distances", facts={"length": tree.weights.sum()})
         transform = self.space.transform
