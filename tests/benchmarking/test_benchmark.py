@@ -51,8 +51,8 @@ def test_both_formats_are_read(folder):
 
 
 def test_what_cannot_be_read_is_named(folder, monkeypatch):
-    with pytest.raises(InvalidParameter, match=r"no data set named 'tabl'.*'table'"):
-        benchmarking.read_sets(folder, ["tabl"])
+    with pytest.raises(InvalidParameter, match=r"no data set named 'tablet'.*'table'"):
+        benchmarking.read_sets(folder, ["tablet"])
     with pytest.raises(InvalidParameter, match="at most 10 rows"):
         benchmarking.read_sets(folder, max_rows=10)
     written(folder / "files.labels0.gz", "1\n2\n")

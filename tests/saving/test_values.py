@@ -115,7 +115,7 @@ class TestRefusals:
             np.array([1, "a"], dtype=object), np.zeros(2, dtype="i4,f8"), np.zeros(2, dtype="S3"),
             np.ma.masked_array([1, 2], mask=[0, 1]), np.zeros(2, dtype=np.longdouble),
         ],
-        ids=repr,
+        ids=lambda value: type(value).__name__ + str(np.shape(value)),
     )  # fmt: skip
     def test_what_is_no_data(self, value):
         with pytest.raises(NotSavable, match=r"the model\[0\]\['place'\]"):

@@ -99,7 +99,7 @@ PATTERNS: Mapping[str, Pattern] = {
     "rounded blobs": lambda rng: np.round(blobs(rng)),
     "two values": lambda rng: rng.integers(2, size=(30, 3)).astype(float),
     "one hot rows": lambda rng: np.eye(4)[rng.integers(4, size=28)],
-    "checkerboard signs": lambda rng: np.array([[1.0, -1.0], [-1.0, 1.0]] * 12),
+    "alternating signs": lambda rng: np.array([[1.0, -1.0], [-1.0, 1.0]] * 12),
     "exponential spacing": lambda rng: np.exp2(np.arange(20.0))[:, None],
     "heavy tails": lambda rng: rng.standard_cauchy((36, 2)),
     "lognormal": lambda rng: np.exp(2.0 * rng.standard_normal((36, 3))),
