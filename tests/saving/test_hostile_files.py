@@ -77,7 +77,7 @@ class TestDamage:
         refusal(path)
 
     def test_a_folder_and_no_file_are_errors_of_the_system(self, tmp_path):
-        with pytest.raises(OSError, match="(?i)directory"):
+        with pytest.raises(OSError, match=r"(?i)directory"):
             load(tmp_path)
         with pytest.raises(FileNotFoundError):
             load(tmp_path / "none.clusterkit")
