@@ -108,9 +108,9 @@ class Graph(FeatureMap):
 
     Notes
     -----
-    Equal rows are one vertex. A connected component with no more rows than a row has neighbours arises only where
-    weights vanish: its rows are outliers, which get features as new rows do. If there are more other components than
-    eigenvectors, small and near ones are joined to others first (`join_nearest` in
+    Equal rows are one vertex. A connected component with no more rows than a row has neighbours, or with less than a
+    tenth of the mean size of the clusters asked for, consists of outliers, which get features as new rows do. If there
+    are more other components than eigenvectors, small and near ones are joined to others first (`join_nearest` in
     numerics/neighbour_graph/components.py); the eigenvectors then are the indicators of the groups. `resolved_` reports
     `n_components` and `components`, and, where they are not trivial, `distinct_rows`, `outliers`, `landmarks` and
     `residual`.
@@ -201,7 +201,7 @@ class Graph(FeatureMap):
         squared, index = self._neighbours(points, max(n_neighbors, scale_neighbor), seed)
         scales = local_scales(squared, scale_neighbor)
         W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
-        joined = large_components(components(W), n_neighbors)
+        joined = large_components(components(W), n_neighbors, task.n_clusters)
         if len(joined) < u:
             resolved["outliers"] = u - len(joined)
             W, points, scales = W[joined][:, joined], points[joined], scales[joined]

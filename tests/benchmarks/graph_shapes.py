@@ -28,7 +28,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import recipe
-from clusterkit.metrics import accuracy
+from clusterkit.metrics import clustering_accuracy
 
 RECIPES = ("kmeans", "mixture", "spectral", "ncut", "emmc-graph")
 """The recipes of the tables: two that see no graph, and those that do."""
@@ -96,10 +96,11 @@ def digits() -> None:
         for pair in itertools.combinations(range(10), 2):
             rows = np.isin(y, pair)
             labels = recipe(name, n_clusters=2, random_state=0).fit(X[rows]).labels_
-            errors.append(100.0 * (1.0 - accuracy(y[rows], labels)))
+            errors.append(100.0 * (1.0 - clustering_accuracy(y[rows], labels)))
         ten = recipe(name, n_clusters=10, random_state=0).fit(X).labels_
         print(
-            f"{name:<12s}45 pairs: error {np.mean(errors):6.2f} %   ten digits: accuracy {100 * accuracy(y, ten):.1f} %, "
+            f"{name:<12s}45 pairs: error {np.mean(errors):6.2f} %   "
+            f"ten digits: accuracy {100 * clustering_accuracy(y, ten):.1f} %, "
             f"adjusted Rand index {adjusted_rand_score(y, ten):.3f}",
             flush=True,
         )

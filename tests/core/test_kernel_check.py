@@ -23,7 +23,6 @@ KERNEL_METHODS = [
     "cpm3c",
     "kernel-kmeans",
     "kernel-nmf",
-    "ncut",
     "gmmc",
     "svc",
     "psvc",

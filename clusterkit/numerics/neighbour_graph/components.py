@@ -16,6 +16,9 @@ __all__ = ["MOST_COMPONENTS", "components", "join_nearest", "large_components"]
 
 MOST_COMPONENTS = 1000
 """Most components whose distances to each other are looked at, a second of work at most."""
+LEAST_SHARE = 0.1
+"""Smallest size of a component that may be a cluster, relative to the mean size. The smallest clusters of the sets of
+shapes that decided on it have 0.12 of the mean size."""
 QUERIES = 4_000_000
 """Most nearest-row queries between components. Beyond it only some rows of each component are queried, evenly spaced in
 their order; the queries take some seconds."""
@@ -28,15 +31,23 @@ def components(W: csr_array) -> Labels:
     return np.asarray(connected_components(W, directed=False)[1], dtype=np.intp)
 
 
-def large_components(component: Labels, n_neighbors: int) -> Indices:
-    """Row numbers of the components with more rows than a row has neighbours, ascending; all rows if there is none.
+def large_components(component: Labels, n_neighbors: int, k: int | None) -> Indices:
+    """Row numbers of the components that may be clusters, ascending; all rows if there is none.
 
     A row and its neighbours are a component's least size, unless weights vanish: a smaller component consists of rows
-    so far from all others, by the scale of these others, that they are outliers. Beyond the `MOST_COMPONENTS` largest
+    so far from all others, by the scale of these others, that they are outliers. So is one below `LEAST_SHARE` of the
+    mean size of k clusters: a dozen rows that happen to be nearest to each other. Beyond the `MOST_COMPONENTS` largest
     components (the first of equal size) all are left out.
+
+    Parameters
+    ----------
+    component : ndarray of shape (u,)
+    n_neighbors : int
+    k : int or None
+        Number of clusters, if it is known.
     """
     sizes = np.bincount(component)
-    large = sizes > n_neighbors
+    large = sizes > max(n_neighbors, 0 if k is None else LEAST_SHARE * len(component) / k)
     large[np.argsort(-sizes, kind="stable")[MOST_COMPONENTS:]] = False
     return np.flatnonzero(large[component]) if large.any() else np.arange(len(component))
 

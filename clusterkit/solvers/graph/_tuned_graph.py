@@ -86,7 +86,7 @@ def tuned_graph(rows: Array, n_neighbors: int, scale_neighbor: int, k: int) -> T
     squared, index = neighbour_search(points)(points, count)
     scales = local_scales(squared[:, 1:], scale_neighbor)
     W = self_tuned_weights(squared[:, 1 : n_neighbors + 1], index[:, 1 : n_neighbors + 1], scales)
-    joined = large_components(components(W), n_neighbors)
+    joined = large_components(components(W), n_neighbors, k)
     vertex = np.full(u, -1, dtype=np.intp)
     vertex[joined] = np.arange(len(joined))
     outlying = np.flatnonzero(vertex < 0)

@@ -68,7 +68,7 @@ class Ncut(Solver):
     complement. Samples without a weight to any other sample join the largest cluster. If all samples are equal, or no
     two are joined, all scores are 0. A self-tuned graph has the distinct samples as vertices; where it has too many
     components, small and near ones are joined to others first, and samples of components with no more than
-    `n_neighbors` vertices go with the nearest vertex outside them.
+    `n_neighbors` vertices, or less than a tenth of the mean size of a cluster, go with the nearest vertex outside them.
 
     The rows are scaled so that ``Σ d_i z_i² = Σ d_i``. Of two clusters sample 0 is in the cluster of label 0, unless it
     has no weights. ``status.facts`` contains ``ncut`` (of the split, for two clusters), ``eigenvalues`` (the first k),

@@ -278,7 +278,10 @@ def test_non_convex_clusters():
     angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     X = np.concatenate([circle, 4 * circle])
-    model = recipe("ncut", n_clusters=2, random_state=0, labeler="threshold", featuremap__sigma_fraction=0.05).fit(X)
+    kernel = {"name": "rbf", "sigma_fraction": 0.05}
+    model = recipe("ncut", n_clusters=2, random_state=0, labeler="threshold", featuremap=kernel).fit(X)
+    assert same_partition(model.labels_, np.repeat([0, 1], 100))
+    model = recipe("ncut", n_clusters=2, random_state=0).fit(X)
     assert same_partition(model.labels_, np.repeat([0, 1], 100))
     assert not model.exact_on_training_
     assert not hasattr(model, "predict")

@@ -1,0 +1,42 @@
+"""The recipe `mixture`: the likelihood of scikit-learn's EM, memberships, and predictions that repeat the labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
+
+from clusterkit import recipe
+from clusterkit.core.errors import ClusterkitWarning
+
+IRIS = load_iris().data
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diag"])
+def test_likelihood_is_that_of_scikit_learn(covariance):
+    model = recipe("mixture", n_clusters=3, random_state=0, solver__covariance=covariance).fit(IRIS)
+    X = StandardScaler().fit_transform(IRIS)
+    peer = GaussianMixture(3, covariance_type=covariance, n_init=5, tol=1e-7, max_iter=500, random_state=0).fit(X)
+    likelihood = model.outcome_.status.facts["log_likelihood"] / len(X)
+    assert likelihood == pytest.approx(peer.score(X), abs=1e-4)
+    assert -model.objective_ == pytest.approx(model.outcome_.status.facts["log_likelihood"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_memberships_and_predictions(dtype):
+    model = recipe("mixture", n_clusters=3, random_state=0).fit(IRIS.astype(dtype))
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    assert model.exact_on_training_
+    np.testing.assert_array_equal(model.predict(IRIS.astype(dtype)), model.labels_)
+
+
+def test_equal_rows_and_constant_columns():
+    with pytest.warns(ClusterkitWarning, match="equal"):
+        model = recipe("mixture", n_clusters=2, random_state=0).fit(np.ones((9, 2)))
+    np.testing.assert_array_equal(model.memberships_, 0.5)
+    constant = np.column_stack([IRIS, np.full(len(IRIS), 3.0)])
+    one, other = (recipe("mixture", n_clusters=3, random_state=0).fit(X) for X in (IRIS, constant))
+    np.testing.assert_array_equal(one.labels_, other.labels_)
