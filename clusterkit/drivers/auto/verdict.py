@@ -95,7 +95,7 @@ class Verdict:
                     "score": float(self.ranking.total[place]),
                     **{name: float(values[place]) for name, values in self.ranking.terms.items()},
                     "similarity": float(self.ranking.similarity[place, self.ranking.best]),
-                    "found_by": sorted({self.candidates[i].member.name for i in same.tolist()}),
+                    "found_by": sorted({self.candidates[int(i)].member.name for i in same}),
                 }
             )
         return rows
