@@ -23,7 +23,7 @@ from clusterkit.estimators._search_result import Candidate
 
 __all__ = ["Store", "seed_in"]
 
-FORMAT = "clusterkit search 1"
+FORMAT = "clusterkit search 2"
 """Entry "format" of the first line; the number is raised when older files can no longer be read."""
 
 DIFFERENCES = {
@@ -83,6 +83,8 @@ class Store:
         finished = {}
         for number, line in enumerate(lines[1:], 2):
             try:
+                if line.pop("check") != _check(line):
+                    raise ValueError("its check sum is that of another line")
                 finished[str(line["candidate"])] = _facts(line, n)
             except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
                 raise InvalidParameter(
@@ -104,6 +106,7 @@ class Store:
             If the file cannot be written, for example because the disk is full.
         """
         line = {"candidate": digest(params), **facts, "labels": _packed(facts["labels"])}
+        line["check"] = _check(line)
         try:
             with self.path.open("ab", buffering=0) as file:
                 end = file.tell()
@@ -173,6 +176,11 @@ def _facts(line: Mapping[str, Any], n: int) -> dict[str, Any]:
     if facts["status"] not in ("scored", "excluded") or not isinstance(facts["reason"], str):
         raise ValueError(f"status {facts['status']!r}, reason {facts['reason']!r}")
     return {**facts, "labels": _unpacked(facts["labels"], n)}
+
+
+def _check(line: Mapping[str, Any]) -> int:
+    """Check sum of the entries of a line, against changed digits that still are a line."""
+    return zlib.crc32(json.dumps(line, sort_keys=True).encode())
 
 
 def _packed(labels: Labels) -> str:

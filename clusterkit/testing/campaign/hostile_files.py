@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
 from clusterkit.testing.campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 from clusterkit.testing.campaign.mutators import mutated
 
@@ -168,11 +168,38 @@ def _fresh_search() -> str:
 
 
 def _continue(path: Path) -> str | None:
-    """Continue a search from a mutated file: what is read must be labels of the right number of samples."""
-    answer = _search(path)
-    labels = answer["labels"]
-    assert isinstance(labels, list)
-    return None if len(labels) == 12 else f"it has {len(labels)} labels of 12 samples"
+    """Continue a search from a mutated file: the answer must be that of a search without it."""
+    answer = json.dumps(_search(path), default=str)
+    return None if answer == _fresh_search() else f"it gives {answer} instead of {_fresh_search()}"
+
+
+def _model() -> bytes:
+    import clusterkit
+
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.clusterkit"
+        clusterkit.recipe("emmc", n_clusters=2, random_state=0).fit(X).save(path)
+        return path.read_bytes()
+
+
+@cache
+def _labels_of_model(content: bytes) -> tuple[int, ...]:
+    import clusterkit
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.clusterkit"
+        path.write_bytes(content)
+        return tuple(clusterkit.load(path).labels_.tolist())
+
+
+def _load(path: Path) -> str | None:
+    """Load a mutated model: the check sum leaves no other labels than those that were saved."""
+    import clusterkit
+
+    labels = tuple(clusterkit.load(path).labels_.tolist())
+    saved = _labels_of_model(_good("model"))
+    return None if labels == saved else f"it has the labels {labels} instead of {saved}"
 
 
 FILES: Mapping[str, FileKind] = {
@@ -181,6 +208,7 @@ FILES: Mapping[str, FileKind] = {
     "compressed table": FileKind(".csv.gz", lambda: gzip.compress(_text(), mtime=0), _read_table, _table_errors),
     "npy": FileKind(".npy", _npy, _read_table, _table_errors),
     "parquet": FileKind(".parquet", _parquet, _read_table, _table_errors),
+    "model": FileKind(".clusterkit", _model, _load, lambda: (InvalidModelFile,)),
     "search": FileKind(".jsonl", _resume, _continue, tuple),
 }
 """The kinds of files by name."""

@@ -36,7 +36,7 @@ def _commands(data: Path, out: Path) -> dict[Path, Callable[[], int]]:
     return {
         out / "labels.csv": clusterkit(*fit, "-o", out / "labels.csv"),
         out / "labels.npy": clusterkit(*fit, "-o", out / "labels.npy"),
-        out / "model.joblib": clusterkit(*fit, "--save", out / "model.joblib"),
+        out / "model.clusterkit": clusterkit(*fit, "--save", out / "model.clusterkit"),
         out / "table.csv": clusterkit(*grid, "--table", out / "table.csv"),
         out / "store.jsonl": clusterkit(*grid, "--resume", out / "store.jsonl"),
     }

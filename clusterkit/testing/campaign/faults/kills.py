@@ -57,7 +57,7 @@ def fit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 
 def save(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """A saved model is whole or absent: one that is there predicts."""
-    data, model = _table(folder), folder / "model.joblib"
+    data, model = _table(folder), folder / "model.clusterkit"
     for _ in _killed(clusterkit("fit", data, "-r", "kmeans", "-k", 3, "--save", model), rng, count):
         if model.exists():
             predicted = forked(clusterkit("predict", model, data, "-o", folder / "predicted.csv"))
