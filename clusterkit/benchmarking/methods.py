@@ -11,6 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import UnknownName, nearest_names
+from clusterkit.core.recipe import Recipe
 
 __all__ = ["Method", "peers", "recipe_methods"]
 
@@ -36,8 +37,8 @@ class Method:
         Distribution that it belongs to.
     version : str
         Of that distribution.
-    clusters : {"given", "two", "found"}
-        Whether it needs the number of clusters, always makes two, or finds the number.
+    clusters : {"given", "two", "found", "either"}
+        Whether it needs the number of clusters, always makes two, finds the number, or takes it if there is one.
     labels : callable
         From the samples (n, d), the number of clusters or None, and a seed to labels (n,), -1 for noise.
     """
@@ -45,11 +46,13 @@ class Method:
     name: str
     library: str
     version: str
-    clusters: Literal["given", "two", "found"]
+    clusters: Literal["given", "two", "found", "either"]
     labels: Labeller
 
     def suits(self, n_classes: int, k_known: bool) -> bool:
         """Whether it can look for that many classes, with their number given or not."""
+        if self.clusters == "either":
+            return True
         if self.clusters == "found":
             return not k_known
         return k_known and (self.clusters == "given" or n_classes == 2)
@@ -70,9 +73,14 @@ def recipe_methods(names: Collection[str] | None = None) -> list[Method]:
         if name not in known:
             raise UnknownName(f"no recipe named {name!r}. {nearest_names(name, known)}")
     return [
-        Method(name, "clusterkit", clusterkit.__version__, known[name].clusters, _fit_recipe(name))
+        Method(name, "clusterkit", clusterkit.__version__, _takes(known[name]), _fit_recipe(name))
         for name in (known if names is None else names)
     ]
+
+
+def _takes(recipe: Recipe) -> Literal["given", "two", "found", "either"]:
+    """What a recipe does about the number of clusters: the driver `auto` takes it or leaves it."""
+    return "either" if recipe.driver == "auto" else recipe.clusters
 
 
 def _fit_recipe(name: str) -> Labeller:

@@ -77,6 +77,12 @@ def test_methods_get_the_number_of_classes_if_they_take_one(folder):
     assert all(cell.seconds > 0 for cell in cells)
 
 
+def test_auto_is_fitted_with_and_without_the_number(folder):
+    [auto] = benchmarking.recipe_methods(["auto"])
+    cells = benchmarking.run(benchmarking.read_sets(folder, ["table"]), [auto])
+    assert [(cell.k_known, cell.n_clusters, cell.adjusted_rand) for cell in cells] == [(True, 3, 1.0), (False, 3, 1.0)]
+
+
 def test_noise_is_clustered_but_not_judged(folder):
     [table] = benchmarking.read_sets(folder, ["table"])
     labels = np.where(table.known, table.classes, 2)
