@@ -102,7 +102,7 @@ class TestEveryRecipe:
         assert fitted.stop_reason_
         assert fitted.history_.ndim == 1
         assert fitted.n_features_in_ == 3
-        assert set(fitted.resolved_) <= {"featuremap", "solver", "labeler", "balancer", "tuner"}
+        assert set(fitted.resolved_) <= {"auto", "featuremap", "solver", "labeler", "balancer", "tuner"}
 
 
 def test_grid_search_over_stages_and_their_parameters(blobs):
