@@ -102,6 +102,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
         np.empty((2 * leaves - 1, d)),
         np.empty((2 * leaves - 1, d)),
         np.zeros(2 * leaves - 1),
+        np.empty((leaves, d), kind),
+        np.empty((leaves, d), kind),
         n,
         float(scale),
         1.0 + (d + 8) * 2.0**-23,

@@ -16,17 +16,15 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.disjoint_jit import find, join
-from clusterkit.numerics.spanning_trees.kd_tree_jit import (
-    BALLS,
-    CHUNK,
-    TASKS,
-    KdTree,
+from clusterkit.numerics.spanning_trees.descent_jit import (
+    edge_of,
     near_slots,
     next_leaf,
     point_bound,
     prepare_queries,
     work_arrays,
 )
+from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, CHUNK, TASKS, KdTree
 
 __all__ = ["choose", "floors", "known_candidates", "merge", "pure_nodes", "search_task"]
 
@@ -158,9 +156,12 @@ def search_task(
     nearest: Array,
 ) -> None:
     """Search the rows in a task's leaves for weights less than the best known one, of which each task has a copy."""
+    points, rows, filtered = tree.points, tree.rows, tree.filtered
+    lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
+    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
+    queries, edges, _, out, near, near_squares, nodes, apart = work_arrays(tree)
     best, least = bests[t], leasts[t]
-    leaves, d, slots = tree.points.shape
-    work = work_arrays(tree)
+    leaves, d, slots = points.shape
     active = np.empty(slots, np.int64)
     limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
@@ -174,29 +175,42 @@ def search_task(
                     continue
                 if not _less(bound[s], nearest[s], best[mine], least[mine]):
                     continue
-                if count == 0:
-                    low[:] = tree.rows[s]
-                    high[:] = tree.rows[s]
                 for c in range(d):
-                    value = tree.rows[s, c]
-                    low[c], high[c] = min(low[c], value), max(high[c], value)
+                    value = rows[s, c]
+                    if count == 0 or value < low[c]:
+                        low[c] = value
+                    if count == 0 or value > high[c]:
+                        high[c] = value
                 common = mine if common in (-2, mine) else MIXED
                 active[count], edge[count], limits[count], squares[count] = s, -1, np.inf, np.inf
                 lowest, widest = min(lowest, core[s]), max(widest, best[mine])
                 count += 1
             if count == 0:
                 continue
-            prepare_queries(tree, leaf, work)
-            radius = tree.radius[home]
+            prepare_queries(points, leaf, queries)
+            radius, centre = radii[home], centres[home]
             if d > BALLS and count == 1:
-                radius = 0.0
-                centre = tree.rows[active[0]]
-            else:
-                centre = tree.centre[home]
-            work.nodes[0], work.bounds[0], top = 0, lowest, 1
+                radius, centre = 0.0, rows[active[0]]
+            nodes[0], apart[0], top = 0, lowest, 1
             widest = np.nextafter(widest, np.inf)
             while True:
-                node, top = next_leaf(tree, top, work, low, high, centre, radius, floor, pure, common, widest)
+                node, top = next_leaf(
+                    lows,
+                    highs,
+                    centres,
+                    radii,
+                    top,
+                    nodes,
+                    apart,
+                    low,
+                    high,
+                    centre,
+                    radius,
+                    floor,
+                    pure,
+                    common,
+                    widest,
+                )
                 if node < 0:
                     break
                 widest = 0.0
@@ -208,22 +222,36 @@ def search_task(
                         limit, near_limit = best[mine], least[mine]
                     if my_core > limit:
                         continue
-                    apart = point_bound(tree, node, tree.rows[s])
-                    reach = max(floor[node], apart, my_core)
-                    if pure[node] != mine and _less(reach, apart, limit, near_limit):
-                        query, exact = work.queries[s - leaf * slots], tree.rows[s]
-                        # what is as far as the limit of the weight cannot be nearer than the limit of the distance
-                        within = near_limit if my_core == limit else limit
-                        near = near_slots(tree, node - leaves + 1, work, query, exact, within)
-                        for i in range(near):
-                            j = work.slots[i]
-                            if component[j] == mine:
-                                continue
-                            w = max(work.squares[i], my_core, core[j])
-                            if _less(w, work.squares[i], limit, near_limit):
-                                limit, near_limit = w, work.squares[i]
-                                limits[a], squares[a], edge[a] = limit, near_limit, j
-                                best[mine], least[mine] = limit, near_limit
+                    if pure[node] != mine:
+                        gap = point_bound(lows, highs, node, rows, s)
+                        if _less(max(floor[node], gap, my_core), gap, limit, near_limit):
+                            # what is as far as the limit of the weight cannot be nearer than that of the distance
+                            within = near_limit if my_core == limit else limit
+                            edges[s - leaf * slots] = edge_of(within, filtered, scale, grow, slack, cut)
+                            hits = near_slots(
+                                points,
+                                rows,
+                                node - leaves + 1,
+                                filtered,
+                                queries,
+                                edges,
+                                s - leaf * slots,
+                                rows,
+                                s,
+                                within,
+                                out,
+                                near,
+                                near_squares,
+                            )
+                            for i in range(hits):
+                                j = near[i]
+                                if component[j] == mine:
+                                    continue
+                                w = max(near_squares[i], my_core, core[j])
+                                if _less(w, near_squares[i], limit, near_limit):
+                                    limit, near_limit = w, near_squares[i]
+                                    limits[a], squares[a], edge[a] = limit, near_limit, j
+                                    best[mine], least[mine] = limit, near_limit
                     # a row at its own core distance looks for nearer rows of that weight only
                     widest = max(widest, near_limit if my_core == limit else limit)
                 widest = np.nextafter(widest, np.inf)

@@ -6,16 +6,15 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.spanning_trees.kd_tree_jit import (
-    CHUNK,
-    TASKS,
-    KdTree,
+from clusterkit.numerics.spanning_trees.descent_jit import (
+    edge_of,
     near_slots,
     next_leaf,
-    point_bound,
     prepare_queries,
+    row_bounds,
     work_arrays,
 )
+from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
 
 __all__ = ["core_task", "list_task", "smallest"]
 
@@ -49,104 +48,175 @@ def smallest(values: Array, count: int, k: int) -> float:
 
 
 @njit
+def _smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
+    """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
+
+    They are brought to the front.
+    """
+    low, high, lighter = 0, count, 0
+    while high - low > 1:
+        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
+        pivot = max(min(a, b), min(max(a, b), pivot))
+        below, weight = low, lighter
+        for i in range(low, high):
+            t, u = values[i], weights[i]
+            values[i], weights[i] = values[below], weights[below]
+            values[below], weights[below] = t, u
+            below += t < pivot
+        for i in range(low, below):
+            weight += weights[i]
+        if weight >= k:
+            high = below
+            continue
+        upto = below
+        for i in range(below, high):
+            t, u = values[i], weights[i]
+            values[i], weights[i] = values[upto], weights[upto]
+            values[upto], weights[upto] = t, u
+            upto += t <= pivot
+        for i in range(below, upto):
+            weight += weights[i]
+        if weight >= k:
+            return pivot, upto
+        low, lighter = upto, weight
+    return values[low], low + 1
+
+
+@njit
 def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core: Array) -> None:
     """Squared distance to the k-th nearest row, itself the first, of the rows in a task's leaves.
 
     Row i stands for ``repeats[slot]`` equal rows. `floor` are zeros, one a node.
     """
-    leaves, _, slots = tree.points.shape
-    work = work_arrays(tree)
-    most = np.finfo(np.float64).max
+    points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
+    lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
+    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
+    queries, edges, bounds, out, near, squares, nodes, apart = work_arrays(tree)
+    leaves, _, slots = points.shape
+    largest = np.finfo(np.float64).max
     cap = k + k // 2 + 2 * slots
     weighted = len(repeats) > 0
-    values = np.empty((slots, cap + (k if weighted else 0)))
-    counts = np.empty(slots, np.int64)
-    radii = np.empty(slots)
+    values = np.empty((slots, cap))
+    weights = np.empty((slots if weighted else 0, cap), np.int64)
+    # entries of a row, what they weigh (the entries themselves without weights), and the k-th smallest so far
+    counts, masses, limits = np.empty(slots, np.int64), np.empty(slots, np.int64), np.empty(slots)
     pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
-            while filled < slots and tree.row[leaf * slots + filled] >= 0:
-                counts[filled], radii[filled] = 0, most
+            while filled < slots and row[leaf * slots + filled] >= 0:
+                counts[filled], masses[filled], limits[filled] = 0, 0, largest
+                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
                 filled += 1
-            prepare_queries(tree, leaf, work)
-            work.nodes[0], work.bounds[0] = 0, 0.0
-            widest, top = np.inf, 1
-            low, high, centre = tree.low[home], tree.high[home], tree.centre[home]
+            prepare_queries(points, leaf, queries)
+            nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
+            low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
             while True:
-                node, top = next_leaf(tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest)
+                node, top = next_leaf(
+                    lows, highs, centres, radii, top, nodes, apart, low, high, centre, radius, floor, pure, -1, widest
+                )
                 if node < 0:
                     break
+                there = node - leaves + 1
+                row_bounds(points, leaf, least, most, there, bounds)
                 widest = 0.0
                 for a in range(filled):
-                    slot = leaf * slots + a
-                    if node == home or point_bound(tree, node, tree.rows[slot]) < radii[a]:
-                        query, exact = work.queries[a], tree.rows[slot]
-                        near = near_slots(tree, node - leaves + 1, work, query, exact, radii[a])
-                        count, before = counts[a], counts[a]
-                        for i in range(near):
+                    if bounds[a] <= edges[a]:
+                        hits = near_slots(
+                            points,
+                            rows,
+                            there,
+                            filtered,
+                            queries,
+                            edges,
+                            a,
+                            rows,
+                            leaf * slots + a,
+                            limits[a],
+                            out,
+                            near,
+                            squares,
+                        )
+                        count, before = counts[a], masses[a]
+                        for i in range(hits):
+                            values[a, count + i] = squares[i]
+                        mass = before + hits
+                        if weighted:
+                            mass = before
+                            for i in range(hits):
+                                weights[a, count + i] = repeats[near[i]]
+                                mass += repeats[near[i]]
+                        count += hits
+                        if mass >= k and (before < k or count > cap - slots):
                             if weighted:
-                                for _ in range(min(repeats[work.slots[i]], k)):
-                                    values[a, count] = work.squares[i]
-                                    count += 1
-                                if count >= cap:
-                                    radii[a] = smallest(values[a], count, k)
-                                    count = k
+                                limits[a], count = _smallest_weighted(values[a], weights[a], count, k)
+                                mass = k
                             else:
-                                values[a, count] = work.squares[i]
-                                count += 1
-                        if count >= k and (before < k or count > cap - slots):
-                            radii[a] = smallest(values[a], count, k)
-                            count = k
-                        counts[a] = count
-                    widest = max(widest, radii[a])
+                                limits[a], count, mass = smallest(values[a], count, k), k, k
+                            edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
+                        counts[a], masses[a] = count, mass
+                    widest = max(widest, limits[a])
             for a in range(filled):
-                core[leaf * slots + a] = smallest(values[a], counts[a], k)
+                if weighted:
+                    core[leaf * slots + a] = _smallest_weighted(values[a], weights[a], counts[a], k)[0]
+                else:
+                    core[leaf * slots + a] = smallest(values[a], counts[a], k)
 
 
 @njit
-def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, squares: Array) -> None:
+def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Array) -> None:
     """The K nearest other rows of the rows in a task's leaves, nearest first: slots and squared distances, (., K).
 
-    Of rows at equal distances those found first are listed.
+    Of rows at equal distances those hits first are listed.
     """
-    leaves, _, slots = tree.points.shape
+    points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
+    lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
+    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
+    queries, edges, bounds, out, near, squares, nodes, apart = work_arrays(tree)
+    leaves, _, slots = points.shape
     K = near_to.shape[1]
-    work = work_arrays(tree)
-    most = np.finfo(np.float64).max
+    largest = np.finfo(np.float64).max
     pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
-            while filled < slots and tree.row[leaf * slots + filled] >= 0:
+            while filled < slots and row[leaf * slots + filled] >= 0:
+                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
                 filled += 1
             near_to[leaf * slots : (leaf + 1) * slots] = -1
-            squares[leaf * slots : (leaf + 1) * slots] = most
-            prepare_queries(tree, leaf, work)
-            work.nodes[0], work.bounds[0] = 0, 0.0
-            widest, top = np.inf, 1
-            low, high, centre = tree.low[home], tree.high[home], tree.centre[home]
+            listed[leaf * slots : (leaf + 1) * slots] = largest
+            prepare_queries(points, leaf, queries)
+            nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
+            low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
             while True:
-                node, top = next_leaf(tree, top, work, low, high, centre, tree.radius[home], floor, pure, -1, widest)
+                node, top = next_leaf(
+                    lows, highs, centres, radii, top, nodes, apart, low, high, centre, radius, floor, pure, -1, widest
+                )
                 if node < 0:
                     break
+                there = node - leaves + 1
+                row_bounds(points, leaf, least, most, there, bounds)
                 widest = 0.0
                 for a in range(filled):
                     slot = leaf * slots + a
-                    last = squares[slot, K - 1]
-                    if node == home or point_bound(tree, node, tree.rows[slot]) < last:
-                        query, exact = work.queries[a], tree.rows[slot]
-                        near = near_slots(tree, node - leaves + 1, work, query, exact, last)
-                        for i in range(near):
-                            other, distance = work.slots[i], work.squares[i]
-                            if other == slot or distance >= squares[slot, K - 1]:
+                    last = listed[slot, K - 1]
+                    if bounds[a] <= edges[a]:
+                        hits = near_slots(
+                            points, rows, there, filtered, queries, edges, a, rows, slot, last, out, near, squares
+                        )
+                        for i in range(hits):
+                            other, distance = near[i], squares[i]
+                            if other == slot or distance >= last:
                                 continue
                             place = K - 1
-                            while place > 0 and squares[slot, place - 1] > distance:
-                                squares[slot, place] = squares[slot, place - 1]
+                            while place > 0 and listed[slot, place - 1] > distance:
+                                listed[slot, place] = listed[slot, place - 1]
                                 near_to[slot, place] = near_to[slot, place - 1]
                                 place -= 1
-                            squares[slot, place], near_to[slot, place] = distance, other
-                    widest = max(widest, squares[slot, K - 1])
+                            listed[slot, place], near_to[slot, place] = distance, other
+                            last = listed[slot, K - 1]
+                        if hits > 0:
+                            edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
+                    widest = max(widest, last)

@@ -1,0 +1,277 @@
+"""The search of a k-d tree: leaves nearest first, and the slots of a leaf that are near a query.
+
+The innermost functions take arrays instead of the tree: numba counts the references of all arrays of a named tuple that
+a function is called with, which takes longer than the distances of a leaf.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Indices
+from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, KdTree
+
+__all__ = [
+    "Work",
+    "edge_of",
+    "near_slots",
+    "next_leaf",
+    "point_bound",
+    "prepare_queries",
+    "row_bounds",
+    "squares_to",
+    "work_arrays",
+]
+
+DEPTH = 64
+"""Places of a stack of nodes: more than twice the depth of any tree that fits into memory."""
+
+
+class Work(NamedTuple):
+    """Arrays of one task.
+
+    `queries` (slots, d), their `edges` (`edge_of`) and lower `bounds` of their distances from a leaf, a query for each
+    slot of a leaf; `distances` of one query from the slots of a leaf; `near` slots and their `squares`; the stack of
+    `nodes` to visit and the squared distances they are `apart` at least.
+    """
+
+    queries: Array
+    edges: Array
+    bounds: Array
+    distances: Array
+    near: Indices
+    squares: Array
+    nodes: Indices
+    apart: Array
+
+
+@njit
+def work_arrays(tree: KdTree) -> Work:
+    """Work arrays for a tree."""
+    d, slots = tree.points.shape[1], tree.points.shape[2]
+    kind = tree.points.dtype
+    return Work(
+        np.empty((slots, d), kind),
+        np.empty(slots, kind),
+        np.empty(slots, kind),
+        np.empty(slots, kind),
+        np.empty(slots + 1, np.int64),
+        np.empty(slots + 1),
+        np.empty(DEPTH, np.int64),
+        np.empty(DEPTH),
+    )
+
+
+@njit
+def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: float, cut: float) -> float:
+    """What distances of the leaves' type may be at most, for a limit of the squared distances."""
+    if filtered:
+        reach = np.sqrt(limit) * scale * grow + slack
+        return min(reach * reach, cut)
+    return min(limit, cut)
+
+
+@njit
+def _between(
+    lows: Array,
+    highs: Array,
+    centres: Array,
+    radii: Array,
+    node: int,
+    low: Array,
+    high: Array,
+    centre: Array,
+    radius: float,
+    widest: float,
+) -> float:
+    """Lower bound of the squared distances between the rows of a node and those in a box and a ball.
+
+    The balls are compared only if the boxes are nearer than `widest`.
+    """
+    d = lows.shape[1]
+    total = 0.0
+    for c in range(d):
+        below, above = lows[node, c] - high[c], low[c] - highs[node, c]
+        gap = below if below > above else above
+        gap = gap if gap > 0.0 else 0.0
+        total += gap * gap
+    if d > BALLS and total < widest:
+        apart = 0.0
+        for c in range(d):
+            difference = centres[node, c] - centre[c]
+            apart += difference * difference
+        reach = np.sqrt(apart) * (1.0 - 1e-9) - radii[node] - radius
+        if reach > 0.0:
+            total = max(total, reach * reach * (1.0 - 1e-9))
+    return total
+
+
+@njit
+def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> float:
+    """Lower bound of the squared distances between a row and the rows of a node; sums as `squares_to` does."""
+    total = 0.0
+    for c in range(lows.shape[1]):
+        below, above = lows[node, c] - rows[s, c], rows[s, c] - highs[node, c]
+        gap = below if below > above else above
+        gap = gap if gap > 0.0 else 0.0
+        total += gap * gap
+    return total
+
+
+@njit
+def row_bounds(points: Array, home: int, least: Array, most: Array, leaf: int, out: Array) -> None:
+    """Lower bounds of the distances between each slot of the leaf `home` and the rows of another, in their type."""
+    d, slots = points.shape[1], points.shape[2]
+    for j in range(slots):
+        out[j] = 0
+    zero = out[0]
+    for c in range(d):
+        low, high = least[leaf, c], most[leaf, c]
+        for j in range(slots):
+            below, above = low - points[home, c, j], points[home, c, j] - high
+            gap = below if below > above else above
+            gap = gap if gap > zero else zero
+            out[j] = out[j] + gap * gap
+
+
+@njit
+def next_leaf(
+    lows: Array,
+    highs: Array,
+    centres: Array,
+    radii: Array,
+    top: int,
+    nodes: Indices,
+    bounds: Array,
+    low: Array,
+    high: Array,
+    centre: Array,
+    radius: float,
+    floor: Array,
+    pure: Indices,
+    skipped: int,
+    widest: float,
+) -> tuple[int, int]:
+    """The next leaf, as a node, that may hold a row nearer than `widest`, and the height of the stack; -1 at the end.
+
+    Nodes whose bound, or whose `floor`, is not below `widest` are passed over, and so are nodes all of whose rows are
+    in the component `skipped` (`pure`). The nearer child is visited first.
+    """
+    first = len(lows) // 2
+    while top > 0:
+        top -= 1
+        node = nodes[top]
+        if bounds[top] >= widest:
+            continue
+        while node < first:
+            left, right = 2 * node + 1, 2 * node + 2
+            a, b = floor[left], floor[right]
+            if skipped >= 0:
+                if pure[left] == skipped:
+                    a = np.inf
+                if pure[right] == skipped:
+                    b = np.inf
+            if a < widest:
+                a = max(a, _between(lows, highs, centres, radii, left, low, high, centre, radius, widest))
+            if b < widest:
+                b = max(b, _between(lows, highs, centres, radii, right, low, high, centre, radius, widest))
+            if b < a:
+                left, right, a, b = right, left, b, a
+            if b < widest:
+                nodes[top], bounds[top] = right, b
+                top += 1
+            if a >= widest:
+                node = -1
+                break
+            node = left
+        if node >= 0:
+            return node, top
+    return -1, 0
+
+
+@njit
+def prepare_queries(points: Array, leaf: int, queries: Array) -> None:
+    """Make the rows of a leaf the queries, one a slot."""
+    for c in range(points.shape[1]):
+        for s in range(points.shape[2]):
+            queries[s, c] = points[leaf, c, s]
+
+
+@njit
+def squares_to(points: Array, leaf: int, queries: Array, a: int, out: Array) -> None:
+    """Squared distances of a query from all slots of a leaf, in their type."""
+    d, slots = points.shape[1], points.shape[2]
+    if d == 2:
+        x, y = queries[a, 0], queries[a, 1]
+        for j in range(slots):
+            p, q = points[leaf, 0, j] - x, points[leaf, 1, j] - y
+            out[j] = p * p + q * q
+        return
+    for j in range(slots):
+        out[j] = 0
+    c = 0
+    while c + 4 <= d:
+        x, y, z, v = queries[a, c], queries[a, c + 1], queries[a, c + 2], queries[a, c + 3]
+        for j in range(slots):
+            p, q = points[leaf, c, j] - x, points[leaf, c + 1, j] - y
+            r, s = points[leaf, c + 2, j] - z, points[leaf, c + 3, j] - v
+            out[j] = out[j] + p * p + q * q + r * r + s * s
+        c += 4
+    while c < d:
+        x = queries[a, c]
+        for j in range(slots):
+            p = points[leaf, c, j] - x
+            out[j] = out[j] + p * p
+        c += 1
+
+
+@njit
+def near_slots(
+    points: Array,
+    rows: Array,
+    leaf: int,
+    filtered: bool,
+    queries: Array,
+    edges: Array,
+    a: int,
+    exact: Array,
+    s: int,
+    limit: float,
+    out: Array,
+    near: Indices,
+    squares: Array,
+) -> int:
+    """Number of slots of a leaf within a squared distance `limit` of query a: `near` and `squares` have them.
+
+    The query comes in the type of the leaves, and as ``exact[s]``; ``edges[a]`` is the `edge_of` the limit.
+    """
+    d, slots = points.shape[1], points.shape[2]
+    squares_to(points, leaf, queries, a, out)
+    edge = edges[a]
+    within = 0
+    for j in range(slots):
+        within += out[j] <= edge
+    if within == 0:
+        return 0
+    count, j, base = 0, 0, leaf * slots
+    while count < within:  # no branch on a distance, which would be mispredicted
+        near[count] = base + j
+        squares[count] = out[j]
+        count += out[j] <= edge
+        j += 1
+    if not filtered:
+        return count
+    count = 0
+    for i in range(within):
+        place = near[i]
+        total = 0.0
+        for c in range(d):
+            difference = rows[place, c] - exact[s, c]
+            total += difference * difference
+        near[count] = place
+        squares[count] = total
+        count += total <= limit
+    return count
