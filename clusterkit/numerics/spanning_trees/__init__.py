@@ -6,7 +6,8 @@ The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|
 - `tree`: the tree of a table of points (`minimum_spanning_tree`), and where equal rows hang in it;
 - `prim_jit`: Prim's algorithm, which looks at all pairs, for few rows;
 - `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many;
-- `kd_tree_jit`, `neighbours_jit`: the k-d tree, and nearest neighbours in it;
+- `slabs_jit`: bounds between the few components of its last rounds;
+- `kd_tree_jit`, `descent_jit`, `neighbours_jit`: the k-d tree, its search, and nearest neighbours in it;
 - `hierarchy_jit`, `excess_of_mass_jit`: merges of equal height as one node, and HDBSCAN's clusters;
 - `mass_jit`, `genie_jit`: persistence of clusters along the edges, and Genie's rule;
 - `reach`, `reach_jit`: the nearest row by mutual reachability, for new rows.

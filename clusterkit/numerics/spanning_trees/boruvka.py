@@ -12,6 +12,7 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+from clusterkit.numerics.spanning_trees.slabs_jit import slabs
 
 __all__ = ["Tasks", "boruvka", "build_tree"]
 
@@ -23,6 +24,9 @@ LISTED = 8
 
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
+
+SLABBED = 16
+"""Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
 
 SEARCHED = 4
 """Rows over the rows that one round searches: components left for a later round may be joined by the others until
@@ -155,12 +159,15 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     component[real] = np.arange(n)
     sizes = np.ones(n, np.int64)
     pure = np.empty(len(tree.radius), np.int64)
+    diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
-        best, least, need = np.empty(count), np.empty(count), np.empty(count, np.int64)
-        rounds.known_candidates(
-            component, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
-        )
+        best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
+        known = component, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
+        rounds.known_candidates(*known)
+        if count <= SLABBED and tree.filtered and need.any():
+            slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
+            rounds.known_candidates(*known)
         searched = np.zeros(count, np.bool_)
         by_size = np.argsort(sizes[:count], kind="stable")
         if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):

@@ -18,10 +18,10 @@ from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.spanning_trees.descent_jit import (
     edge_of,
+    leaf_squares,
     near_slots,
     next_leaf,
     point_bound,
-    prepare_queries,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, CHUNK, TASKS, KdTree
@@ -82,10 +82,11 @@ def known_candidates(
     least: Array,
     need: Counts,
 ) -> None:
-    """Update what rows know, and for each component the least known weight and the rows that may have a lesser one."""
+    """Update what rows know, and for each component the least known weight and the rows that may have a lesser one.
+
+    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    """
     slots, K = lists.shape
-    best[:] = np.inf
-    least[:] = np.inf
     need[:] = 0
     for s in range(len(component)):
         mine = component[s]
@@ -159,9 +160,10 @@ def search_task(
     points, rows, filtered = tree.points, tree.rows, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, _, out, near, near_squares, nodes, apart = work_arrays(tree)
-    best, least = bests[t], leasts[t]
     leaves, d, slots = points.shape
+    queries, edges, _, wanted, out, hits, near, near_squares, nodes, apart = work_arrays(tree)
+    ranges = np.empty(slots)
+    best, least = bests[t], leasts[t]
     active = np.empty(slots, np.int64)
     limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
@@ -187,7 +189,9 @@ def search_task(
                 count += 1
             if count == 0:
                 continue
-            prepare_queries(points, leaf, queries)
+            for a in range(count):
+                for c in range(d):
+                    queries[a, c] = points[leaf, c, active[a] - leaf * slots]
             radius, centre = radii[home], centres[home]
             if d > BALLS and count == 1:
                 radius, centre = 0.0, rows[active[0]]
@@ -213,6 +217,22 @@ def search_task(
                 )
                 if node < 0:
                     break
+                there = node - leaves + 1
+                for a in range(count):
+                    s = active[a]
+                    mine, my_core = component[s], core[s]
+                    limit, near_limit = limits[a], squares[a]
+                    if _less(best[mine], least[mine], limit, near_limit):
+                        limit, near_limit = best[mine], least[mine]
+                    wanted[a] = False
+                    if my_core <= limit and pure[node] != mine:
+                        gap = point_bound(lows, highs, node, rows, s)
+                        if _less(max(floor[node], gap, my_core), gap, limit, near_limit):
+                            # what is as far as the limit of the weight cannot be nearer than that of the distance
+                            ranges[a] = near_limit if my_core == limit else limit
+                            edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
+                            wanted[a] = True
+                leaf_squares(points, there, queries, count, wanted, edges, out, hits)
                 widest = 0.0
                 for a in range(count):
                     s = active[a]
@@ -222,36 +242,19 @@ def search_task(
                         limit, near_limit = best[mine], least[mine]
                     if my_core > limit:
                         continue
-                    if pure[node] != mine:
-                        gap = point_bound(lows, highs, node, rows, s)
-                        if _less(max(floor[node], gap, my_core), gap, limit, near_limit):
-                            # what is as far as the limit of the weight cannot be nearer than that of the distance
-                            within = near_limit if my_core == limit else limit
-                            edges[s - leaf * slots] = edge_of(within, filtered, scale, grow, slack, cut)
-                            hits = near_slots(
-                                points,
-                                rows,
-                                node - leaves + 1,
-                                filtered,
-                                queries,
-                                edges,
-                                s - leaf * slots,
-                                rows,
-                                s,
-                                within,
-                                out,
-                                near,
-                                near_squares,
-                            )
-                            for i in range(hits):
-                                j = near[i]
-                                if component[j] == mine:
-                                    continue
-                                w = max(near_squares[i], my_core, core[j])
-                                if _less(w, near_squares[i], limit, near_limit):
-                                    limit, near_limit = w, near_squares[i]
-                                    limits[a], squares[a], edge[a] = limit, near_limit, j
-                                    best[mine], least[mine] = limit, near_limit
+                    if hits[a] > 0:
+                        met = near_slots(
+                            out, a, edges[a], hits[a], rows, there, filtered, rows, s, ranges[a], near, near_squares
+                        )
+                        for i in range(met):
+                            j = near[i]
+                            if component[j] == mine:
+                                continue
+                            w = max(near_squares[i], my_core, core[j])
+                            if _less(w, near_squares[i], limit, near_limit):
+                                limit, near_limit = w, near_squares[i]
+                                limits[a], squares[a], edge[a] = limit, near_limit, j
+                                best[mine], least[mine] = limit, near_limit
                     # a row at its own core distance looks for nearer rows of that weight only
                     widest = max(widest, near_limit if my_core == limit else limit)
                 widest = np.nextafter(widest, np.inf)

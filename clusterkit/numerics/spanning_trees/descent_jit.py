@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, KdTree
 
 __all__ = [
     "Work",
     "edge_of",
+    "leaf_squares",
     "near_slots",
     "next_leaf",
     "point_bound",
     "prepare_queries",
-    "row_bounds",
-    "squares_to",
+    "reaching",
     "work_arrays",
 ]
 
@@ -34,14 +34,17 @@ class Work(NamedTuple):
     """Arrays of one task.
 
     `queries` (slots, d), their `edges` (`edge_of`) and lower `bounds` of their distances from a leaf, a query for each
-    slot of a leaf; `distances` of one query from the slots of a leaf; `near` slots and their `squares`; the stack of
-    `nodes` to visit and the squared distances they are `apart` at least.
+    slot of a leaf; which of them are `wanted`, and their `distances` (slots, slots) from the slots of a leaf with the
+    number of `hits`; `near` slots and their `squares`; the stack of `nodes` to visit and the squared distances they are
+    `apart` at least.
     """
 
     queries: Array
     edges: Array
     bounds: Array
+    wanted: Mask
     distances: Array
+    hits: Counts
     near: Indices
     squares: Array
     nodes: Indices
@@ -55,9 +58,11 @@ def work_arrays(tree: KdTree) -> Work:
     kind = tree.points.dtype
     return Work(
         np.empty((slots, d), kind),
+        np.zeros(slots, kind),
         np.empty(slots, kind),
-        np.empty(slots, kind),
-        np.empty(slots, kind),
+        np.zeros(slots, np.bool_),
+        np.empty((slots, slots), kind),
+        np.zeros(slots, np.int64),
         np.empty(slots + 1, np.int64),
         np.empty(slots + 1),
         np.empty(DEPTH, np.int64),
@@ -111,7 +116,7 @@ def _between(
 
 @njit
 def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> float:
-    """Lower bound of the squared distances between a row and the rows of a node; sums as `squares_to` does."""
+    """Lower bound of the squared distances between a row and the rows of a node; sums as `leaf_squares` does."""
     total = 0.0
     for c in range(lows.shape[1]):
         below, above = lows[node, c] - rows[s, c], rows[s, c] - highs[node, c]
@@ -122,8 +127,13 @@ def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> fl
 
 
 @njit
-def row_bounds(points: Array, home: int, least: Array, most: Array, leaf: int, out: Array) -> None:
-    """Lower bounds of the distances between each slot of the leaf `home` and the rows of another, in their type."""
+def reaching(
+    points: Array, home: int, least: Array, most: Array, leaf: int, edges: Array, out: Array, wanted: Mask
+) -> None:
+    """Which slots of the leaf `home` are so near the box of another that one of its rows may be within their edges.
+
+    `out` gets the lower bounds of their distances, in the type of the leaves.
+    """
     d, slots = points.shape[1], points.shape[2]
     for j in range(slots):
         out[j] = 0
@@ -135,6 +145,8 @@ def row_bounds(points: Array, home: int, least: Array, most: Array, leaf: int, o
             gap = below if below > above else above
             gap = gap if gap > zero else zero
             out[j] = out[j] + gap * gap
+    for j in range(slots):
+        wanted[j] = out[j] <= edges[j]
 
 
 @njit
@@ -201,66 +213,70 @@ def prepare_queries(points: Array, leaf: int, queries: Array) -> None:
 
 
 @njit
-def squares_to(points: Array, leaf: int, queries: Array, a: int, out: Array) -> None:
-    """Squared distances of a query from all slots of a leaf, in their type."""
+def leaf_squares(
+    points: Array, leaf: int, queries: Array, count: int, wanted: Mask, edges: Array, out: Array, hits: Counts
+) -> None:
+    """Squared distances of the wanted ones of the first queries from all slots of a leaf, and how many are near.
+
+    Distances come in the type of the leaves; near means at most the query's edge.
+    """
     d, slots = points.shape[1], points.shape[2]
-    if d == 2:
-        x, y = queries[a, 0], queries[a, 1]
+    for a in range(count):
+        hits[a] = 0
+        if not wanted[a]:
+            continue
+        if d == 2:
+            x, y = queries[a, 0], queries[a, 1]
+            for j in range(slots):
+                p, q = points[leaf, 0, j] - x, points[leaf, 1, j] - y
+                out[a, j] = p * p + q * q
+        else:
+            for j in range(slots):
+                out[a, j] = 0
+            c = 0
+            while c + 4 <= d:
+                x, y, z, v = queries[a, c], queries[a, c + 1], queries[a, c + 2], queries[a, c + 3]
+                for j in range(slots):
+                    p, q = points[leaf, c, j] - x, points[leaf, c + 1, j] - y
+                    r, s = points[leaf, c + 2, j] - z, points[leaf, c + 3, j] - v
+                    out[a, j] = out[a, j] + p * p + q * q + r * r + s * s
+                c += 4
+            while c < d:
+                x = queries[a, c]
+                for j in range(slots):
+                    p = points[leaf, c, j] - x
+                    out[a, j] = out[a, j] + p * p
+                c += 1
+        edge, near = edges[a], 0
         for j in range(slots):
-            p, q = points[leaf, 0, j] - x, points[leaf, 1, j] - y
-            out[j] = p * p + q * q
-        return
-    for j in range(slots):
-        out[j] = 0
-    c = 0
-    while c + 4 <= d:
-        x, y, z, v = queries[a, c], queries[a, c + 1], queries[a, c + 2], queries[a, c + 3]
-        for j in range(slots):
-            p, q = points[leaf, c, j] - x, points[leaf, c + 1, j] - y
-            r, s = points[leaf, c + 2, j] - z, points[leaf, c + 3, j] - v
-            out[j] = out[j] + p * p + q * q + r * r + s * s
-        c += 4
-    while c < d:
-        x = queries[a, c]
-        for j in range(slots):
-            p = points[leaf, c, j] - x
-            out[j] = out[j] + p * p
-        c += 1
+            near += out[a, j] <= edge
+        hits[a] = near
 
 
 @njit
 def near_slots(
-    points: Array,
+    out: Array,
+    a: int,
+    edge: float,
+    within: int,
     rows: Array,
     leaf: int,
     filtered: bool,
-    queries: Array,
-    edges: Array,
-    a: int,
     exact: Array,
     s: int,
     limit: float,
-    out: Array,
     near: Indices,
     squares: Array,
 ) -> int:
-    """Number of slots of a leaf within a squared distance `limit` of query a: `near` and `squares` have them.
+    """Number of slots of a leaf within a squared distance `limit` of a query: `near` and `squares` have them.
 
-    The query comes in the type of the leaves, and as ``exact[s]``; ``edges[a]`` is the `edge_of` the limit.
+    ``out[a]`` are the distances of `leaf_squares`, `within` of which are at most `edge`; ``exact[s]`` is the query.
     """
-    d, slots = points.shape[1], points.shape[2]
-    squares_to(points, leaf, queries, a, out)
-    edge = edges[a]
-    within = 0
-    for j in range(slots):
-        within += out[j] <= edge
-    if within == 0:
-        return 0
-    count, j, base = 0, 0, leaf * slots
+    count, j, base = 0, 0, leaf * out.shape[1]
     while count < within:  # no branch on a distance, which would be mispredicted
         near[count] = base + j
-        squares[count] = out[j]
-        count += out[j] <= edge
+        squares[count] = out[a, j]
+        count += out[a, j] <= edge
         j += 1
     if not filtered:
         return count
@@ -268,7 +284,7 @@ def near_slots(
     for i in range(within):
         place = near[i]
         total = 0.0
-        for c in range(d):
+        for c in range(rows.shape[1]):
             difference = rows[place, c] - exact[s, c]
             total += difference * difference
         near[count] = place

@@ -8,10 +8,11 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import (
     edge_of,
+    leaf_squares,
     near_slots,
     next_leaf,
     prepare_queries,
-    row_bounds,
+    reaching,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
@@ -91,7 +92,7 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, out, near, squares, nodes, apart = work_arrays(tree)
+    queries, edges, bounds, wanted, out, hits, near, squares, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     largest = np.finfo(np.float64).max
     cap = k + k // 2 + 2 * slots
@@ -119,35 +120,35 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
                 if node < 0:
                     break
                 there = node - leaves + 1
-                row_bounds(points, leaf, least, most, there, bounds)
+                reaching(points, leaf, least, most, there, edges, bounds, wanted)
+                leaf_squares(points, there, queries, filled, wanted, edges, out, hits)
                 widest = 0.0
                 for a in range(filled):
-                    if bounds[a] <= edges[a]:
-                        hits = near_slots(
-                            points,
+                    if hits[a] > 0:
+                        met = near_slots(
+                            out,
+                            a,
+                            edges[a],
+                            hits[a],
                             rows,
                             there,
                             filtered,
-                            queries,
-                            edges,
-                            a,
                             rows,
                             leaf * slots + a,
                             limits[a],
-                            out,
                             near,
                             squares,
                         )
                         count, before = counts[a], masses[a]
-                        for i in range(hits):
+                        for i in range(met):
                             values[a, count + i] = squares[i]
-                        mass = before + hits
+                        mass = before + met
                         if weighted:
                             mass = before
-                            for i in range(hits):
+                            for i in range(met):
                                 weights[a, count + i] = repeats[near[i]]
                                 mass += repeats[near[i]]
-                        count += hits
+                        count += met
                         if mass >= k and (before < k or count > cap - slots):
                             if weighted:
                                 limits[a], count = _smallest_weighted(values[a], weights[a], count, k)
@@ -173,7 +174,7 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, out, near, squares, nodes, apart = work_arrays(tree)
+    queries, edges, bounds, wanted, out, hits, near, squares, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     K = near_to.shape[1]
     largest = np.finfo(np.float64).max
@@ -197,16 +198,17 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
                 if node < 0:
                     break
                 there = node - leaves + 1
-                row_bounds(points, leaf, least, most, there, bounds)
+                reaching(points, leaf, least, most, there, edges, bounds, wanted)
+                leaf_squares(points, there, queries, filled, wanted, edges, out, hits)
                 widest = 0.0
                 for a in range(filled):
                     slot = leaf * slots + a
                     last = listed[slot, K - 1]
-                    if bounds[a] <= edges[a]:
-                        hits = near_slots(
-                            points, rows, there, filtered, queries, edges, a, rows, slot, last, out, near, squares
+                    if hits[a] > 0:
+                        met = near_slots(
+                            out, a, edges[a], hits[a], rows, there, filtered, rows, slot, last, near, squares
                         )
-                        for i in range(hits):
+                        for i in range(met):
                             other, distance = near[i], squares[i]
                             if other == slot or distance >= last:
                                 continue
@@ -217,6 +219,6 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
                                 place -= 1
                             listed[slot, place], near_to[slot, place] = distance, other
                             last = listed[slot, K - 1]
-                        if hits > 0:
+                        if met > 0:
                             edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
                     widest = max(widest, last)

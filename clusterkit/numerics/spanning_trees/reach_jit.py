@@ -8,7 +8,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
-from clusterkit.numerics.spanning_trees.descent_jit import near_slots, next_leaf, work_arrays
+from clusterkit.numerics.spanning_trees.descent_jit import leaf_squares, near_slots, next_leaf, work_arrays
 from clusterkit.numerics.spanning_trees.kd_tree_jit import TASKS, KdTree
 from clusterkit.numerics.spanning_trees.neighbours_jit import smallest
 
@@ -34,10 +34,11 @@ def reach_task(
     """
     points, rows, row_of, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
-    queries, edges, _, out, near, squares, nodes, bounds = work_arrays(tree)
+    queries, edges, _, wanted, out, hits, near, squares, nodes, bounds = work_arrays(tree)
     leaves, _, slots = points.shape
     pure = np.empty(0, np.int64)
     none = np.zeros(len(floor))
+    wanted[0] = True
     most = float(np.finfo(np.float64).max)
     cap = k + k // 2 + 2 * slots
     values = np.empty(cap)
@@ -55,12 +56,12 @@ def reach_task(
                 if node < 0:
                     break
                 edges[0] = limit
-                hits = near_slots(
-                    points, rows, node - leaves + 1, filtered, queries, edges, 0, Y, i, limit, out, near, squares
-                )
+                there = node - leaves + 1
+                leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+                met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
                 before = count
-                values[count : count + hits] = squares[:hits]
-                count += hits
+                values[count : count + met] = squares[:met]
+                count += met
                 if count >= k and (before < k or count > cap - slots):
                     limit, count = smallest(values, count, k), k
             core_y = math.sqrt(smallest(values, count, k))
@@ -73,10 +74,10 @@ def reach_task(
             if node < 0:
                 break
             edges[0] = limit
-            hits = near_slots(
-                points, rows, node - leaves + 1, filtered, queries, edges, 0, Y, i, limit, out, near, squares
-            )
-            for j in range(hits):
+            there = node - leaves + 1
+            leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+            met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
+            for j in range(met):
                 slot, square = near[j], squares[j]
                 w = max(np.sqrt(square), core_y, core[slot])
                 better = w < best or (w == best and square < apart)
