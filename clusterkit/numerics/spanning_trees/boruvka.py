@@ -82,7 +82,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
         depth += 1
     leaves = 1 << depth
     slots = (n + leaves - 1) // leaves
-    slots = (slots + 3) // 4 * 4
+    lanes = 8 if filtered else 4  # numbers of the leaves' type that a processor takes at once: no rest is left over
+    slots = (slots + lanes - 1) // lanes * lanes
     index, key = np.arange(n), np.empty(n)
     top = min(depth, kd.TASKS.bit_length() - 1)
     for level in range(top):
