@@ -37,7 +37,8 @@ class Terrain:
     ----------
     X : ndarray of shape (n, d)
     low, high : ndarray of int, shape (n - 1,)
-        Ends of the edges of a minimum spanning tree of ``max(|x_i - x_j|, core_i, core_j)``, shortest first.
+        Ends of the edges of a minimum spanning tree of ``max(|x_i - x_j|, core_i, core_j)``, shortest first; edges of
+        equal weight by the distance of their ends, so that the order of the rows decides nothing unless both tie.
     weights : ndarray of shape (n - 1,)
     core : ndarray of shape (n,)
         Distance of each row to its 5th neighbour, never 0: repeated rows have the least positive value of all rows.
@@ -78,7 +79,7 @@ class Terrain:
         ----------
         X : ndarray of shape (n, d)
         edges : ndarray of int, shape (n - 1, 2)
-            Sorted by weight.
+            In the order of their weights; those of equal weight in any order.
         weights : ndarray of shape (n - 1,)
             Mutual reachability distances.
         core : ndarray of shape (n,)
@@ -90,8 +91,10 @@ class Terrain:
         core = np.asarray(core, dtype=np.float64)
         floor = float(core[core > 0].min(initial=np.inf))
         floor = floor if np.isfinite(floor) else float(weights[weights > 0].min(initial=1.0))
-        core, weights = np.maximum(core, floor), np.maximum(weights, floor)
-        low, high = (np.ascontiguousarray(column, dtype=np.int64) for column in edges.reshape(-1, 2).T)
+        low, high = edges.reshape(-1, 2).T
+        order = np.lexsort((((X[low] - X[high]) ** 2).sum(axis=1), weights))
+        core, weights = np.maximum(core, floor), np.maximum(weights[order], floor)
+        low, high = (np.ascontiguousarray(column[order], dtype=np.int64) for column in (low, high))
         masses = _tree_jit.masses(low, high, weights, core, least_side(len(X)))
         distances, neighbors = _nearest(X, min(NEIGHBOURS, len(X) - 1))
         reach = np.maximum(np.maximum(distances, core[:, None]), core[neighbors])

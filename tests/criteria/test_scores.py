@@ -165,6 +165,20 @@ def test_completed_likelihood_equals_the_densities(case):
     assert completed_likelihood(X, labels) == pytest.approx(total / n, rel=1e-6)
 
 
+def test_the_order_of_the_rows_changes_no_mass():
+    rng = np.random.default_rng(7)
+    X = np.concatenate([rng.standard_normal((150, 2)), rng.standard_normal((60, 2)) * 0.3 + 3.0])
+    labels = np.repeat([0, 1], [150, 60])
+    terrain = Terrain.of(X)
+    assert (np.diff(terrain.weights) == 0).sum() > 20  # core distances are the weights of several edges
+    for _ in range(3):
+        order = rng.permutation(len(X))
+        again = Terrain.of(X[order])
+        np.testing.assert_allclose(again.masses, terrain.masses, rtol=1e-12)
+        one, other = Separation.of(terrain, labels), Separation.of(again, labels[order])
+        np.testing.assert_allclose(other.inner_mass, one.inner_mass, rtol=1e-12)
+
+
 def test_mass_drop_reads_the_sorted_masses():
     terrain = Terrain.of(np.random.default_rng(0).standard_normal((60, 2)))
     s = terrain.masses
