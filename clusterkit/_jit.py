@@ -79,7 +79,7 @@ def _after_which_ctrl_c(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _with_versioned_index(dispatcher: Any) -> Any:
-    """Make numba ignore the index of another source file instead of failing while it reads it.
+    """Make numba ignore the index of another source file, or a damaged one, instead of failing while it reads it.
 
     The index on disk holds the types of the arguments, named tuples among them. numba unpickles it before it compares
     the stamp of the source, so a named tuple that a newer version has renamed would raise an AttributeError. What numba
@@ -88,7 +88,22 @@ def _with_versioned_index(dispatcher: Any) -> Any:
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if file is not None:
         file._version = f"{file._version}, source {file._source_stamp}"
+        file._load_index = _or_nothing(file._load_index, dict)
+        file._load_data = _or_nothing(file._load_data, lambda: None)
     return dispatcher
+
+
+def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callable[..., Any]:
+    """What is loaded; nothing where that fails, so that it is compiled and written anew."""
+
+    @functools.wraps(load)
+    def load_or_nothing(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except Exception:
+            return nothing()
+
+    return load_or_nothing
 
 
 def has_compiled(function: object, part: str = "") -> bool:

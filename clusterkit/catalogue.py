@@ -59,7 +59,7 @@ def stages(kind: str | None = None) -> Mapping[str, object]:
     Examples
     --------
     >>> sorted(stages("featuremap"))[:3]
-    ['elm', 'identity', 'log_tfidf']
+    ['elm', 'graph', 'identity']
     """
     from clusterkit.core.errors import UnknownName, nearest_names
     from clusterkit.core.registry import ABSTRACT

@@ -241,7 +241,7 @@ def clusterkit_savables() -> dict[str, str]:
         "BasinPredictor": "clusterkit.labelers.basins._labeling:BasinPredictor",
         "Basins": "clusterkit.level_sets.equilibria:Basins",
         "Decoder": "clusterkit.core.stages.labeler:Decoder",
-        "NearestRow": "clusterkit.labelers.trees._prediction:NearestRow",
+        "NearestRowInTree": "clusterkit.labelers.trees._prediction:NearestRow",
         "DomainPredictor": "clusterkit.labelers._outliers_and_prediction:DomainPredictor",
         "EdSvcCurves": "clusterkit.tuners.curves:EdSvcCurves",
         "NearestCentre": "clusterkit.labelers.rows_kmeans:NearestCentre",

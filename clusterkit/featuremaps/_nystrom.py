@@ -60,7 +60,7 @@ class NystromMap:
     regularization: float
     unit: bool
     # the search tree, made on first use and not pickled
-    _memo: dict[str, Search] = attrs.field(factory=dict, repr=False, kw_only=True)
+    _memo: dict[str, Search] = attrs.field(factory=dict, init=False, repr=False)
 
     @property
     def width(self) -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import saving
 from clusterkit.core.registry import registry
-from clusterkit.estimators.saving import SavedAsData
 from clusterkit.testing.compare import same_bits
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.saving import SavedAsData
 
 __all__ = ["check_recipe_saves", "check_saving", "saved_copy", "two_groups"]
 

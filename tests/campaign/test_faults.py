@@ -11,6 +11,7 @@ import pytest
 
 from clusterkit.testing.campaign.faults.children import forked
 from clusterkit.testing.campaign.faults.command import FAULTS
+from clusterkit.testing.pytest_plugin import deep
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
@@ -19,6 +20,7 @@ HANGS = 3000
 
 
 @pytest.mark.deep
+@pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
 @pytest.mark.parametrize("name", FAULTS)
 def test_none_shows_a_problem(name):
     # in a process of its own: forks of a process with many threads are not what is tested here

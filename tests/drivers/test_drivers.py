@@ -64,7 +64,7 @@ def composition(**changes):
 
 
 def test_the_built_in_drivers():
-    assert sorted(clusterkit.stages("driver")) == ["auto_pooled", "pooled", "single"]
+    assert sorted(clusterkit.stages("driver")) == ["auto", "auto_pooled", "pooled", "single"]
     classes = {name: type(recipe(name)) for name in ("emmc", "emmc-multistart", "emmc-auto")}
     assert classes == {"emmc": Pipeline, "emmc-multistart": Pooled, "emmc-auto": AutoPooled}
 

@@ -218,7 +218,9 @@ class AutoDriver(Driver):
         if k is None or not taking:
             reason = "one cluster: the rows are too few or too alike for two"
             fitted = _one_cluster(len(fits.X), reason)
-            warnings.warn(f"{reason}, all {len(fits.X)} are in one", ClusterkitWarning, stacklevel=4)
+            if (fits.X[0] == fits.X).all():
+                message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
+                warnings.warn(message, ClusterkitWarning, stacklevel=4)
         else:
             fitted = fit(taking[0].at(k), fits.X, fits.seeds.child(taking[0].name, k))
         return DriverResult(fitted, _nothing())

@@ -44,10 +44,11 @@ class MassCut(Labeler[Tree]):
     Notes
     -----
     No sample is noise: outliers follow the edges of the tree. If fewer than k - 1 edges have large enough sides, the
-    others follow by their mass; equal samples are never separated, and a `ClusterkitWarning` says how many clusters
-    there are then. Core distances of 0 (equal samples, or ``n_neighbors=1``) count as the smallest positive one, or as
-    the smallest height if there is none. Merges of equal height come in the order of the distance between their two
-    samples, so that the order of the samples matters only where distances tie as well.
+    others follow by their mass, and those without mass by their height; equal samples are never separated, and a
+    `ClusterkitWarning` says how many clusters there are then. Core distances of 0 (equal samples, or
+    ``n_neighbors=1``) count as the smallest positive one, or as the smallest height if there is none. Merges of
+    equal height come in the order of the distance between their two samples, so that the order of the samples matters
+    only where distances tie as well.
 
     The exponent 1/2 and the neighbours of the recipe were chosen on 28 shapes in the plane and space, eight further
     named shapes, and generated data. Clusters are numbered by first appearance; new rows get the label of the sample
@@ -68,10 +69,11 @@ class MassCut(Labeler[Tree]):
         n = len(outcome.rows)
         least = max(LEAST_SIDE, round(math.sqrt(n) / 2)) if self.min_side is None else self.min_side
         mass = lasted * np.sqrt(side)
-        # the last merges first among equal ones, and those with small sides last of all
-        order = np.lexsort((np.arange(n - 1), mass, side >= least))[::-1][: task.k - 1]
+        apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1)
+        # the last merges first among equal ones, those with small sides later, and those of equal samples never
+        order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
         dropped = np.zeros(n - 1, bool)
-        dropped[order] = mass[order] > 0
+        dropped[order] = apart[order]
         labels = by_appearance(components(merges, dropped))
         warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))

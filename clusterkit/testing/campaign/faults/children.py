@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import final
@@ -44,8 +45,6 @@ def clusterkit(*words: object) -> Callable[[], int]:
     """The command line of clusterkit as a function to be forked; its exit status is returned."""
 
     def run() -> int:
-        import sys
-
         from clusterkit.cli import main
 
         sys.argv = ["clusterkit", *map(str, words)]
@@ -80,9 +79,12 @@ def forked(
     """
     reading, writing = os.pipe()
     begin = time.monotonic()
+    # Ctrl-C that comes before the child is ready would end in the program that forked it
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     child = os.fork()
     if not child:
         _in_child(function, writing, reading, before)
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(writing)
     text, hung, waiting = b"", False, sent is not None
     while True:
@@ -116,7 +118,10 @@ def _in_child(
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(writing, 1)
         os.dup2(writing, 2)
+        # what the program has put in their place, such as the capture of a test, is not what is read here
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for prepare in before:
             prepare()
         code = function() or 0
@@ -128,8 +133,6 @@ def _in_child(
         traceback.print_exception(error)
         code = 70
     finally:
-        import sys
-
         try:
             sys.stdout.flush()
             sys.stderr.flush()
