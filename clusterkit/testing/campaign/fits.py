@@ -208,7 +208,7 @@ def _rounding(X: Array) -> float:
 def _numbers_of_samples(model: Any, n: int) -> Iterator[Problem]:
     """Degrees of membership and outlier scores, where the method has them."""
     memberships = getattr(model, "memberships_", None)
-    if memberships is not None:
+    if memberships is not None and memberships.size:  # none where all is noise
         good = len(memberships) == n and np.isfinite(memberships).all() and memberships.min() >= 0
         if not good or np.abs(memberships.sum(axis=1) - 1).max() > MEMBERSHIPS:
             yield Problem(SILENT, "memberships are no shares of 1", f"sums {memberships.sum(axis=1)}")

@@ -56,6 +56,8 @@ def same_partition(one: Labels, other: Labels) -> bool:
 
 def check_relation(name: str, subject: Subject, counts: Counter[str], seed: int) -> list[tuple[Problem, str]]:
     """Check a relation for a recipe or composition, if it applies; problems with the programs that show them."""
+    if not subject.is_composition:
+        return []
     rng = np.random.default_rng([seed, 77])
     k = 2 + seed % 2
     X = clear_groups(rng, 2 if subject.clusters == "two" else k)

@@ -72,14 +72,24 @@ class Subject:
             return f"recipe({', '.join([repr(self.recipe), *words])})"
         return f"Pipeline().set_params({', '.join(words)})"
 
+    @property
+    def is_composition(self) -> bool:
+        """False for a recipe that chooses among compositions, as `auto` does."""
+        estimator = self.estimator()
+        return isinstance(estimator, Pipeline) or estimator.base is not None
+
     def composition(self, k: int | None = 2) -> Composition:
         """The resolved stages of the base pipeline."""
         return composition_of(self.estimator(k))
 
 
+FINDS_NUMBER = Pipeline(solver="mst", labeler="excess_of_mass")
+"""Stands for estimators that choose among compositions: no number of clusters, perhaps noise, no objective."""
+
+
 def composition_of(estimator: Pipeline | Driven) -> Composition:
     """The resolved stages of a pipeline, or of the base of a driven one."""
-    base = estimator if isinstance(estimator, Pipeline) else estimator.base or Pipeline()
+    base = estimator if isinstance(estimator, Pipeline) else estimator.base or FINDS_NUMBER
     k = estimator.n_clusters if estimator.n_clusters is not None else base.n_clusters
     slots = {slot: getattr(base, slot) for slot in compose.KINDS if slot != "tuner"}
     return compose.compose(slots, None if k is None else int(k), 1, 100)

@@ -25,7 +25,7 @@ from clusterkit_sdp.gmmc_sdp import GmmcSdp
 from clusterkit_sdp.mmc_sdp import MmcSdp, most_imbalance
 
 from clusterkit import ClusterkitWarning, Pipeline
-from clusterkit.core.errors import InvalidData, NeedsMemory
+from clusterkit.core.errors import InvalidData, InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
@@ -306,3 +306,9 @@ class TestEnds:
             prepared.solve(None, None, RNG)
         thread.join()
         assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_penalty_beyond_all_digits_is_refused():
+    space = KernelSpace(np.random.default_rng(0).normal(size=(6, 2)), Linear())
+    with pytest.raises(InvalidParameter, match=r"bias_penalty=9.2e\+18 would leave no digits.*or inf"):
+        GmmcSdp(bias_penalty=9.2e18).prepare(space, Task(6, 2), np.random.default_rng(0))

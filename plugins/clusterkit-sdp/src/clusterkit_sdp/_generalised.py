@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clusterkit.core.errors import InvalidParameter
 from clusterkit_sdp._moments import complement, symmetric
 
 __all__ = ["GeneralisedProgram", "GeneralisedSolution", "certified_bound", "margin_matrix"]
@@ -49,6 +50,10 @@ class GeneralisedSolution:
     smallest_eigenvalue: float
 
 
+MOST_PENALTY = 1e12
+"""Largest penalty of the bias in units of the matrix beside it, of which four digits are left then."""
+
+
 def margin_matrix(K: np.ndarray, delta: float, bias_penalty: float) -> np.ndarray:
     """S, (n, n); for an infinite `bias_penalty` without that term, because e is then projected out. O(n³)."""
     from scipy.linalg import cho_factor, cho_solve
@@ -57,7 +62,15 @@ def margin_matrix(K: np.ndarray, delta: float, bias_penalty: float) -> np.ndarra
     inverse = symmetric(cho_solve(cho_factor(K + delta * np.eye(n), lower=True), np.eye(n)))
     k = inverse.sum(axis=1)
     S = inverse - np.outer(k, k) / k.sum()
-    return S if np.isinf(bias_penalty) else S + bias_penalty
+    if np.isinf(bias_penalty):
+        return S
+    most = MOST_PENALTY * float(np.abs(S).max())
+    if bias_penalty > most:
+        raise InvalidParameter(
+            f"solver 'gmmc_sdp': bias_penalty={bias_penalty:g} would leave no digits of the kernel's part beside it; "
+            f"at most {most:.3g} here, or inf, which balances the signs"
+        )
+    return S + bias_penalty
 
 
 @attrs.frozen(eq=False)
