@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+from clusterkit.numerics.normalised_affinity import SHIFT, dense_leading, inverted_leading
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -17,10 +18,6 @@ __all__ = ["Eigenvectors", "fixed_basis", "leading_eigenvectors"]
 
 DENSE = 300
 """Number of rows up to which all eigenvectors are computed, which is then faster than any iteration."""
-SHIFT = 3.0
-"""Subtracted from the known eigenvalues 1: they become -2, below all others, which lie in [-1, 1]."""
-ABOVE_ONE = 1.0 + 1e-6
-"""Shift of the inverted iteration, just above the largest eigenvalue 1, so that the system is positive definite."""
 PLANAR = 3
 """Number of attributes up to which the factor of the shifted matrix stays sparse, so that the inverted iteration comes
 first: it needs some tens of steps where the iteration without a factor needs thousands."""
@@ -160,15 +157,7 @@ def _checked(W: csr_array, roots: Array, values: Array, vectors: Array, method: 
 
 def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution:
     """All eigenvectors, O(n³)."""
-    from scipy.linalg import eigh
-
-    n = len(roots)
-    A = W.toarray()
-    A /= roots
-    A /= roots[:, None]
-    A -= SHIFT * (known @ known.T)
-    values, vectors = eigh(A, subset_by_index=[n - count, n - 1], overwrite_a=True)
-    return values[::-1], vectors[:, ::-1], "all eigenvectors"
+    return *dense_leading(W, roots, known, count), "all eigenvectors"
 
 
 def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
@@ -195,29 +184,10 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
 
 def _inverted(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
     """Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors."""
-    from scipy.sparse import diags_array
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+    from scipy.sparse.linalg import ArpackError
 
-    n = len(roots)
-    scaled = diags_array(1.0 / roots)
-    A = (scaled @ W @ scaled).tocsc()
-    # positive definite: no pivoting is needed, and the ordering for symmetric patterns keeps the factor sparse
-    factor = splu(
-        (ABOVE_ONE * diags_array(np.ones(n)) - A).tocsc(),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
-
-    def product(x: Array) -> Array:
-        x = x.reshape(-1)
-        x = x - known @ (known.T @ x)
-        y = factor.solve(x)
-        return y - known @ (known.T @ y)
-
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     try:
-        inverse, vectors = eigsh(operator, count, which="LA", v0=start, maxiter=RESTARTS, tol=ACCURACY)
+        values, vectors = inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS)
     except ArpackError:
         return None
-    return ABOVE_ONE - 1.0 / inverse, vectors, "shifted and inverted Lanczos"
+    return values, vectors, "shifted and inverted Lanczos"

@@ -9,13 +9,12 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory
 from clusterkit.core.progress import Report, tell
+from clusterkit.numerics.normalised_affinity import SHIFT, dense_leading, inverted_leading
 
 __all__ = ["leading"]
 
 DIRECT = 200
 """Number of samples up to which all eigenvectors are computed, which is then faster than the Lanczos iteration."""
-SHIFT = 3.0
-"""Subtracted from the known eigenvalues 1: they become -2, below all others, which lie in [-1, 1]."""
 RESTARTS = 300
 """Maximum number of restarts of the Lanczos iteration; where they do not suffice, another method is used."""
 BASIS = 30
@@ -24,8 +23,6 @@ BASIS = 30
 Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters
 (`tests/benchmarks/constants.py`).
 """
-ABOVE_ONE = 1.0 + 1e-6
-"""Shift of the inverted iteration, just above the largest eigenvalue 1, so that the system is positive definite."""
 
 
 def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng) -> tuple[Array, Array, int, str]:
@@ -66,7 +63,7 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
     if count == 0:
         return np.empty(0), np.empty((n, 0)), 0, "components alone"
     if n <= max(DIRECT, count + known.shape[1] + 1):
-        return *_direct(W, roots, known, count), 0, "all eigenvectors"
+        return *dense_leading(W, roots, known, count), 0, "all eigenvectors"
     products = 0
 
     def product(x: Array) -> Array:
@@ -87,48 +84,8 @@ def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng
             memory.require(
                 3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use n_neighbors=10 on the solver."
             )
-            return *_direct(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
-        values, vectors = _inverted(W, roots, known, count, tol, start)
+            return *dense_leading(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
+        values, vectors = inverted_leading(W, roots, known, count, start, tol)
         method = "shifted and inverted Lanczos"
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order], products, method
-
-
-def _direct(W: Any, roots: Array, known: Array, count: int) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors by a dense solver, O(n³)."""
-    from scipy.linalg import eigh
-
-    n = len(roots)
-    A = np.array(W if isinstance(W, np.ndarray) else W.toarray())
-    A /= roots
-    A /= roots[:, None]
-    A -= SHIFT * (known @ known.T)
-    values, vectors = eigh(A, subset_by_index=[n - count, n - 1], overwrite_a=True)
-    return values[::-1], vectors[:, ::-1]
-
-
-def _inverted(W: Any, roots: Array, known: Array, count: int, tol: float, start: Array) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors by a Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known ones."""
-    from scipy.sparse import diags_array
-    from scipy.sparse.linalg import LinearOperator, eigsh, splu
-
-    n = len(roots)
-    scaled = diags_array(1.0 / roots)
-    A = (scaled @ W @ scaled).tocsc()
-    # positive definite: no pivoting is needed, and the ordering for symmetric patterns keeps the factor sparse
-    factor = splu(
-        (ABOVE_ONE * diags_array(np.ones(n)) - A).tocsc(),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
-
-    def product(x: Array) -> Array:
-        x = x.reshape(-1)
-        x = x - known @ (known.T @ x)
-        y = factor.solve(x)
-        return y - known @ (known.T @ y)
-
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    inverse, vectors = eigsh(operator, count, which="LA", v0=start, tol=tol)
-    return ABOVE_ONE - 1.0 / inverse, vectors
