@@ -7,10 +7,10 @@ two threads at once or does not survive a fork.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["available", "over_rows"]
+__all__ = ["available", "over_rows", "wait_for"]
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -47,11 +47,15 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
         return
     rows = max(1, min(-(-n // threads), CHUNK // max(1, work)))
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(function, start, min(n, start + rows)) for start in range(0, n, rows)]
-        try:
-            for job in jobs:
-                job.result()
-        except BaseException:
-            for job in jobs:
-                job.cancel()
-            raise
+        wait_for([pool.submit(function, start, min(n, start + rows)) for start in range(0, n, rows)])
+
+
+def wait_for(jobs: Sequence[Future[object]]) -> None:
+    """Wait for all jobs; an exception of one, or Ctrl-C, cancels those that have not begun."""
+    try:
+        for job in jobs:
+            job.result()
+    except BaseException:
+        for job in jobs:
+            job.cancel()
+        raise

@@ -64,14 +64,7 @@ class Tasks:
         if first:  # the others would wait for the compiler, and Ctrl-C reaches it in the main thread only
             kernel(0, *arguments)
             _compiled.add(kind)
-        jobs = [self.pool.submit(kernel, t, *arguments) for t in range(first, parts)]
-        try:
-            for job in jobs:
-                job.result()
-        except BaseException:
-            for job in jobs:
-                job.cancel()
-            raise
+        threads.wait_for([self.pool.submit(kernel, t, *arguments) for t in range(first, parts)])
 
 
 def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
