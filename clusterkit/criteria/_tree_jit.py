@@ -1,4 +1,4 @@
-"""Sweeps over the edges of a spanning tree, shortest first: masses of edges, edges inside and between clusters."""
+"""Sweeps over the edges of a spanning tree, shortest first: edges inside and between clusters, and where noise goes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 
 from clusterkit._jit import njit
+from clusterkit.numerics.disjoint_jit import find
 
-__all__ = ["adopt", "cluster_edges", "inner_masses", "masses"]
-
-
-@njit
-def _root(parent: Any, i: Any) -> Any:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
+__all__ = ["adopt", "cluster_edges", "inner_masses"]
 
 
 @njit
@@ -37,29 +30,6 @@ def _merge_mass(parent: Any, birth: Any, size: Any, a: Any, b: Any, weight: Any,
 
 
 @njit
-def masses(low: Any, high: Any, weights: Any, core: Any, least: Any) -> Any:
-    """Mass of every edge of a tree, in the order of the edges; see `clusterkit.criteria.masses`.
-
-    Parameters
-    ----------
-    low, high : ndarray of int, shape (n - 1,)
-        Ends of the edges, shortest edge first.
-    weights : ndarray of shape (n - 1,)
-    core : ndarray of shape (n,)
-        Positive core distances.
-    least : int
-        Fewest rows on both sides of an edge that has a mass.
-    """
-    parent, size, birth = np.arange(len(core)), np.ones(len(core), dtype=np.int64), core.copy()
-    values = np.zeros(len(weights))
-    for e in range(len(weights)):
-        a, b = _root(parent, low[e]), _root(parent, high[e])
-        if a != b:
-            values[e] = _merge_mass(parent, birth, size, a, b, weights[e], least)
-    return values
-
-
-@njit
 def inner_masses(low: Any, high: Any, weights: Any, core: Any, labels: Any, k: Any, least: Any) -> Any:
     """Largest mass of an edge inside each cluster, (k,), when only the edges inside clusters are swept."""
     parent, size, birth = np.arange(len(core)), np.ones(len(core), dtype=np.int64), core.copy()
@@ -67,7 +37,7 @@ def inner_masses(low: Any, high: Any, weights: Any, core: Any, labels: Any, k: A
     for e in range(len(weights)):
         c = labels[low[e]]
         if c == labels[high[e]]:
-            a, b = _root(parent, low[e]), _root(parent, high[e])
+            a, b = find(parent, low[e]), find(parent, high[e])
             if a != b:
                 largest[c] = max(largest[c], _merge_mass(parent, birth, size, a, b, weights[e], least))
     return largest
@@ -114,7 +84,7 @@ def adopt(low: Any, high: Any, labels: Any) -> Any:
     parent, label, size = np.arange(n), labels.copy(), np.ones(n, dtype=np.int64)
     # an edge between two clusters is passed over, and what is behind it has a label then: one sweep reaches every row
     for e in range(len(low)):
-        a, b = _root(parent, low[e]), _root(parent, high[e])
+        a, b = find(parent, low[e]), find(parent, high[e])
         if a == b or (label[a] >= 0 and label[b] >= 0):
             continue
         if size[a] < size[b]:
@@ -124,5 +94,5 @@ def adopt(low: Any, high: Any, labels: Any) -> Any:
         label[a] = max(label[a], label[b])
     adopted = np.empty_like(labels)
     for i in range(n):
-        adopted[i] = label[_root(parent, i)]
+        adopted[i] = label[find(parent, i)]
     return adopted

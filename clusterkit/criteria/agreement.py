@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.labelings import by_appearance
 from clusterkit.metrics.pairs import adjusted_from_pairs, table_pairs
 
 __all__ = ["FAMILIES", "canonical", "distinct", "family_agreement", "rand_matrix", "subsample_stability", "subsamples"]
@@ -27,10 +28,7 @@ def canonical(labels: Labels) -> Labels:
     >>> canonical(np.array([4, 4, -1, 0, 4]))
     array([0, 0, 1, 2, 0])
     """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.empty(len(first), dtype=np.intp)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[inverse]
+    return by_appearance(labels - labels.min(initial=0))
 
 
 def distinct(labelings: Sequence[Labels]) -> Indices:

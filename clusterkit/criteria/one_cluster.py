@@ -11,6 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.criteria.unimodality import dip_of, dip_p_value
+from clusterkit.numerics.spanning_trees.mass import births, edge_masses
 
 __all__ = ["OneCluster", "projection_p_value", "tree_statistic"]
 
@@ -142,7 +143,6 @@ def tree_statistic(X: Array) -> float:
     ----------
     X : ndarray of shape (n, d)
     """
-    from clusterkit.criteria import _tree_jit
     from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
     n = len(X)
@@ -152,8 +152,6 @@ def tree_statistic(X: Array) -> float:
     core = np.asarray(tree.core_distances, dtype=np.float64)
     if not core.any():
         return 0.0
-    floor = float(core[core > 0].min())
-    low, high = (np.ascontiguousarray(column, dtype=np.int64) for column in tree.edges.T)
+    values, side = edge_masses(tree.edges, tree.weights, births(core, tree.weights))
     least = max(LEAST_SIDE, round(math.sqrt(n)))
-    values = _tree_jit.masses(low, high, np.maximum(tree.weights, floor), np.maximum(core, floor), least)
-    return float(values.max()) / math.sqrt(n)
+    return float(values[side >= least].max(initial=0.0)) / math.sqrt(n)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.numerics.spanning_trees.mass import births, edge_masses, least_side, nearest_first
 
-__all__ = ["CORE", "Terrain", "least_side"]
+__all__ = ["CORE", "Terrain"]
 
 CORE = 5
 """Neighbour whose distance is the core distance of a row. Chosen on the 28 development sets of shapes: 3, 5 and 8 gave
@@ -21,11 +21,6 @@ NEIGHBOURS = 10
 
 LEAST_INNER_SIDE = 5
 """Fewest rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
-
-
-def least_side(n: int) -> int:
-    """Fewest rows on both sides of an edge of the whole tree that has a mass: max(5, round(√n / 2))."""
-    return max(LEAST_INNER_SIDE, round(math.sqrt(n) / 2))
 
 
 @final
@@ -85,17 +80,14 @@ class Terrain:
         core : ndarray of shape (n,)
             Core distances, of which some may be 0.
         """
-        from clusterkit.criteria import _tree_jit
-
         X = np.ascontiguousarray(X, dtype=np.float64)
-        core = np.asarray(core, dtype=np.float64)
-        floor = float(core[core > 0].min(initial=np.inf))
-        floor = floor if np.isfinite(floor) else float(weights[weights > 0].min(initial=1.0))
-        low, high = edges.reshape(-1, 2).T
-        order = np.lexsort((((X[low] - X[high]) ** 2).sum(axis=1), weights))
-        core, weights = np.maximum(core, floor), np.maximum(weights[order], floor)
-        low, high = (np.ascontiguousarray(column[order], dtype=np.int64) for column in (low, high))
-        masses = _tree_jit.masses(low, high, weights, core, least_side(len(X)))
+        core = births(np.asarray(core, dtype=np.float64), weights)
+        edges = edges.reshape(-1, 2)
+        edges = np.ascontiguousarray(edges[nearest_first(X, edges, weights)], dtype=np.int64)
+        masses, side = edge_masses(edges, weights, core)
+        masses[side < least_side(len(X))] = 0.0
+        weights = np.maximum(weights, core.min(initial=np.inf))
+        low, high = (np.ascontiguousarray(column) for column in edges.T)
         distances, neighbors = _nearest(X, min(NEIGHBOURS, len(X) - 1))
         reach = np.maximum(np.maximum(distances, core[:, None]), core[neighbors])
         return cls(X, low, high, weights, core, -np.sort(-masses), neighbors, reach)

@@ -24,9 +24,10 @@ from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
 from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
 from clusterkit.criteria.rules import known_number, unknown_number
 from clusterkit.criteria.scores import Separation, fringe_gap, mass_drop
-from clusterkit.criteria.terrain import Terrain, least_side
+from clusterkit.criteria.terrain import Terrain
 from clusterkit.criteria.unimodality import dip_of
 from clusterkit.metrics import adjusted_rand
+from clusterkit.numerics.spanning_trees.mass import least_side
 
 
 def prim(X: np.ndarray, n_neighbors: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Rng
+from clusterkit._typing import Rng
 from clusterkit.core.labelings import by_appearance
 from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
+from clusterkit.numerics.spanning_trees.mass import births, edge_masses, least_side, nearest_first
 
 __all__ = ["MassCut"]
-
-LEAST_SIDE = 5
-"""A side of fewer rows is no cluster, however few rows there are in all."""
 
 
 @final
@@ -62,13 +59,12 @@ class MassCut(Labeler[Tree]):
 
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters that the cuts of largest mass leave."""
-        from clusterkit.numerics.spanning_trees.mass_jit import components, persistence
+        from clusterkit.numerics.spanning_trees.mass_jit import components
 
-        merges = nearest_first(outcome)
-        lasted, side = persistence(merges, outcome.heights, floored(outcome.core_distances, outcome.heights))
-        n = len(outcome.rows)
-        least = max(LEAST_SIDE, round(math.sqrt(n) / 2)) if self.min_side is None else self.min_side
-        mass = lasted * np.sqrt(side)
+        n, heights = len(outcome.rows), outcome.heights
+        merges = outcome.merges[nearest_first(outcome.rows, outcome.merges, heights)]
+        mass, side = edge_masses(merges, heights, births(outcome.core_distances, heights))
+        least = least_side(n) if self.min_side is None else self.min_side
         apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1)
         # the last merges first among equal ones, those with small sides later, and those of equal samples never
         order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
@@ -77,25 +73,3 @@ class MassCut(Labeler[Tree]):
         labels = by_appearance(components(merges, dropped))
         warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))
-
-
-def nearest_first(tree: Tree) -> Indices:
-    """The merges of a tree, those of equal height by the distance of their two samples, (n - 1, 2)."""
-    tied = np.flatnonzero(tree.heights[1:] == tree.heights[:-1])
-    inside = np.zeros(len(tree.heights), bool)
-    inside[tied], inside[tied + 1] = True, True
-    places = np.flatnonzero(inside)
-    merges = tree.merges.copy()
-    one, other = (tree.rows[merges[places, end]].astype(np.float64) for end in (0, 1))
-    apart = ((one - other) ** 2).sum(axis=1)
-    merges[places] = merges[places[np.lexsort((apart, tree.heights[places]))]]
-    return merges
-
-
-def floored(core: Array, heights: Array) -> Array:
-    """Core distances with the smallest positive one, or height, in place of 0; ones if all are 0."""
-    for lengths in (core, heights):
-        positive = lengths[lengths > 0]
-        if len(positive):
-            return np.maximum(core, positive.min())
-    return np.ones(len(core))

@@ -9,7 +9,7 @@ The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|
 - `slabs_jit`: bounds between the few components of its last rounds;
 - `kd_tree_jit`, `descent_jit`, `neighbours_jit`: the k-d tree, its search, and nearest neighbours in it;
 - `hierarchy_jit`, `excess_of_mass_jit`: merges of equal height as one node, and HDBSCAN's clusters;
-- `mass_jit`, `genie_jit`: persistence of clusters along the edges, and Genie's rule;
+- `mass`, `mass_jit`: masses of the edges, from how long the clusters last that they join; `genie_jit`: Genie's rule;
 - `reach`, `reach_jit`: the nearest row by mutual reachability, for new rows.
 
 Sources: Prim (1957), Shortest connection networks and some generalizations, Bell System Technical Journal 36(6);
