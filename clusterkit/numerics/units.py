@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 __all__ = ["differing_units"]
 
 LARGEST_RATIO = 10.0
-"""Largest ratio of two standard deviations of columns that count as comparable: beyond it the narrower column makes less
-than one per cent of a squared distance."""
+"""Largest ratio of two standard deviations of columns that count as comparable: beyond it the narrower column makes
+less than one per cent of a squared distance."""
 
 
 def differing_units(
@@ -39,7 +39,7 @@ def differing_units(
     varied = np.flatnonzero(high > low)
     if len(varied) < 2:
         return None
-    ranges, counts = np.unique(np.column_stack([low[varied], high[varied]]), axis=0, return_counts=True)
+    counts = np.unique(np.column_stack([low[varied], high[varied]]), axis=0, return_counts=True)[1]
     if len(varied) > 2 and counts.max() >= len(varied) / 2:
         return None
     wide, thin = int(varied[spread[varied].argmax()]), int(varied[spread[varied].argmin()])

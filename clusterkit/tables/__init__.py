@@ -1,11 +1,11 @@
-"""Tables with gaps, categories, dates and units become features: read, prepare, and the same again for new rows.
+r"""Tables with gaps, categories, dates and units become features: read, prepared, and applied again to new rows.
 
 `files` reads a file and `frames` is the seam for data frames; both give typed columns. `sums` adds up what has to be
 known of them, `decisions` makes a plan for each column (`plans`), and `preparation` applies it.
 
 >>> import io
 >>> from clusterkit.tables import Preparation, read_table
->>> table = read_table(io.BytesIO(b"id;income;since\\n1;45.920,5;2019-04-01\\n2;;2021-10-12\\n3;61.300,0;2020-01-30\\n"))
+>>> table = read_table(io.BytesIO(b"id;income;since\n1;45.920,5;2019-04-01\n2;;2021-10-12\n3;61.300,0;2020-01-30\n"))
 >>> fitted = Preparation().fit(table)
 >>> fitted.used, fitted.left_out, fitted.transform(table).shape
 (('income', 'since'), {'id': 'an identifier, by its name'}, (3, 6))

@@ -20,7 +20,7 @@ from clusterkit.tables.sums import ColumnSums, TableSums
 
 __all__ = ["SCALES", "Overrides", "decide"]
 
-SCALES = ("auto", "none", "zscore", "minmax")
+SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """What may be done about units."""
 
 MOSTLY = 0.9
@@ -281,8 +281,10 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         if scale == "minmax":
             width = moments.high - moments.low
             return attrs.evolve(plan, centre=moments.low, factor=1.0 / width if width else 0.0)
-        # days where nothing is scaled: a unit that people read
-        return attrs.evolve(plan, factor=_inverse(moments.spread) if scale == "zscore" else 1.0 / 86400.0)
+        if scale == "none":
+            return attrs.evolve(plan, factor=1.0 / 86400.0)  # days: a unit that people read
+        centre = moments.low if scale == "spread" else moments.mean
+        return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
     numbers = column.as_number(plan.decimal)[1]
@@ -291,7 +293,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))
     if plan.flag:
         return attrs.evolve(plan, centre=numbers.low, factor=FLAG * _inverse(width))
-    return attrs.evolve(plan, centre=numbers.mean, factor=_inverse(numbers.spread))
+    return attrs.evolve(plan, centre=0.0 if scale == "spread" else numbers.mean, factor=_inverse(numbers.spread))
 
 
 def _inverse(width: float) -> float:

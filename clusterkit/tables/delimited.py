@@ -1,5 +1,8 @@
-"""Text with a delimiter: CSV, TSV, and numbers between spaces. pandas reads the cells; here are the questions it leaves
-open: which delimiter, whether there is a header, which mark stands before decimals."""
+"""Text with a delimiter: CSV, TSV, and numbers between spaces.
+
+pandas reads the cells; here are the questions that it leaves open: which delimiter, whether there is a header, which
+mark stands before decimals.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def read_table(
     source: str | os.PathLike[str] | BinaryIO, *, delimiter: str | None = None, header: bool | None = None,
     encoding: str | None = None, decimal: str | None = None, sheet: str | int = 0,
 ) -> Table:  # fmt: skip
-    """Read a table from a file. Its ending decides the format.
+    r"""Read a table from a file. Its ending decides the format.
 
     Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz) and Excel (.xlsx, .xlsm) are read by
     pandas, Parquet by pyarrow, arrays (.npy) by numpy, further endings by plugins through the hook
@@ -80,7 +80,7 @@ def read_table(
     Examples
     --------
     >>> import io
-    >>> table = read_table(io.BytesIO(b"height;born\\n1,82;3.4.1990\\n1,64;17.12.1985\\n"))
+    >>> table = read_table(io.BytesIO(b"height;born\n1,82;3.4.1990\n1,64;17.12.1985\n"))
     >>> table.names, table.decimal, table.n_rows
     (('height', 'born'), ',', 2)
     """

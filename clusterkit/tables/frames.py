@@ -216,15 +216,14 @@ def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
 
 
 def _dates(values: Sequence[Any]) -> NDArray[np.datetime64]:
-    plain = [
-        None if _is_gap(value) else getattr(value, "replace", lambda **_: value)(**_no_zone(value)) for value in values
-    ]
-    return np.array(plain, dtype=MICROSECONDS)
+    return np.array([None if _is_gap(value) else _without_zone(value) for value in values], dtype=MICROSECONDS)
 
 
-def _no_zone(value: object) -> dict[str, None]:
-    """What takes the time zone from a date that has one."""
-    return {"tzinfo": None} if isinstance(value, datetime.datetime) else {}
+def _without_zone(value: Any) -> Any:
+    """A date without its time zone, after which it is taken for UTC."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
 
 
 def _seconds(value: object) -> object:

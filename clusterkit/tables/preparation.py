@@ -67,8 +67,9 @@ class Preparation:
         Columns that are used although they look like identifiers or are constant.
     drop : sequence of str, default ()
         Columns that are left out.
-    scale : {"auto", "none", "zscore", "minmax"}, default "auto"
-        What is done about units; "auto" is "zscore" where units differ, else "none".
+    scale : {"auto", "none", "zscore", "spread", "minmax"}, default "auto"
+        What is done about units; "auto" is "zscore" where units differ, else "none". "spread" divides by the standard
+        deviation and subtracts nothing, so that no number becomes negative.
     decimal : {".", ","} or None, default None
         What stands before the decimals of numbers in texts; None: what the texts show.
 
@@ -126,17 +127,19 @@ class Preparation:
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
         sums: TableSums | None = None
+        decimal = self.decimal
         for block in blocks:
             columns = [self._as_asked(column) for column in columns_of(block)]
             if not len(columns[0].values):
                 continue
             of_block = TableSums.of(columns)
+            decimal = decimal or getattr(block, "decimal", None)
             sums = of_block if sums is None else sums + of_block
         if sums is None or not sums.rows:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(self.drop), self.scale, self.decimal,
+            frozenset(self.drop), self.scale, decimal,
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
@@ -161,7 +164,7 @@ class FittedPreparation:
         One for each column of the table.
     rows : int
         Number of rows of the fit.
-    scale : {"none", "zscore", "minmax"}
+    scale : {"none", "zscore", "spread", "minmax"}
         What was done about units.
     reason : str
         Why.

@@ -76,5 +76,5 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             named,
             notes,
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
-        )  # fmt: skip
+        )
     )

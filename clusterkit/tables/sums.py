@@ -27,6 +27,9 @@ side."""
 NUMBER = "number with "
 """Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
 
+NOTHING = Moments()
+"""The sums of no values."""
+
 
 @attrs.frozen(eq=False)
 class ColumnSums:
@@ -54,7 +57,7 @@ class ColumnSums:
     kind: str
     rows: int
     gaps: int
-    moments: Moments = Moments()
+    moments: Moments = NOTHING
     narrow: bool = False
     levels: Mapping[str, int] | None = attrs.field(factory=dict)
     letters: int = 0

@@ -71,6 +71,7 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
 _UNITS = {
     "none": "left as they are",
     "zscore": "numbers divided by their standard deviations",
+    "spread": "numbers divided by their standard deviations, without a shift",
     "minmax": "every number scaled to 0 to 1",
 }
 """What was done about units."""
