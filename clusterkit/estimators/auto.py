@@ -144,7 +144,7 @@ n_features_in_
         if fitted is None:
             rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         else:
-            rows = fitted.transform(X)
+            rows = fitted.transform(X, quiet=True)
             self.n_features_in_ = len(fitted.columns)
             self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         seeds = Seeds.of(self.random_state)

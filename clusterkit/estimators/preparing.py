@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["attach", "features_of", "fit_prepared", "prepared_for"]
 
 
-def fit_prepared(model: Any, table: object, preparation: Preparation | None = None) -> FittedPreparation:
+def fit_prepared(model: Any, table: object, preparation: Preparation | None = None) -> Array:
     """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
 
     Parameters
@@ -30,8 +30,9 @@ def fit_prepared(model: Any, table: object, preparation: Preparation | None = No
 
     Returns
     -------
-    FittedPreparation
-        Also ``model.preparation_``; its decisions are ``model.resolved_["preparation"]``.
+    ndarray of shape (n, features)
+        The rows that the model was fitted to. The fitted preparation is ``model.preparation_``, its decisions are
+        ``model.resolved_["preparation"]``.
 
     Examples
     --------
@@ -40,15 +41,17 @@ def fit_prepared(model: Any, table: object, preparation: Preparation | None = No
     >>> from clusterkit.estimators.preparing import fit_prepared
     >>> table = {"age": np.r_[20:30, 60:70.0], "income": np.r_[20_000:30_000:1000, 60_000:70_000:1000.0]}
     >>> model = recipe("kmeans", n_clusters=2, random_state=0)
-    >>> fit_prepared(model, table).scale
+    >>> X = fit_prepared(model, table)
+    >>> model.preparation_.scale
     'zscore'
     >>> bool((model.predict(table) == model.labels_).all())
     True
     """
     fitted = prepared_for(model, table, preparation)
-    model.fit(fitted.transform(table))
+    X = fitted.transform(table, quiet=True)
+    model.fit(X)
     attach(model, fitted)
-    return fitted
+    return X
 
 
 def prepared_for(model: Any, table: object, preparation: Preparation | None = None) -> FittedPreparation:

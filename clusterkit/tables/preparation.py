@@ -201,7 +201,7 @@ class FittedPreparation:
         """Names of the features, the columns of what `transform` returns."""
         return tuple(name for plan in self.plans for name in plan.features)
 
-    def transform(self, table: object, *, by_position: bool = False) -> Array:
+    def transform(self, table: object, *, by_position: bool = False, quiet: bool = False) -> Array:
         """The features of the rows of a table.
 
         Columns are found by their names, in whatever order; other columns are ignored, and those that the fit left out
@@ -213,6 +213,8 @@ class FittedPreparation:
             An array has no names, so that its columns are those of the fit in their order.
         by_position : bool, default False
             Whether names are ignored here too: all columns of the fit, or those that are used, in their order.
+        quiet : bool, default False
+            Whether the warnings below are left out, as for the table of the fit, of which `paragraph` tells them.
 
         Returns
         -------
@@ -235,7 +237,7 @@ class FittedPreparation:
         at = 0
         for plan, column in zip((plan for plan in self.plans if plan.used), columns, strict=True):
             width = len(plan.features)
-            plan.write(column, out[:, at : at + width], _warn)
+            plan.write(column, out[:, at : at + width], _silent if quiet else _warn)
             at += width
         return out
 
@@ -285,6 +287,10 @@ def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list
     elif len(columns) != len(used):
         raise TableError(f"the table has {len(columns)} columns without names, the model was fitted on {len(plans)}")
     return [attrs.evolve(column, name=plan.name) for column, plan in zip(columns, used, strict=True)]
+
+
+def _silent(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
+    """Say nothing."""
 
 
 def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
