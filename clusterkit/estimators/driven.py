@@ -24,6 +24,8 @@ from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import choose_number, set_report
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Driven"]
@@ -106,15 +108,18 @@ exact_on_training_, n_features_in_
                 answer = run_driver(driver, tuning.composition, rows, seeds)
         set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
         set_report(self, answer.report)
+        warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
         return self
 
     @inductive
     def predict(self, X: Samples) -> Labels:
-        """Clusters of new samples X, shape (m, d)."""
+        """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
-        refuse_unsuited(X)
-        with np.errstate(invalid="ignore"):
-            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        rows = features_of(self, X)
+        if rows is None:
+            refuse_unsuited(X)
+            with np.errstate(invalid="ignore"):
+                rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(rows)

@@ -36,7 +36,9 @@ from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
+from clusterkit.estimators.preparing import features_of
 from clusterkit.estimators.samples import checked
+from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -179,14 +181,17 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self._takes_sparse_rows = isinstance(rows, SparseRows)
         set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, answer.report)
+        warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
         return self
 
     @inductive
     def predict(self, X: Samples) -> Labels:
-        """Clusters of new samples X, shape (m, d)."""
+        """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
-        sparse = self._takes_sparse_rows if self.space_ is not None else None
-        rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
+        rows = features_of(self, X)
+        if rows is None:
+            sparse = self._takes_sparse_rows if self.space_ is not None else None
+            rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(rows)
