@@ -25,7 +25,10 @@ __all__ = ["search"]
 MOST_ROWS = 20
 """Number of candidates in the printed table."""
 
-SCORES = ("anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+MOST_TIES = 3
+"""Number of ties that the summary names."""
+
+SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective")
 """Scores of `clusterkit.search`."""
 
 EPILOG = """\b
@@ -53,7 +56,7 @@ Examples:
 @click.option(
     "--score",
     type=click.Choice(SCORES),
-    default="anmi",
+    default="auto",
     show_default=True,
     help="Score that ranks the candidates; higher is better, except for objective.",
 )
@@ -118,9 +121,10 @@ def search(
 ) -> None:
     """Fit DATA with every combination of the values of --grid and print which is best, without known classes.
 
-    Scores: anmi and ami measure the agreement with an ensemble of k-means clusterings, stability the agreement of fits
-    to parts of the rows, silhouette the separation of round clusters, dbcv that of clusters of any shape. objective
-    compares only candidates that differ in the start.
+    Scores: auto is the criterion of recipe auto, for clusters of any shape and number; it tells ties, how sure the
+    answer is, and whether there may be one cluster only. anmi and ami measure the agreement with an ensemble of k-means
+    clusterings, stability the agreement of fits to parts of the rows, silhouette the separation of round clusters, dbcv
+    that of clusters of any shape. objective compares only candidates that differ in the start.
 
     After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
@@ -218,20 +222,26 @@ def _show(ranking: Any, data: str, name: str, fitted: Any, seconds: float, *, as
         facts = {
             "data": data, "recipe": name, "score": ranking.score, "best_params": ranking.best_params,
             "best_score": ranking.best_score, "n_clusters": best.n_clusters, "sizes": sizes(ranking.best_labels),
-            "noise": best.n_noise, "interrupted": ranking.interrupted, "seconds": round(seconds, 3),
+            "noise": best.n_noise, "distinct": len(ranking.distinct),
+            "tied_with": [ranking.candidates[i].params for i in ranking.ties], **ranking.facts,
+            "interrupted": ranking.interrupted, "seconds": round(seconds, 3),
             "preparation": fitted.resolved(), "table": ranking.table,
         }  # fmt: skip
         console.as_json(facts, err=err)
         return
-    chosen = ", ".join(f"{key}={console.number(value)}" for key, value in ranking.best_params.items())
+    chosen = _words(ranking.best_params)
     console.heading(f"{data}: {ranking.score} {ranking.best_score:.4g} with {chosen}", err=err)
     statuses = [candidate.status for candidate in ranking.candidates]
     counts = [f"{statuses.count(status)} {status}" for status in ("scored", "excluded", "failed", "not run")]
+    scored, n_distinct = statuses.count("scored"), len(ranking.distinct)
+    if n_distinct < scored:
+        counts[0] += f" ({n_distinct} distinct)"
     facts = {
         "prepared": fitted.paragraph(options=True),
         "candidates": ", ".join(count for count in counts if not count.startswith("0 ")),
         "clusters": str(best.n_clusters),
         "noise": f"{best.n_noise:,}" if best.n_noise else "none",
+        **_judgement(ranking),
         "time": f"{seconds:.2f} s",
     }
     console.facts(facts, err=err)
@@ -254,6 +264,31 @@ def _show(ranking: Any, data: str, name: str, fitted: Any, seconds: float, *, as
     console.table([*varied, ranking.score, "clusters", "noise", "status"], rows, err=err)
     if len(ranked) > MOST_ROWS:
         console.text(f"and {len(ranked) - MOST_ROWS} more; --table writes all of them", err=err)
+
+
+def _judgement(ranking: Any) -> dict[str, str]:
+    """Lines on what else may be right: ties, and what the score "auto" reports."""
+    lines = {}
+    tied = [_words(ranking.candidates[i].params) for i in ranking.ties]
+    if tied:
+        more = f"; and {len(tied) - MOST_TIES} more" if len(tied) > MOST_TIES else ""
+        lines["tied with"] = "; ".join(tied[:MOST_TIES]) + more
+    facts = ranking.facts
+    if "compared_in" in facts:
+        lines["compared in"] = facts["compared_in"]
+        lines["confidence"] = f"{facts['confidence']:.2f} in the structure, which need not be your classes"
+    if "second_n_clusters" in facts:
+        lines["second number"] = f"{facts['second_n_clusters']} clusters"
+    if facts.get("perhaps_one_cluster"):
+        lines["perhaps one"] = "two tests show no more than one cluster"
+    return lines
+
+
+def _words(params: Any) -> str:
+    """Parameters of a candidate on one line."""
+    from clusterkit.cli import console
+
+    return ", ".join(f"{key}={console.number(value)}" for key, value in params.items())
 
 
 def _cells(ranking: Any) -> list[list[Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.criteria.terrain import LEAST_INNER_SIDE, Terrain
 
-__all__ = ["Separation", "fringe_gap", "mass_drop"]
+__all__ = ["Separation", "mass_drop"]
 
 QUANTILE = 0.97
 """Quantile of the inner edges of a cluster that stands for its inner distances: nearly the largest, without the few
@@ -19,9 +19,6 @@ outliers that hang on a cluster of a hundred rows. Chosen on the 28 development 
 
 LARGEST_RATIO = 6.0
 """Cap of ln(gap / least core distance) in `Separation.weakest`, so that one far cluster counts no more than that."""
-
-FRINGE_QUANTILE, FRINGE_RANGE = 0.1, (-1.0, 2.0)
-"""Quantile of the edges that leave a cluster, and the range of logarithms to which it is clipped."""
 
 
 @final
@@ -119,22 +116,3 @@ def mass_drop(terrain: Terrain, k: int) -> float:
         At least 2.
     """
     return math.log((terrain.mass(k - 1) + 2.0) / (terrain.mass(k) + 2.0))
-
-
-def fringe_gap(terrain: Terrain, labels: Labels) -> float:
-    """How much farther than usual the neighbours across a border are, in [-1, 2], for the worst cluster.
-
-    For each cluster the 10 % quantile of the logarithms of the mutual reachability distances over those edges of the
-    graph of 10 nearest neighbours that leave it, minus the median logarithm of its core distances. 2 for a labelling
-    whose clusters no edge leaves.
-    """
-    low, high = FRINGE_RANGE
-    leaves = labels[:, None] != labels[terrain.neighbors]
-    logs, cores = np.log(terrain.reach), np.log(terrain.core)
-    worst = high
-    for c in range(int(labels.max()) + 1):
-        members = labels == c
-        crossing = logs[members][leaves[members]]
-        if len(crossing):
-            worst = min(worst, float(np.quantile(crossing, FRINGE_QUANTILE) - np.median(cores[members])))
-    return max(low, worst)

@@ -1,4 +1,4 @@
-"""What all candidates of one data set are judged by: its spanning tree, its core distances and its neighbours."""
+"""What all candidates of one data set are judged by: its spanning tree and its core distances."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ __all__ = ["CORE", "Terrain"]
 CORE = 5
 """Neighbour whose distance is the core distance of a row. Chosen on the 28 development sets of shapes: 3, 5 and 8 gave
 mean ARI .83, .84 and .84 with mass cut, and 5 is best on the eight named shapes."""
-
-NEIGHBOURS = 10
-"""Neighbours of a row that count as its surroundings, as in the usual graph of 10 nearest neighbours."""
 
 LEAST_INNER_SIDE = 5
 """Fewest rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
@@ -39,10 +36,6 @@ class Terrain:
         Distance of each row to its 5th neighbour, never 0: repeated rows have the least positive value of all rows.
     masses : ndarray of shape (n - 1,)
         Masses of all edges, the largest first; see `of_tree`.
-    neighbors : ndarray of int, shape (n, m)
-        The min(10, n - 1) nearest rows of each row.
-    reach : ndarray of shape (n, m)
-        Mutual reachability distance to each of them.
     """
 
     X: Array
@@ -51,8 +44,6 @@ class Terrain:
     weights: Array
     core: Array
     masses: Array
-    neighbors: Indices
-    reach: Array
 
     @classmethod
     def of(cls, X: Array) -> Terrain:
@@ -88,9 +79,7 @@ class Terrain:
         masses[side < least_side(len(X))] = 0.0
         weights = np.maximum(weights, core.min(initial=np.inf))
         low, high = (np.ascontiguousarray(column) for column in edges.T)
-        distances, neighbors = _nearest(X, min(NEIGHBOURS, len(X) - 1))
-        reach = np.maximum(np.maximum(distances, core[:, None]), core[neighbors])
-        return cls(X, low, high, weights, core, -np.sort(-masses), neighbors, reach)
+        return cls(X, low, high, weights, core, -np.sort(-masses))
 
     @property
     def n(self) -> int:
@@ -109,13 +98,3 @@ class Terrain:
             return labels
         adopted: Labels = _tree_jit.adopt(self.low, self.high, np.asarray(labels, dtype=np.int64))
         return adopted
-
-
-def _nearest(X: Array, m: int) -> tuple[Array, Indices]:
-    """Distances and numbers of the m nearest other rows, (n, m)."""
-    from sklearn.neighbors import NearestNeighbors
-
-    if m == 0:
-        return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.intp)
-    distances, neighbors = NearestNeighbors(n_neighbors=m).fit(X).kneighbors()
-    return distances, neighbors

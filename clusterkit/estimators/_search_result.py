@@ -10,6 +10,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Clusterer, Floats, Labels
+from clusterkit.criteria.agreement import distinct
+from clusterkit.criteria.rules import TIED
 from clusterkit.estimators._search_grid import digest, varying
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ class Candidate:
     status : {"scored", "excluded", "failed", "not run"}
     reason : str
         Why the candidate was excluded or failed; otherwise the warnings of the fit.
+    stability : float
+        Agreement with refits to parts of the samples, for the score "auto"; nan for the others.
     """
 
     params: Mapping[str, object]
@@ -53,6 +57,7 @@ class Candidate:
     seconds: float = math.nan
     status: str = "not run"
     reason: str = ""
+    stability: float = math.nan
 
     def key(self, name: str) -> str:
         """Text that is equal for equal values of a parameter, in every process."""
@@ -71,14 +76,18 @@ class SearchResult(Generic[EstimatorT]):
     candidates : tuple of Candidate
         In the order of the grid.
     best_index : int
-        Index of the best score, the first of several equal ones.
+        Index of the best score, the first of several equal ones; `ties` are the others.
     best_estimator : estimator
         The pipeline with the best parameters, fitted; not fitted if `refit` was False, or if Ctrl-C ended a search in
-        several processes.
+        several processes or by the score "auto".
     seed : int
         Random state of all fits.
     interrupted : bool
         Whether Ctrl-C ended the search; unfinished candidates then have the status "not run".
+    facts : mapping
+        For the score "auto": "criterion" (whether all candidates have the same number of clusters), "compared_in" (the
+        space), "margin" (over the best candidate with another structure), "confidence" (as `clusterkit.Auto` has it),
+        "perhaps_one_cluster", "second_n_clusters", and "rows_compared" where these are a sample.
     """
 
     score: str
@@ -87,6 +96,7 @@ class SearchResult(Generic[EstimatorT]):
     best_estimator: EstimatorT
     seed: int
     interrupted: bool = False
+    facts: Mapping[str, object] = attrs.field(factory=dict)
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -114,7 +124,34 @@ class SearchResult(Generic[EstimatorT]):
     @property
     def best_labels(self) -> Labels:
         """Labels of the best candidate, shape (n,); -1 is noise."""
-        labels = self.candidates[self.best_index].labels
+        return self._labels(self.best_index)
+
+    @property
+    def distinct(self) -> list[int]:
+        """Indices of the candidates with a score whose clusters no candidate before has, in the order of the grid."""
+        scored = [i for i, candidate in enumerate(self.candidates) if not math.isnan(candidate.score)]
+        first = distinct([self._labels(i) for i in scored])
+        return [scored[j] for j in sorted(set(map(int, first)))]
+
+    @property
+    def ties(self) -> list[int]:
+        """Indices of candidates with the best score and other clusters than the best one has, one for each clustering.
+
+        Scores that differ by rounding only are equal.
+        """
+        score = self.best_score
+        tied = [
+            i
+            for i, candidate in enumerate(self.candidates)
+            if i == self.best_index or abs(candidate.score - score) <= TIED * max(1.0, abs(score))
+        ]
+        tied.remove(self.best_index)
+        tied.insert(0, self.best_index)
+        first = distinct([self._labels(i) for i in tied])
+        return [i for place, i in enumerate(tied) if place and first[place] == place]
+
+    def _labels(self, index: int) -> Labels:
+        labels = self.candidates[index].labels
         assert labels is not None
         return labels
 

@@ -18,6 +18,7 @@ from clusterkit._typing import Indices, Labels
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import Report, tell
 from clusterkit.estimators import threads
+from clusterkit.estimators._search_criterion import Scores, families
 from clusterkit.estimators._search_result import Candidate, SearchResult
 from clusterkit.estimators._search_scores import Judge, objections
 from clusterkit.estimators._search_store import Store
@@ -86,9 +87,11 @@ class SearchInProgress:
     def _record(self, i: int, facts: dict[str, Any], model: Any) -> None:
         self.done[i] = Candidate(self.candidates[i], **facts)
         if self.store is not None and facts["status"] != "failed":
-            written = {**facts, "score": None if math.isnan(facts["score"]) else facts["score"]}
+            numbers = {key: facts.get(key, math.nan) for key in ("score", "stability")}
+            written = {**facts, **{key: None if math.isnan(value) else value for key, value in numbers.items()}}
             self.store.add(self.candidates[i], written)
-        best = self.best()
+        # the default score is known at the end; which model to keep too
+        best = None if self.judge.criterion is not None else self.best()
         if model is not None and best == i:
             self.fitted = (i, model)
         best_score = None if best is None else self.done[best].score
@@ -100,8 +103,26 @@ class SearchInProgress:
         scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
         return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
 
+    def compared(self, models: list[Any]) -> Scores:
+        """The scores of the candidates that are done, by the criterion that compares all of them."""
+        assert self.judge.criterion is not None
+        candidates = [self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates)]
+        scores = self.judge.criterion.compare(candidates, families(models, self.candidates))
+        for i, candidate in self.done.items():
+            if candidate.status == "scored":
+                value = float(scores.values[i])
+                self.done[i] = attrs.evolve(candidate, score=value)
+                if math.isnan(value):
+                    self.done[i] = attrs.evolve(candidate, status="excluded", reason="one cluster")
+        return scores
+
     def search_result(self, models: list[Any], seed: int, refit: bool) -> SearchResult[Any]:
-        best = self.best()
+        facts: Mapping[str, object] = {}
+        if self.judge.criterion is None:
+            best = self.best()
+        else:
+            scores = self.compared(models)
+            best, facts = scores.best, scores.facts
         candidates = tuple(self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates))
         if best is None:
             if self.interrupted:
@@ -113,7 +134,7 @@ class SearchInProgress:
         elif refit and not self.interrupted:
             with _quiet():
                 model.fit(self.X)
-        return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted)
+        return SearchResult(self.judge.score, candidates, best, model, seed, self.interrupted, facts)
 
 
 def _ignore_ctrl_c() -> None:
@@ -137,8 +158,12 @@ def _evaluate(
                 "n_noise": int(np.count_nonzero(labels < 0)),
             }
             why = objections(labels) if exclude else ""
-            score = math.nan if why else judge(fitted, labels, _refit(model, X))
-        if not why and math.isnan(score):
+            score = math.nan
+            if not why and judge.criterion is not None:
+                facts["stability"] = judge.criterion.stability(labels, _refit(model, X))
+            elif not why:
+                score = judge(fitted, labels, _refit(model, X))
+        if not why and math.isnan(score) and judge.criterion is None:
             why = f"the score has no value for {facts['n_clusters']} clusters and {facts['n_noise']} noise samples"
         status = "excluded" if why else "scored"
         reason = why or "; ".join(dict.fromkeys(str(warning.message) for warning in messages))
@@ -187,7 +212,8 @@ def failed_candidate(params: Mapping[str, Any], error: Exception) -> Candidate:
 
 
 def _restored(params: Mapping[str, Any], stored: Mapping[str, Any]) -> Candidate:
-    return Candidate(params, **{**stored, "score": math.nan if stored["score"] is None else stored["score"]})
+    numbers = {key: math.nan if stored[key] is None else stored[key] for key in ("score", "stability")}
+    return Candidate(params, **{**stored, **numbers})
 
 
 def all_failed(candidates: list[Candidate]) -> InvalidParameter:

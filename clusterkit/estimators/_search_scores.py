@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -15,12 +15,13 @@ from clusterkit.core.errors import InvalidData, InvalidParameter, nearest_names
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.estimators._search_criterion import Criterion, criterion
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.labels import Noise, check_noise, number_clusters
 
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 
-SCORES = ("anmi", "ami", "stability", "silhouette", "dbcv", "objective")
+SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective")
 """Names of all scores; the first is the default of `clusterkit.search`."""
 
 OF_MEMBERS = ("anmi", "ami")
@@ -57,6 +58,8 @@ class Judge:
         Rows of each refit of "stability".
     seeds : tuple of int
         Seed of each refit.
+    criterion : Criterion or None
+        Of the score "auto", which compares the candidates at the end.
     """
 
     score: str
@@ -66,6 +69,7 @@ class Judge:
     members: Labels | None = None
     subsamples: tuple[Indices, ...] = ()
     seeds: tuple[int, ...] = ()
+    criterion: Criterion | None = None
 
     def __call__(self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels]) -> float:
         """The score of a fitted model; nan where the score has no value.
@@ -108,33 +112,44 @@ def judge(
     *,
     ensemble: ArrayLike | Mapping[str, Any] | None,
     noise: str | None,
-    on: str,
+    on: str | None,
     repeats: int,
     stability: str,
     seeds: Seeds,
+    models: Sequence[Any] = (),
 ) -> Judge:
-    """The judge for samples X, shape (n, d), with all arguments checked; makes the default ensemble if it is needed."""
+    """The judge for samples X, shape (n, d), with all arguments checked; makes the default ensemble if it is needed.
+
+    `models` are the estimators of all candidates, for the space in which the score "auto" compares them.
+    """
     if not isinstance(score, str) or score not in SCORES:
         raise InvalidParameter(f"search: no score {score!r}. {nearest_names(str(score), SCORES)}")
+    noise_is_set = noise is not None
     if noise is None:
         noise = "singletons" if score in OF_POINTS else "cluster"
     try:
         treatment = check_noise(noise)
     except ValueError as error:
         raise InvalidParameter(f"search: {error}") from None
-    if on not in ("input", "space"):
+    if on not in (None, "input", "space"):
         raise InvalidParameter(f"search: on must be 'input' or 'space', got {on!r}")
     if on == "space" and score != "silhouette":
         raise InvalidParameter(f"search: on='space' is for score='silhouette', not for {score!r}")
     if ensemble is not None and score not in OF_MEMBERS:
         raise InvalidParameter(f"search: an ensemble is for score='anmi' or 'ami', not for {score!r}")
+    if score == "auto":
+        if noise_is_set:
+            raise InvalidParameter(
+                "search: noise= is for the other scores; for score='auto' noise follows the spanning tree to a cluster"
+            )
+        return Judge(score, treatment, criterion=criterion(X, models, on, seeds))
     if score in OF_MEMBERS:
         return Judge(score, treatment, members=_members(X, ensemble, seeds))
     if score == "stability":
         return _refits(len_of(X), treatment, repeats, stability, seeds)
     if score == "dbcv" and not isinstance(X, np.ndarray):
         raise InvalidData("search: score='dbcv' needs dense samples")
-    return Judge(score, treatment, on == "space", X if score in OF_POINTS and on == "input" else None)
+    return Judge(score, treatment, on == "space", X if score in OF_POINTS and on != "space" else None)
 
 
 def len_of(X: Any) -> int:

@@ -23,7 +23,7 @@ from clusterkit.estimators._search_result import Candidate
 
 __all__ = ["Store", "seed_in"]
 
-FORMAT = "clusterkit search 2"
+FORMAT = "clusterkit search 3"
 """Entry "format" of the first line; the number is raised when older files can no longer be read."""
 
 DIFFERENCES = {
@@ -167,8 +167,8 @@ def _facts(line: Mapping[str, Any], n: int) -> dict[str, Any]:
     known = {field.name for field in attrs.fields(Candidate)} - {"params"}
     if facts.keys() != known:
         raise ValueError(f"entries {', '.join(sorted(known ^ facts.keys()))}")
-    for name in ("score", "seconds"):
-        if not isinstance(facts[name], int | float) and (name, facts[name]) != ("score", None):
+    for name in ("score", "stability", "seconds"):
+        if not isinstance(facts[name], int | float) and (name == "seconds" or facts[name] is not None):
             raise TypeError(f"{name} {facts[name]!r}")
     for name in ("n_clusters", "n_noise"):
         if not is_count(facts[name], at_least=0):

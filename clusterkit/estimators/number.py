@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,7 @@ def checked_number(value: object) -> int | None:
     InvalidParameter
         For all else, with what may be written.
     """
-    if value is None or is_count(value):
+    if value is None or isinstance(value, numbers.Real):
         return check_count("n_clusters", value, optional=True)
     raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
 

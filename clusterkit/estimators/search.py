@@ -34,14 +34,14 @@ def search(
     pipeline: EstimatorT,
     grid: Grid,
     X: Samples,
-    score: str = "anmi",
+    score: str = "auto",
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
     ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
-    on: str = "input",
+    on: str | None = None,
     stability: str = "subsample",
     repeats: int = 6,
     resume: str | Path | None = None,
@@ -53,14 +53,14 @@ def search(
     pipeline: str,
     grid: Grid,
     X: Samples,
-    score: str = "anmi",
+    score: str = "auto",
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
     ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
-    on: str = "input",
+    on: str | None = None,
     stability: str = "subsample",
     repeats: int = 6,
     resume: str | Path | None = None,
@@ -73,14 +73,14 @@ def search(
     pipeline: ClustererLike,
     grid: Grid,
     X: Samples,
-    score: str = "anmi",
+    score: str = "auto",
     *,
     n_jobs: int | None = 1,
     random_state: RandomState = None,
     ensemble: ArrayLike | Mapping[str, object] | None = None,
     noise: str | None = None,
     exclude: bool = True,
-    on: str = "input",
+    on: str | None = None,
     stability: str = "subsample",
     repeats: int = 6,
     resume: str | Path | None = None,
@@ -97,7 +97,7 @@ def search(
         Names of parameters (``n_clusters``, ``solver__df``, whole slots) with their values, as in scikit-learn's
         ParameterGrid.
     X : array-like or sparse matrix of shape (n, d)
-    score : {"anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "anmi"
+    score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "auto"
         See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
         Number of candidates that joblib fits at once, each with one thread. The result does not depend on it.
@@ -109,11 +109,14 @@ def search(
         by k-means in unscaled X, each from one start, with numbers of clusters from 2 to √n.
     noise : {"cluster", "singletons", "exclude"}, optional
         How the score treats noise (label -1), as in `clusterkit.metrics`. Default: "singletons" for "silhouette" and
-        "dbcv", where noise counts as 0; "cluster" for the other scores.
+        "dbcv", where noise counts as 0; "cluster" for the other scores. Not for "auto", for which noise follows the
+        spanning tree to a cluster.
     exclude : bool, default True
         Whether labellings without a cluster, with one cluster, or with more than √n clusters get no score.
-    on : {"input", "space"}, default "input"
-        Where the silhouette is computed: in X, or in the fitted space, which may differ between candidates.
+    on : {"input", "space"} or None, default None
+        Where "auto" and "silhouette" look. "input": in X. None: the silhouette in X; "auto" where the feature maps
+        scale the attributes to, if that is the same for all candidates, and otherwise in X with all attributes scaled
+        to unit variance. "space", for the silhouette: in the fitted space, which may differ between candidates.
     stability : {"subsample", "seeds"}, default "subsample"
         The difference between the refits of the score "stability": their samples or their seeds.
     repeats : int, default 6
@@ -141,6 +144,12 @@ def search(
 
     Notes
     -----
+    - "auto": the criterion by which `clusterkit.Auto` chooses, on the spanning tree of the data. Where all candidates
+      have the same number of clusters, by separation, entropy and likelihood; otherwise by the contrast of borders and
+      insides, stability, agreement between candidates with different stages, and the fall of the masses of the tree.
+      All candidates are compared in the same space, and again at the end, so that scores depend on the grid. Candidates
+      with the same clusters count once. Two more fits a candidate, to half the samples and at most 500; candidates are
+      compared on at most 5,000 samples. `SearchResult.facts` has the confidence and the test for a single cluster.
     - "anmi": mean over the ensemble of the normalised mutual information (geometric). It is not adjusted for chance and
       tends to more clusters. "ami": mean adjusted mutual information (arithmetic mean of the entropies), without
       that tendency.
@@ -164,9 +173,9 @@ def search(
     >>> from clusterkit import search
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs([30, 30, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> comparison = search("kmeans", {"n_clusters": [2, 3, 4]}, X, score="silhouette", random_state=0)
-    >>> comparison.best_params
-    {'n_clusters': 3}
+    >>> comparison = search("kmeans", {"n_clusters": [2, 3, 4]}, X, random_state=0)
+    >>> comparison.best_params, comparison.ties
+    ({'n_clusters': 3}, [])
     """
     base = _estimator(pipeline)
     candidates = grids.points_of(grid)
@@ -183,7 +192,15 @@ def search(
     seeds = Seeds(seed).child("search")
     with bars.shown(verbose), bars.hooks(), threads.suited(0):
         judged = judge(
-            score, checked, ensemble=ensemble, noise=noise, on=on, repeats=repeats, stability=stability, seeds=seeds
+            score,
+            checked,
+            ensemble=ensemble,
+            noise=noise,
+            on=on,
+            repeats=repeats,
+            stability=stability,
+            seeds=seeds,
+            models=models,
         )
         store = (
             None if path is None else Store.open(path, _header(base, checked, seed, judged, exclude), checked.shape[0])
@@ -242,6 +259,7 @@ def _header(base: Clusterer, X: Any, seed: int, judged: Judge, exclude: bool) ->
                 "score": judged.score,
                 "noise": judged.noise,
                 "space": judged.space,
+                "compared": None if judged.criterion is None else judged.criterion.parts,
                 "members": judged.members,
                 "refits": [len(judged.seeds), *map(len, judged.subsamples)],
                 "exclude": bool(exclude),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, final
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -12,6 +13,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import memory, params
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.reuse import reuse
 from clusterkit.core.spaces import EmbeddedSpace, FeatureSpace
 from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.featuremaps._nystrom import NystromMap, unit_rows
@@ -23,6 +25,10 @@ from clusterkit.numerics.neighbour_graph.nearest import (
     neighbour_search,
 )
 from clusterkit.numerics.neighbour_graph.self_tuned import local_scales, self_tuned_weights
+from clusterkit.numerics.normalised_affinity import inverse_factor
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["Graph"]
 
@@ -146,22 +152,16 @@ class Graph(FeatureMap):
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the embedding of the rows of X (n, d)."""
-        from clusterkit.numerics.distinct_rows_jit import distinct_rows
-
         if self.neighbors_method == "approximate":
             _require_pynndescent()
-        first, inverse = distinct_rows(X)
+        # what does not depend on the number of clusters is the same for all fits to these rows
+        first, inverse, rows, origin, size = reuse(X, "centred distinct rows", lambda: _centred(X))
         resolved: dict[str, Any] = {}
         if len(first) < len(X):
             resolved["distinct_rows"] = len(first)
         chosen = self._vertices(len(first), X.shape[1], rng, resolved)
-        # moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits
-        rows = X[first].astype(np.float64)
-        origin = rows.mean(axis=0)
-        rows -= origin
-        size = float(np.abs(rows).max(initial=0.0)) or 1.0
-        rows /= size
-        mapping, features, kept_rows = self._embed(rows[chosen], origin, size, task, rng, resolved)
+        points = rows if len(chosen) == len(rows) else rows[chosen]
+        mapping, features, kept_rows = self._embed(points, origin, size, task, rng, resolved)
         H = np.empty((len(first), mapping.width), dtype=X.dtype)
         H[chosen[kept_rows]] = features
         others = np.setdiff1d(np.arange(len(first)), chosen[kept_rows])
@@ -198,13 +198,14 @@ class Graph(FeatureMap):
             ones = np.ones((1, 1))
             alone = NystromMap(origin, size, points, ones[0], ones, ones[0], 1, 1, 0.0, self.normalize)
             return alone, ones, np.zeros(1, dtype=np.intp)
-        squared, index = self._neighbours(points, max(n_neighbors, scale_neighbor), seed)
-        scales = local_scales(squared, scale_neighbor)
-        W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
-        joined = large_components(components(W), n_neighbors, task.n_clusters)
+        ranks = (n_neighbors, scale_neighbor)
+        drawn = seed if self.neighbors_method == "approximate" else None
+        W, scales, component = reuse(points, ("graph", *ranks, drawn), lambda: self._joined(points, *ranks, seed))
+        joined = large_components(component, n_neighbors, task.n_clusters)
         if len(joined) < u:
             resolved["outliers"] = u - len(joined)
-            W, points, scales = W[joined][:, joined], points[joined], scales[joined]
+            which = ("without outliers", joined.tobytes())
+            W, points, scales = reuse(W, which, lambda: (W[joined][:, joined], points[joined], scales[joined]))
         basis, degrees = self._eigenvectors(W, points, scales, task, rng, resolved)
         tau = self.regularization * float(degrees.mean())
         F = basis.vectors * np.sqrt((degrees + tau).sum() / (degrees + tau))[:, None]
@@ -215,6 +216,15 @@ class Graph(FeatureMap):
             self.normalize,
         )  # fmt: skip
         return mapping, unit_rows(F) if self.normalize else F, joined
+
+    def _joined(
+        self, points: Array, n_neighbors: int, scale_neighbor: int, seed: int
+    ) -> tuple[csr_array, Array, Indices]:
+        """Weights of the graph of all vertices (u, u), their scales and their components (u,)."""
+        squared, index = self._neighbours(points, max(n_neighbors, scale_neighbor), seed)
+        scales = local_scales(squared, scale_neighbor)
+        W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
+        return W, scales, components(W)
 
     def _neighbours(self, points: Array, count: int, seed: int) -> tuple[Array, Indices]:
         """Squared distances and numbers of the nearest other vertices, (u, count)."""
@@ -254,9 +264,10 @@ class Graph(FeatureMap):
             group = join_nearest(points, scales, component, count) if c > count else component
             member = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
             known = member * roots[:, None] / np.sqrt(member.T @ degrees)
+        factor = partial(reuse, W, ("factor", self.regularization), partial(inverse_factor, W, roots))
         tell(Report("graph", 1, None))
         try:
-            leading = leading_eigenvectors(W, roots, known, count - known.shape[1], points.shape[1], rng)
+            leading = leading_eigenvectors(W, roots, known, count - known.shape[1], points.shape[1], rng, factor)
         except ArithmeticError as error:
             raise InvalidData(
                 f"featuremap 'graph': {error} of the graph of {v} vertices; take more n_neighbors, or landmarks"
@@ -276,6 +287,22 @@ class Graph(FeatureMap):
         if len(leading.values) != self.n_components:
             resolved["n_components"] = len(leading.values)
         return leading, degrees
+
+
+def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
+    """Numbers of the distinct rows of X and of the one that each row equals, these rows, their origin and their size.
+
+    They are moved to the origin and scaled, so that neither offsets nor tiny or huge units cost digits.
+    """
+    from clusterkit.numerics.distinct_rows_jit import distinct_rows
+
+    first, inverse = distinct_rows(X)
+    rows = X[first].astype(np.float64)
+    origin = rows.mean(axis=0)
+    rows -= origin
+    size = float(np.abs(rows).max(initial=0.0)) or 1.0
+    rows /= size
+    return first, inverse, rows, origin, size
 
 
 def _require_pynndescent() -> None:

@@ -13,8 +13,9 @@ from clusterkit._typing import Array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from scipy.sparse.linalg import SuperLU
 
-__all__ = ["SHIFT", "dense_leading", "inverted_leading"]
+__all__ = ["SHIFT", "dense_leading", "inverse_factor", "inverted_leading"]
 
 SHIFT = 3.0
 """Subtracted from the known eigenvalues 1: they become -2, below all others, which lie in [-1, 1]."""
@@ -46,8 +47,31 @@ def dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) 
     return values[::-1], vectors[:, ::-1]
 
 
+def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
+    """The factor of ``1 + s - A`` that `inverted_leading` solves with; W and roots as there."""
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import splu
+
+    scaled = diags_array(1.0 / roots)
+    A = (scaled @ W @ scaled).tocsc()
+    # positive definite: no pivoting is needed, and the ordering for symmetric patterns keeps the factor sparse
+    return splu(
+        (ABOVE_ONE * diags_array(np.ones(len(roots))) - A).tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+
 def inverted_leading(
-    W: csr_array, roots: Array, known: Array, count: int, start: Array, tol: float, max_restarts: int | None = None
+    W: csr_array,
+    roots: Array,
+    known: Array,
+    count: int,
+    start: Array,
+    tol: float,
+    max_restarts: int | None = None,
+    factor: SuperLU | None = None,
 ) -> tuple[Array, Array]:
     """The same, in any order, by a Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors.
 
@@ -62,30 +86,23 @@ def inverted_leading(
         Relative accuracy of the eigenvalues; 0 means machine precision.
     max_restarts : int, optional
         By default scipy's, ten for each row.
+    factor : SuperLU, optional
+        Of `inverse_factor`, where it is at hand: it does not depend on the number of eigenvectors.
 
     Raises
     ------
     scipy.sparse.linalg.ArpackError
         If the iteration does not converge.
     """
-    from scipy.sparse import diags_array
-    from scipy.sparse.linalg import LinearOperator, eigsh, splu
+    from scipy.sparse.linalg import LinearOperator, eigsh
 
     n = len(roots)
-    scaled = diags_array(1.0 / roots)
-    A = (scaled @ W @ scaled).tocsc()
-    # positive definite: no pivoting is needed, and the ordering for symmetric patterns keeps the factor sparse
-    factor = splu(
-        (ABOVE_ONE * diags_array(np.ones(n)) - A).tocsc(),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    solve = (inverse_factor(W, roots) if factor is None else factor).solve
 
     def product(x: Array) -> Array:
         x = x.reshape(-1)
         x = x - known @ (known.T @ x)
-        y = factor.solve(x)
+        y = solve(x)
         return y - known @ (known.T @ y)
 
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)

@@ -34,7 +34,8 @@ def search_curve(
     """Draw the scores of a search against one parameter, or as a heat map over two.
 
     Of candidates that differ in other parameters only the best is shown. The numbers at the points of a curve are
-    numbers of clusters; crosses and grey cells are candidates without a score: excluded, failed or not run.
+    numbers of clusters; crosses and grey cells are candidates without a score: excluded, failed or not run. Candidates
+    with the best score and other clusters have a thin ring or a dashed border, and the title counts them.
 
     Parameters
     ----------
@@ -79,7 +80,9 @@ def search_curve(
     best = search.candidates[search.best_index]
     values_of_best = ", ".join(f"{name} = {_text(best.params.get(name))}" for name in names)
     direction = "lowest" if search.lower_is_better else "highest"
-    ax.set_title(f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters",
+    tied = len(search.ties)
+    also = "" if tied == 0 else f"; tied with {tied} other{'s' if tied > 1 else ''}"
+    ax.set_title(f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters{also}",
                  fontsize=10.5, loc="left", color=INK)  # fmt: skip
     return ax
 
@@ -133,9 +136,14 @@ def _draw_curve(ax: Any, search: SearchResult[Any], name: str, keyed: dict[str, 
     ax.plot(
         places[scored], scores[scored], color=COLORS[0], marker="o", markersize=5, linewidth=1.5, label=search.score
     )
-    best = int(np.nanargmin(scores) if search.lower_is_better else np.nanargmax(scores))
+    keys = list(keyed)
+    best = keys.index(search.candidates[search.best_index].key(name))
     ax.plot(places[best], scores[best], color=COLORS[5], marker="o", markersize=10, markerfacecolor="none",
             linestyle="", markeredgewidth=1.8, label="best")  # fmt: skip
+    tied = [keys.index(search.candidates[i].key(name)) for i in search.ties]
+    if tied:
+        ax.plot(places[tied], scores[tied], color=COLORS[5], marker="o", markersize=13, markerfacecolor="none",
+                linestyle="", markeredgewidth=1.0, label="tied")  # fmt: skip
     for place, score, point in zip(places, scores, points, strict=True):
         if point is not None and name != "n_clusters":
             ax.annotate(str(point.n_clusters), (place, score), xytext=(0, 7), textcoords="offset points", ha="center",
@@ -173,11 +181,14 @@ def _draw_map(ax: Any, search: SearchResult[Any], names: Sequence[str], values: 
                 dark = level > 0.6 if search.lower_is_better else level < 0.6
                 text = f"{cell.score:.2g}" + ("" if "n_clusters" in names else f"\n{cell.n_clusters} cl.")
                 ax.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
-    best = search.candidates[search.best_index]
-    column, row = (list(axis).index(best.key(name)) for name, axis in zip(names, values, strict=True))
     from matplotlib.patches import Rectangle
 
-    ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLORS[5], linewidth=2.5))
+    for index in (search.best_index, *search.ties):
+        cell = search.candidates[index]
+        column, row = (list(axis).index(cell.key(name)) for name, axis in zip(names, values, strict=True))
+        style = "-" if index == search.best_index else "--"
+        corner = (column - 0.5, row - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[5], linewidth=2.5, linestyle=style))
 
 
 def _is_number(value: Any) -> bool:

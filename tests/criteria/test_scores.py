@@ -23,7 +23,7 @@ from clusterkit.criteria.agreement import (
 from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
 from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
 from clusterkit.criteria.rules import known_number, unknown_number
-from clusterkit.criteria.scores import Separation, fringe_gap, mass_drop
+from clusterkit.criteria.scores import Separation, mass_drop
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.criteria.unimodality import dip_of
 from clusterkit.metrics import adjusted_rand
@@ -129,24 +129,6 @@ def test_separation_equals_the_formulas(case):
         min(value / math.sqrt(size), 6.0) * math.sqrt(size) for value, size in zip(outer, split.sizes, strict=True)
     ]
     assert split.weakest == pytest.approx(math.log(min(capped) / math.sqrt(n) + 0.1))
-
-
-@given(data_and_labels())
-@settings(max_examples=40, deadline=None)
-def test_fringe_gap_equals_the_formula(case):
-    X, labels = case
-    terrain = Terrain.of(X)
-    D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    core = terrain.core
-    worst = 2.0
-    for c in range(labels.max() + 1):
-        crossing = []
-        for i in np.flatnonzero(labels == c):
-            near = [j for j in np.argsort(D[i], kind="stable") if j != i][: min(10, len(X) - 1)]
-            crossing += [math.log(max(D[i, j], core[i], core[j])) for j in near if labels[j] != c]
-        if crossing:
-            worst = min(worst, np.quantile(crossing, 0.1) - np.median(np.log(core[labels == c])))
-    assert fringe_gap(terrain, labels) == pytest.approx(max(worst, -1.0))
 
 
 @given(data_and_labels())

@@ -25,7 +25,7 @@ def blobs():
     return three_blobs()
 
 
-@pytest.mark.parametrize("score", ["anmi", "ami", "stability", "silhouette", "dbcv"])
+@pytest.mark.parametrize("score", ["auto", "anmi", "ami", "stability", "silhouette", "dbcv"])
 def test_every_score_finds_three_blobs(blobs, score):
     comparison = search("kmeans", K, blobs, score, random_state=0)
     assert comparison.best_params == {"n_clusters": 3}
@@ -96,7 +96,7 @@ def test_noise_counts_as_it_is_told(blobs):
     for noise, seen, rows in (("exclude", labels[clustered], clustered), ("singletons", alone, slice(None))):
         score = search(ScriptedClusterer(tuple(labels)), {}, blobs, "ami", ensemble=[HALVES], noise=noise).best_score
         assert score == pytest.approx(adjusted_mutual_info_score(np.array(HALVES)[rows], seen))
-    scores = [search(ScriptedClusterer(tuple(labels)), {}, blobs, noise=noise, ensemble=[HALVES]).best_score
+    scores = [search(ScriptedClusterer(tuple(labels)), {}, blobs, "anmi", noise=noise, ensemble=[HALVES]).best_score
               for noise in ("cluster", "singletons", "exclude")]  # fmt: skip
     assert len(set(scores)) == 3
     comparison = search(ScriptedClusterer(tuple(labels)), {}, blobs, "silhouette")
@@ -246,9 +246,9 @@ def test_ensembles(blobs):
     )
     assert other.best_score == 1.0 > default.best_score
     with pytest.raises(InvalidData, match="the ensemble is of 3 samples, X has 150"):
-        search(ScriptedClusterer(), grid, blobs, ensemble=[[0, 1, 1]])
+        search(ScriptedClusterer(), grid, blobs, "anmi", ensemble=[[0, 1, 1]])
     with pytest.raises(InvalidParameter, match="unexpected keyword argument 'members'"):
-        search(ScriptedClusterer(), grid, blobs, ensemble={"members": 3})
+        search(ScriptedClusterer(), grid, blobs, "anmi", ensemble={"members": 3})
 
 
 def test_silhouette_of_the_space(blobs):

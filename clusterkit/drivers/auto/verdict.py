@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import final
 
@@ -10,9 +11,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.criteria.agreement import distinct
-from clusterkit.criteria.confidence import structure_confidence
+from clusterkit.criteria.confidence import Evidence, structure_confidence, witnesses
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
-from clusterkit.criteria.scores import fringe_gap
+from clusterkit.criteria.scores import Separation
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers.auto.fits import Candidate
 
@@ -74,9 +75,14 @@ class Verdict:
         return self.candidates[int(np.argmax(total))] if np.isfinite(total).any() else None
 
     def confidence(self, terrain: Terrain, stability: float) -> float:
-        """Of `structure_confidence`, for the answer."""
-        fringe = fringe_gap(terrain, self.best.labels)
-        return structure_confidence(stability, self.ranking.margin, fringe, known=self.known)
+        """Of `structure_confidence`, for the answer; nan where it is the only candidate of too few methods."""
+        ranking, methods = self.ranking, [candidate.member.name for candidate in self.candidates]
+        agreeing = witnesses(ranking.similarity[ranking.best], methods)
+        if agreeing is None and len(self.candidates) == 1:
+            return math.nan
+        separation = Separation.of(terrain, self.best.labels).validity
+        evidence = Evidence(stability, ranking.margin, separation, self.best.n_clusters, agreeing)
+        return structure_confidence(evidence, known=self.known)
 
     def table(self) -> list[Mapping[str, object]]:
         """The distinct clusterings, best first: methods that found them, number of clusters, score and terms."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import attrs
@@ -13,6 +14,7 @@ from clusterkit.numerics.normalised_affinity import SHIFT, dense_leading, invert
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from scipy.sparse.linalg import SuperLU
 
 __all__ = ["Eigenvectors", "fixed_basis", "leading_eigenvectors"]
 
@@ -65,7 +67,13 @@ class Eigenvectors:
 
 
 def leading_eigenvectors(
-    W: csr_array, roots: Array, known: Array, count: int, n_attributes: int, rng: Rng
+    W: csr_array,
+    roots: Array,
+    known: Array,
+    count: int,
+    n_attributes: int,
+    rng: Rng,
+    factor: Callable[[], SuperLU] | None = None,
 ) -> Eigenvectors:
     """Eigenvectors of ``A = W / (roots roots')`` of largest eigenvalue, the known ones first.
 
@@ -83,6 +91,8 @@ def leading_eigenvectors(
         Attributes of the points that the graph joins: in few, a factor of the matrix is sparse.
     rng : Generator
         Draws the starting vector and the basis that equal eigenvalues are turned to.
+    factor : callable, optional
+        Gives `inverse_factor` of W and roots, for callers that need several numbers of eigenvectors.
 
     Notes
     -----
@@ -100,13 +110,14 @@ def leading_eigenvectors(
     drawn = rng.standard_normal((n, c + count))
     if count == 0:
         return _checked(W, roots, np.ones(c), known, "components alone")
+    inverted = partial(_inverted, factor=factor)
     methods: list[Callable[[csr_array, Array, Array, int, Array], Solution | None]]
     if n <= max(DENSE, 2 * (count + c) + 2):
         methods = [_dense]
     elif n_attributes <= PLANAR:
-        methods = [_inverted, _iterated]
+        methods = [inverted, _iterated]
     else:
-        methods = [_iterated, _inverted]
+        methods = [_iterated, inverted]
     best: Eigenvectors | None = None
     for method in methods:
         solution = method(W, roots, known, count, drawn[:, 0])
@@ -182,12 +193,15 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
     return values, vectors, "Lanczos"
 
 
-def _inverted(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
+def _inverted(
+    W: csr_array, roots: Array, known: Array, count: int, start: Array, factor: Callable[[], SuperLU] | None
+) -> Solution | None:
     """Lanczos iteration on ``(1 + s - A)^-1`` in the complement of the known vectors."""
     from scipy.sparse.linalg import ArpackError
 
     try:
-        values, vectors = inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS)
+        at_hand = None if factor is None else factor()
+        values, vectors = inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS, at_hand)
     except ArpackError:
         return None
     return values, vectors, "shifted and inverted Lanczos"
