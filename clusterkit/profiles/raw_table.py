@@ -57,10 +57,10 @@ class RawTable:
 
     n: int
     names: tuple[str, ...]
-    source: Any
+    source: object
 
     @classmethod
-    def of(cls, X: Any, names: Sequence[str] | None, model: object, caller: str) -> RawTable:
+    def of(cls, X: object, names: Sequence[str] | None, model: object, caller: str) -> RawTable:
         """A table from whatever the user has: an array-like, a sparse matrix, or a data frame.
 
         Names are those passed, else of the data frame, else those that the model was fitted with, else x0, x1, ...
@@ -95,17 +95,19 @@ class RawTable:
         chosen: Sequence[Any] = names if names is not None else columns or [f"x{j}" for j in range(d)]
         return cls(int(n), tuple(str(name) for name in chosen), source)
 
-    def take(self, rows: Indices) -> Any:
+    def take(self, rows: Indices) -> object:
         """Some rows in the type that the user passed."""
-        part = self.source[rows]
+        source: Any = self.source
+        part: object = source[rows]
         return part.to_native() if hasattr(part, "to_native") else part
 
     def columns(self, rows: Indices) -> list[Column]:
         """The columns of some rows, in this order; O(m d) for m rows."""
-        if hasattr(self.source, "get_column"):
-            part = self.source[rows]
+        source: Any = self.source
+        if hasattr(source, "get_column"):
+            part = source[rows]
             return [_of_series(name, part.get_column(key)) for name, key in zip(self.names, part.columns, strict=True)]
-        cells = self.source[rows]
+        cells = source[rows]
         if hasattr(cells, "toarray"):
             cells = cells.toarray()
         return [_of_values(name, values) for name, values in zip(self.names, cells.T, strict=True)]
