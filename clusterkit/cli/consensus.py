@@ -127,8 +127,8 @@ def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tupl
         opened, _ = table_options.open(file)
         chosen = table_options.chosen(opened)
         if not table_options.columns and opened.named and COLUMN in opened.names:
-            chosen = [opened.names.index(COLUMN)]
-        table = source.read(opened, chosen)
-        members += list(table.data.T)
+            chosen = [list(opened.names).index(COLUMN)]
+        table = opened.pick(chosen)
+        members += list(table.numbers().T)
         names += [file] if len(chosen) == 1 else [f"{file}, column {name}" for name in table.names]
     return members, names

@@ -208,6 +208,13 @@ def clusterkit_savables() -> dict[str, str]:
         "StreamedSpace": "clusterkit.core.spaces.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",
         "Transform": "clusterkit.core.transform:Transform",
+        # what becomes of the columns of a table
+        "CategoryColumn": "clusterkit.tables.plans:CategoryColumn",
+        "DateColumn": "clusterkit.tables.plans:DateColumn",
+        "FittedPreparation": "clusterkit.tables.preparation:FittedPreparation",
+        "LeftOut": "clusterkit.tables.plans:LeftOut",
+        "NumberColumn": "clusterkit.tables.plans:NumberColumn",
+        "Preparation": "clusterkit.tables.preparation:Preparation",
         # outcomes and their parts
         "CentredKernelRows": "clusterkit.solvers.regression._libsvm:CentredKernelRows",
         "CentredRows": "clusterkit.solvers.regression._libsvm:CentredRows",
