@@ -91,6 +91,15 @@ class Transform:
             H = step(H)
         return H
 
+    def inverse(self, H: Array) -> Array | None:
+        """Raw rows of which H, (m, L), are the features; None if a map cannot be undone."""
+        for step in reversed(self.steps):
+            undo = getattr(step, "inverse", None)
+            if undo is None:
+                return None
+            H = undo(H)
+        return H
+
     def blocks(self, Y: Array) -> Iterator[tuple[slice, Array]]:
         """Row slices of Y with their features."""
         width = self.steps[-1].width if self.steps else Y.shape[1]
