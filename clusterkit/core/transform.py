@@ -67,6 +67,10 @@ class Keep:
         """Y itself."""
         return Y
 
+    def inverse(self, H: Array) -> Array:
+        """The rows that the map keeps as H."""
+        return H
+
 
 @final
 @attrs.frozen(eq=False)
