@@ -166,6 +166,6 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         ("outlier_scores_", fit.outlier_scores),
         ("probabilities_", fit.probabilities),
     ):
-        vars(estimator).pop(name, None)  # of a fit before
+        estimator.__dict__.pop(name, None)  # of a fit before
         if values is not None:
             setattr(estimator, name, values)

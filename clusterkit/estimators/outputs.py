@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,6 +16,8 @@ from clusterkit.estimators.inductive import inductive
 
 __all__ = ["Outputs"]
 
+M = TypeVar("M", bound=Callable[..., object])
+
 SCORED_ROWS = 5000
 """Most rows of the silhouette of `score`, which needs all distances between them: 200 MB."""
 
@@ -25,13 +28,13 @@ class only_of(inductive[Any, Any, Any]):
     kinds: tuple[type[Outcome], ...]
 
     @classmethod
-    def kind(cls, *kinds: type[Outcome]) -> Any:
-        """The decorator for some types of outcomes."""
+    def kind(cls, *kinds: type[Outcome]) -> Callable[[M], M]:
+        """The decorator for some types of outcomes; to type checkers it changes nothing."""
 
-        def decorate(method: Any) -> Any:
-            descriptor = cls(method)
+        def decorate(method: M) -> M:
+            descriptor: Any = cls(method)
             descriptor.kinds = kinds
-            return descriptor
+            return cast("M", descriptor)
 
         return decorate
 
@@ -122,7 +125,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 def _hide(name: str) -> None:
     """Let a method exist only for embeddings; scikit-learn has put `set_output` around it before."""
-    descriptor = only_of.kind(Embedding)(getattr(Outputs, name))
+    descriptor: Any = only_of.kind(Embedding)(getattr(Outputs, name))
     descriptor.__set_name__(Outputs, name)
     setattr(Outputs, name, descriptor)
 

@@ -63,8 +63,8 @@ def number_curve(model: Clusterer, ax: Axes | None = None) -> Axes:
     ax.scatter([numbers.index(chosen)], [best[chosen]], s=160.0, facecolors="none", edgecolors=INK, linewidths=1.4)
     second = getattr(model, "second_n_clusters_", None)
     if second in best:
-        ax.annotate("second", (numbers.index(second), best[second]), xytext=(0, 7), textcoords="offset points",
-                    ha="center", fontsize=8.5, color=FAINT)  # fmt: skip
+        ax.annotate("second", (numbers.index(second), best[second]), xytext=(7, 6), textcoords="offset points",
+                    ha="left", fontsize=8.5, color=FAINT)  # fmt: skip
     ax.margins(y=0.18)
     frame(ax, f"{chosen} clusters have the highest score", ("number of clusters", "score"))
     step = -(-len(numbers) // 16)

@@ -76,6 +76,9 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
         for feature in cluster.features:
             if feature.text in names and not feature.low <= 0 <= feature.high:
                 values[names.index(feature.text), column] = feature.difference
+    filled = np.flatnonzero(np.isfinite(values).any(axis=1))
+    if len(filled):
+        names, values = [names[row] for row in filled], values[filled]
     ax = axes_for(ax)
     drawn: Any = ax.pcolormesh(values, cmap="RdBu_r", vmin=-STRONGEST, vmax=STRONGEST, edgecolors="#80808040")
     if values.size <= 160:
@@ -85,6 +88,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
     ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
+    names = ["".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name) for name in names]
     short = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in names]
     ax.set_yticks(np.arange(len(names)) + 0.5, short, color=INK, parse_math=False)
     ax.invert_yaxis()

@@ -21,6 +21,7 @@ __all__ = ["Column", "Kind", "RawTable"]
 Kind = Literal["number", "category", "date"]
 """What a column holds. Dates are counted in seconds since 1970."""
 
+
 @final
 @attrs.frozen(eq=False)
 class Column:

@@ -161,8 +161,8 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
     )
     if methods and not pool:
         raise InvalidParameter(
-            f"no clustering can be chosen among {', '.join(methods)}: these choose by themselves and are only put beside "
-            "the chosen one. Name another method too, such as kmeans."
+            f"no clustering can be chosen among {', '.join(methods)}: these choose by themselves, and are only put "
+            "beside the chosen one. Name another method too, such as kmeans."
         )
     return pool or None
 

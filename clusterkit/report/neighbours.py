@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.labelings import NOISE
 
-__all__ = ["OddRow", "odd_rows"]
+__all__ = ["FAR", "OddRow", "odd_rows"]
 
 NEIGHBOURS = 10
 """Neighbours that are asked: as many as DBSCAN and LOF are used with."""
@@ -18,10 +18,13 @@ NEIGHBOURS = 10
 MOST_ROWS = 5000
 """Most rows among which neighbours are looked for, and of which odd ones are listed, a random sample of more."""
 
-FAR = 3.0
+FAR = 2.5
 """An outlier has its neighbours at this many times the usual distance of its cluster, or farther."""
 
-MIXED = 0.3
+AT_LEAST = 3
+"""Rows that are listed as the farthest ones even if none is an outlier."""
+
+MIXED = 0.2
 """A row is on a border if at least this share of its neighbours is in other clusters."""
 
 
@@ -50,6 +53,8 @@ class OddRow:
 
 def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRow], list[OddRow]]:
     """The rows that are most clearly on a border, and the rows that are farthest out, at most `count` each.
+
+    The three farthest rows are there even if they are no outliers.
 
     Parameters
     ----------
@@ -84,10 +89,13 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     usual = np.ones(len(chosen))
     for label in np.unique(members):
         inside = members == label
-        usual[inside] = np.median(radius[members != NOISE] if label == NOISE and (members != NOISE).any() else radius[inside])
+        # noise has no usual distance of its own
+        alike = members != NOISE if label == NOISE and (members != NOISE).any() else inside
+        usual[inside] = np.median(radius[alike])
     relative = np.divide(radius, usual, out=np.ones(len(chosen)), where=usual > 0)
     borders = [i for i in np.argsort(-share, kind="stable")[:count].tolist() if share[i] >= MIXED]
-    outliers = [i for i in np.argsort(-relative, kind="stable")[:count].tolist() if relative[i] >= FAR]
+    farthest = np.argsort(-relative, kind="stable")[:count].tolist()
+    outliers = [i for place, i in enumerate(farthest) if relative[i] >= FAR or place < AT_LEAST]
 
     def odd(i: int, value: float) -> OddRow:
         others = around[i][elsewhere[i]]

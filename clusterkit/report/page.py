@@ -15,7 +15,7 @@ from clusterkit.profiles import ClusterProfile
 from clusterkit.profiles.comparing import Method
 from clusterkit.report import words
 from clusterkit.report.analysis import Analysis
-from clusterkit.report.neighbours import OddRow
+from clusterkit.report.neighbours import FAR, OddRow
 from clusterkit.report.pictures import pictures
 from clusterkit.report.plain import plain
 from clusterkit.tables.readings import as_levels
@@ -58,7 +58,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "left_out": [
             (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
         ],
-        "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},  # noqa: S704 (our own SVG)
+        "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},
         "methods": [_method(method, j, analysis) for j, method in enumerate(analysis.comparison.methods)],
         "agreement": _agreement(analysis),
         "failed": [(name, plain(why, 300)) for name, why in analysis.comparison.failed.items()],
@@ -70,6 +70,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "columns": [plain(name, 40) for name in columns],
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
+        "far": any(row.value >= FAR for row in analysis.outliers),
         "caveats": words.caveats(analysis),
         "command": plain(command, 2000),
         "fingerprint": fingerprint,
@@ -113,15 +114,21 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
         "silhouette": words.decimal(method.silhouette),
         "davies_bouldin": words.decimal(method.davies_bouldin),
         "dbcv": words.decimal(method.dbcv),
-        "stability": words.decimal(method.stability),
+        "stability": words.decimal(_stability(method, j, analysis)),
         "seconds": words.decimal(method.seconds, 1),
     }
+
+
+def _stability(method: Method, j: int, analysis: Analysis) -> float:
+    """The stability of a method; of the chosen one as the choice measured it."""
+    candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
+    return float(candidates[0].get("stability", np.nan)) if j == 0 and candidates else method.stability
 
 
 def _agreement(analysis: Analysis) -> Mapping[str, object]:
     """Names and rows of the matrix, each cell with its shade."""
     methods = analysis.comparison.methods
-    names = [f"{analysis.method} (chosen)", *(method.name for method in methods[1:])]
+    names = [method.name for method in methods]
     rows = [
         (names[i], [(words.decimal(float(value)), round(100 * max(float(value), 0.0))) for value in row])
         for i, row in enumerate(analysis.comparison.agreement)
@@ -149,6 +156,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
         "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),
         "precision": "" if cluster.rule is None else words.percent(cluster.rule.precision),
         "recall": "" if cluster.rule is None else words.percent(cluster.rule.recall),
+        "has_levels": any(feature.lift is not None for feature in cluster.features[:MOST_FEATURES]),
         "features": [
             {
                 "name": plain(feature.text, 60),
@@ -170,9 +178,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
 
 def _nearest(label: int, analysis: Analysis) -> str:
     """The cluster whose mean is nearest, "" for a single one."""
-    means = {
-        one.label: analysis.X[analysis.labels == one.label].mean(axis=0) for one in analysis.clusters.clusters
-    }
+    means = {one.label: analysis.X[analysis.labels == one.label].mean(axis=0) for one in analysis.clusters.clusters}
     others = [other for other in means if other != label]
     if not others:
         return ""

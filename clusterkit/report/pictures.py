@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,10 @@ def pictures(analysis: Analysis) -> dict[str, str]:
         drawn["profile"] = _svg("profile", size, lambda ax: plots.profile(analysis.clusters, ax))
     if several:
         rows = _some(analysis, MOST_SILHOUETTES)
-        try:
+        with suppress(ValueError):  # every row of the sample is a cluster of its own
             drawn["silhouette"] = _svg(
                 "silhouette", (7.4, 3.6), lambda ax: plots.silhouette(analysis.labels[rows], analysis.X[rows], ax)
             )
-        except ValueError:  # every row of the sample is a cluster of its own
-            pass
     return drawn
 
 
@@ -88,7 +87,9 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', text, count=1, flags=re.DOTALL)
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', text, count=1, flags=re.DOTALL
+    )
     for ink in (INK, "#000000"):
         text = text.replace(ink, "currentColor")
     text = text.replace(PAPER, "var(--paper)").replace(LIGHT, "var(--line)")

@@ -79,7 +79,7 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
 def verdict(analysis: Analysis) -> tuple[str, str]:
     """Two sentences: what was found, and how sure that is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
-    found_by = f"found by the method {analysis.method}"
+    found_by = f"found by the method {analysis.method.partition('(')[0]}"
     if k <= 1:
         first = f"The {n:,} rows are one group: no way of dividing them was found."
         return first, "That is the answer where the rows are too few or too alike for two clusters."
@@ -101,8 +101,8 @@ def certainty(analysis: Analysis) -> str:
         return "How sure that is could not be estimated."
     if analysis.model.perhaps_one_cluster_:
         return (
-            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient way "
-            f"to divide the rows rather than as groups of their own (estimated confidence {percent(confidence)})."
+            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
+            f"way to divide the rows rather than as groups of their own (estimated confidence {percent(confidence)})."
         )
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
     other = "" if second is None else f"; the next best number of clusters is {second}"
@@ -120,7 +120,9 @@ def caveats(analysis: Analysis) -> list[str]:
     sentences = [plain(text, 400) for text in analysis.warnings]
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:
-        sentences.append("Two tests see no sign of more than one cluster. They have little power below some hundred rows.")
+        sentences.append(
+            "Two tests see no sign of more than one cluster. They have little power below some hundred rows."
+        )
     chosen = analysis.comparison.methods[0]
     others = [
         float(analysis.comparison.agreement[0, j])
@@ -140,12 +142,12 @@ def caveats(analysis: Analysis) -> list[str]:
     small = [cluster.label for cluster in analysis.clusters.clusters if cluster.size < 10]
     if small:
         sentences.append(
-            f"Clusters with fewer than ten rows ({', '.join(map(str, small[:10]))}) may be accidents: their profiles rest "
-            "on few rows."
+            f"Clusters with fewer than ten rows ({', '.join(map(str, small[:10]))}) may be accidents: their profiles "
+            "rest on few rows."
         )
     sentences += [
-        "Clusters were made of the same columns that describe them: the differences show what distinguishes the clusters, "
-        "and do not prove that they exist.",
+        "Clusters were made of the same columns that describe them: the differences show what distinguishes the "
+        "clusters, and do not prove that they exist.",
         "The intervals say how exactly a difference is measured, and assume that rows are independent.",
         "Precision and recall of a rule are those on the rows that it was made of.",
         "Classes that you have in mind need not be clusters, and the confidence says nothing about them.",
