@@ -4,8 +4,8 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 =====================  ================================================================================================
 app                    The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, search,  A command each; benchmark, compositions and consensus too. The listings `stages`, `recipes`
-demo, listings         and `plugins` are in one file.
+fit, predict, report,  A command each; search, benchmark, compositions and consensus too. The listings `stages`,
+demo, listings         `recipes` and `plugins` are in one file.
 new_plugin, scaffold/  The files of a new plugin, from templates.
 plugin_check           ``clusterkit plugins --check``: the laws of what plugins provide.
 data, tables/          From the argument DATA to an array: which file, which columns, and what is refused.
@@ -29,6 +29,7 @@ app = App(
         "demo": "clusterkit.cli.demo:demo",
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
+        "report": "clusterkit.cli.report:report",
         "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",
         "benchmark": "clusterkit.cli.benchmark:benchmark",
@@ -43,6 +44,7 @@ app = App(
     \b
     clusterkit demo                          a first example, with a picture
     clusterkit fit data.csv -k 3 -o out.csv  cluster your own rows
+    clusterkit report data.csv -o page.html  cluster them and read what is in the clusters
     clusterkit recipes                       list the algorithms
 
     Exit codes: 0 success, 1 unexpected failure, 2 wrong usage or data, 130 interrupted.

@@ -67,6 +67,10 @@ class Keep:
         """Y itself."""
         return Y
 
+    def inverse(self, H: Array) -> Array:
+        """The rows that the map keeps as H."""
+        return H
+
 
 @final
 @attrs.frozen(eq=False)
@@ -89,6 +93,15 @@ class Transform:
         H = as_rows(Y, self.dtype)
         for step in self.steps:
             H = step(H)
+        return H
+
+    def inverse(self, H: Array) -> Array | None:
+        """Raw rows of which H, (m, L), are the features; None if a map cannot be undone."""
+        for step in reversed(self.steps):
+            undo = getattr(step, "inverse", None)
+            if undo is None:
+                return None
+            H = undo(H)
         return H
 
     def blocks(self, Y: Array) -> Iterator[tuple[slice, Array]]:

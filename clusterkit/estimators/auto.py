@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from clusterkit._typing import Array, NumberLike, RandomState, Samples
+from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.seeds import Seeds
 from clusterkit.drivers.auto.driver import AutoDriver
@@ -20,6 +20,7 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.pooled import FixedDriver
 from clusterkit.estimators.preparing import attach
 from clusterkit.estimators.row_span import RowSpan, of_rows
+from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -145,7 +146,7 @@ n_features_in_
         fitted = self._fitted_preparation(X)
         rows: Array
         if fitted is None:
-            rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+            rows = checked(self, X, None, reset=True)
         else:
             rows = fitted.transform(X, quiet=True)
             self.n_features_in_ = len(fitted.columns)
@@ -162,6 +163,10 @@ n_features_in_
         else:
             attach(self, fitted)
         return self
+
+    def planned(self) -> Composition | None:
+        """None: the composition is chosen by the fit."""
+        return None
 
     def why_not_inductive(self) -> str | None:
         """None: whatever is chosen labels new samples."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from clusterkit.core.progress import Report, listening
 from clusterkit.core.registry import registry
+from clusterkit.estimators import logs
 
 __all__ = ["hooks", "shown"]
 
@@ -17,6 +19,8 @@ def hooks() -> Iterator[None]:
     """Send reports to the `clusterkit_iteration` hooks of loaded plugins."""
     listeners = registry.iteration_listeners()
     with ExitStack() as stack:
+        if logs.LOGGER.isEnabledFor(logging.DEBUG):
+            stack.enter_context(listening(logs.iteration))
         for listener in listeners:
             stack.enter_context(listening(lambda report, call=listener: call(report=report)))  # type: ignore[misc]
         yield

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
-import numpy as np
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, DriverLike, Labels, NumberLike, RandomState, Samples
+from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
@@ -25,8 +25,11 @@ from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import choose_number, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
-from clusterkit.estimators.unsuited import refuse_unsuited
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["Driven"]
 
@@ -88,9 +91,7 @@ exact_on_training_, n_features_in_
     def fit(self, X: Samples, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver, base = self._driver(), self._base()
-        refuse_unsuited(X)
-        with np.errstate(invalid="ignore"):  # its check adds all values up, which for the largest numbers is inf - inf
-            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        rows = checked(self, X, None, reset=True)
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         composition = base.composition()
         chooses = base.chooses_number(composition)
@@ -115,14 +116,27 @@ exact_on_training_, n_features_in_
     def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
-        rows = features_of(self, X)
-        if rows is None:
-            refuse_unsuited(X)
-            with np.errstate(invalid="ignore"):
-                rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        rows = self.rows_of(X)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(rows)
+
+    def rows_of(self, X: Samples) -> Array:
+        """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
+        rows = features_of(self, X)
+        return checked(self, X, None, reset=False, sparse=False) if rows is None else rows
+
+    def planned(self) -> Composition | None:
+        """The composition that a fit would run; None if a parameter is wrong, which fit reports."""
+        try:
+            return self._base().planned()
+        except ValueError:
+            return None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # small samples are made dense
+        return tags
 
     def why_not_inductive(self) -> str | None:
         """Why there is no `predict`; None if there is."""

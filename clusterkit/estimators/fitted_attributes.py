@@ -12,9 +12,11 @@ from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
-from clusterkit.core.spaces import Space
+from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Predict
 from clusterkit.drivers.compose import Tuning
+from clusterkit.estimators import logs
+from clusterkit.estimators.outputs import Outputs
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
@@ -77,7 +79,17 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
     return table
 
 
-class FittedAttributes:
+def _means(estimator: FittedAttributes) -> Floats | None:
+    """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
+    extend: object = getattr(estimator.outcome_, "extend", None)
+    extend = getattr(extend, "nearness", extend)  # of fuzzy means
+    means: Floats | None = getattr(extend, "means", None)
+    if means is None or not isinstance(estimator.space_, FeatureSpace):
+        return None
+    return estimator.space_.transform.inverse(means)
+
+
+class FittedAttributes(Outputs):
     """Declares what the fit of a clusterer sets."""
 
     labels_: Labels
@@ -101,7 +113,15 @@ class FittedAttributes:
     outlier_scores_ = only_where_made(
         "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
     )
+    cluster_centers_ = only_where_made(
+        "methods with means, such as recipe 'kmeans', behind feature maps that only scale the columns", _means
+    )
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters that have a sample; noise is none."""
+        return len(np.unique(self.labels_[self.labels_ >= 0]))
 
     if TYPE_CHECKING:
 
@@ -121,6 +141,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     labeler : str, optional
         The name of the labeler where it was left at "auto", which is then reported in `resolved_`.
     """
+    logs.finished(getattr(estimator, "_recipe", None) or type(estimator).__name__, fit)
     estimator.labels_ = fit.labels
     estimator.n_iter_ = fit.n_iter
     estimator.converged_ = fit.converged
@@ -140,10 +161,11 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.predictor_ = fit.predict
     vars(estimator).pop("preparation_", None)  # of a fit to a table before
     for name, values in (
+        ("cluster_centers_", None),
         ("memberships_", fit.memberships),
         ("outlier_scores_", fit.outlier_scores),
         ("probabilities_", fit.probabilities),
     ):
-        vars(estimator).pop(name, None)  # of a fit before
+        estimator.__dict__.pop(name, None)  # of a fit before
         if values is not None:
             setattr(estimator, name, values)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import html
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Self
 
@@ -61,6 +62,21 @@ class NestedParams(SavedAsData, BaseEstimator):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)
         return text if self._recipe is None else f"# recipe {self._recipe!r}\n{text}"
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        inner: Callable[[], str] = super()._repr_html_
+        return lambda: self._with_recipe(inner())
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_recipe(bundle["text/html"])
+        return bundle
+
+    def _with_recipe(self, page: str) -> str:
+        """The diagram of scikit-learn below the name of the recipe."""
+        return page if self._recipe is None else f"<div>recipe <b>{html.escape(self._recipe)}</b></div>{page}"
 
     def _unknown(self, name: str, names: Iterable[str]) -> UnknownName:
         return UnknownName(f"{type(self).__name__} has no parameter {name!r}. {nearest_names(name, names)}")

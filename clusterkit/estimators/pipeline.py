@@ -166,7 +166,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def fit(self, X: Samples, y: object = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         composition = self.composition()
-        rows = checked(self, X, composition.featuremap, reset=True)
+        rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
         seeds = Seeds.of(self.random_state)
         with (
             threads.suited(threads.elements(len(rows), composition.featuremap)),
@@ -188,13 +188,25 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
+        rows = self.rows_of(X)
+        if self.predictor_ is None:
+            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
+        return self.predictor_(rows)
+
+    def rows_of(self, X: Samples) -> Array:
+        """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
         if rows is None:
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
-        if self.predictor_ is None:
-            raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
-        return self.predictor_(rows)
+        return rows
+
+    def planned(self) -> Composition | None:
+        """The composition that a fit would run; None if a parameter is wrong, which fit reports."""
+        try:
+            return self.composition()
+        except ValueError:
+            return None
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
@@ -243,7 +255,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accepts_sparse_samples()
+        tags.input_tags.sparse = True  # small samples are made dense where a stage needs it
         return tags
 
     def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:

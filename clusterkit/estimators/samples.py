@@ -24,7 +24,13 @@ are faster from the stored entries, and a copy may not fit into memory."""
 
 
 def checked(
-    estimator: BaseEstimator, X: Samples, featuremap: FeatureMap | None, *, reset: bool, sparse: bool | None = None
+    estimator: BaseEstimator,
+    X: Samples,
+    featuremap: FeatureMap | None,
+    *,
+    reset: bool,
+    sparse: bool | None = None,
+    dense_only: bool = False,
 ) -> Array:
     """Samples as a dense C-ordered array (n, d) of float64 or float32, or as sparse rows.
 
@@ -43,19 +49,21 @@ def checked(
     sparse : bool or None
         Whether the samples have to be sparse rows, to match the fitted ones; None decides by the feature map and by
         size.
+    dense_only : bool
+        Whether a later stage takes no sparse rows. Sparse samples then become dense, up to `MOST_BYTES`.
 
     Raises
     ------
     InvalidData
-        If X is sparse and the feature map takes none.
+        If X is sparse, a stage takes no sparse rows, and a dense copy would have more than 1 GiB.
     NeedsMemory
         If a dense copy is needed and above the memory cap.
     """
-    takes_sparse = featuremap is not None and featuremap.sparse
+    takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
-    accept = "csr" if takes_sparse else False
-    if not takes_sparse and issparse(X):
-        shape = cast("SparseMatrix", X).shape
+    accept = "csr"
+    shape = cast("SparseMatrix", X).shape if issparse(X) else (0, 0)
+    if not takes_sparse and 8 * shape[0] * shape[1] > min(MOST_BYTES, memory.cap()):
         subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(
             f"{subject} must be dense here, got {shape[0]} x {shape[1]} sparse samples. Pass X.toarray() if that "
@@ -68,6 +76,8 @@ def checked(
         )
     dense = isinstance(rows, np.ndarray)
     n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+    if not takes_sparse:
+        return cast("Array", rows if dense else rows.toarray())
     if sparse is None:
         assert featuremap is not None or dense
         large = n_bytes > min(MOST_BYTES, memory.cap())

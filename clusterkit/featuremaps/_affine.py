@@ -42,6 +42,11 @@ class Affine:
         scaled += self.offset
         return scaled.astype(Y.dtype, copy=False)
 
+    def inverse(self, H: Array) -> Array:
+        """The rows that are scaled to H, (m, d); a constant attribute has its value again."""
+        factor = np.where(self.factor != 0, self.factor, 1.0)
+        return np.where(self.factor != 0, (H - self.offset) / factor, 0.0) + self.shift
+
 
 def to_range(X: Array, low: float, high: float) -> Affine:
     """The scaling of the attributes of X to [low, high].

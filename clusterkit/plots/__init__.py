@@ -21,8 +21,12 @@ _HOME = {
     "connectivity": "clusterkit.plots._connectivity",
     "contours": "clusterkit.plots._contours",
     "edsvc_curves": "clusterkit.plots._edsvc_curves",
+    "number_curve": "clusterkit.plots._number_curve",
+    "profile": "clusterkit.plots._profile",
     "rank_diagram": "clusterkit.plots._rank_diagram",
     "search_curve": "clusterkit.plots._search_curve",
+    "silhouette": "clusterkit.plots._silhouette",
+    "sizes": "clusterkit.plots._sizes",
     "trajectories": "clusterkit.plots._trajectories",
     "width_path": "clusterkit.plots._width_path",
 }
@@ -33,8 +37,12 @@ __all__ = [
     "connectivity",
     "contours",
     "edsvc_curves",
+    "number_curve",
+    "profile",
     "rank_diagram",
     "search_curve",
+    "silhouette",
+    "sizes",
     "trajectories",
     "width_path",
 ]
@@ -45,8 +53,12 @@ if TYPE_CHECKING:
     from clusterkit.plots._connectivity import connectivity
     from clusterkit.plots._contours import contours
     from clusterkit.plots._edsvc_curves import edsvc_curves
+    from clusterkit.plots._number_curve import number_curve
+    from clusterkit.plots._profile import profile
     from clusterkit.plots._rank_diagram import rank_diagram
     from clusterkit.plots._search_curve import search_curve
+    from clusterkit.plots._silhouette import silhouette
+    from clusterkit.plots._sizes import sizes
     from clusterkit.plots._trajectories import trajectories
     from clusterkit.plots._width_path import width_path
 

@@ -180,7 +180,7 @@ def compare(
     table = RawTable.of(X, None, None, "compare")
     rng = seeds.stream("rows")
     rows = np.sort(rng.choice(table.n, max_rows, replace=False)) if table.n > max_rows else np.arange(table.n)
-    points = coordinates(None, None, table, rows)
+    points = coordinates(None, table, rows)
     parts = subsamples(table.n, seeds.stream("parts"))
     compared: list[Method] = []
     failed: dict[str, str] = {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from clusterkit._typing import Labels
+from clusterkit._typing import AnyArray, Labels
 from clusterkit.core.errors import InvalidData, InvalidParameter
 
 __all__ = ["is_model", "labels_of", "not_fitted"]
@@ -17,7 +15,7 @@ def is_model(value: object) -> bool:
     return hasattr(value, "fit") and not isinstance(value, type)
 
 
-def labels_of(model: Any, n: int, caller: str) -> Labels:
+def labels_of(model: object, n: int, caller: str) -> Labels:
     """Labels of the n rows, from a fitted model or an array.
 
     Raises
@@ -32,7 +30,7 @@ def labels_of(model: Any, n: int, caller: str) -> Labels:
     if is_model(model):
         if not hasattr(model, "labels_"):
             raise not_fitted(model, caller)
-        labels = np.asarray(model.labels_)
+        labels: AnyArray = np.asarray(model.labels_)
     else:
         try:
             labels = np.asarray(model)

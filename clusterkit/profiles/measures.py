@@ -55,6 +55,9 @@ def measures_of(columns: list[Column]) -> tuple[list[Measure], dict[str, str]]:
     measures: list[Measure] = []
     left_out: dict[str, str] = {}
     for column in columns:
+        if column.left_out:
+            left_out[column.name] = column.left_out
+            continue
         if column.kind == "category":
             reason = _unsuited(column)
             if reason:

@@ -267,7 +267,7 @@ def _cluster(
 ) -> ClusterProfile:
     """The profile of group j of the sample."""
     features = [_feature(j, p, measure, table, sample, len(measures)) for p, measure in enumerate(measures)]
-    strongest = sorted(range(len(features)), key=lambda p: (-features[p].strength, -abs(features[p].difference), p))
+    strongest = sorted(range(len(features)), key=lambda p: (*_rank(features[p]), p))
     words: list[tuple[str, str | None, Position, float]] = [
         (features[p].column, features[p].level, features[p].position, features[p].strength) for p in strongest
     ]
@@ -277,6 +277,11 @@ def _cluster(
     size = int(sample.sizes[j])
     listed = tuple(features[p] for p in strongest[:max_features])
     return ClusterProfile(int(sample.names[j]), size, size / n, name_of(words), listed, rule)
+
+
+def _rank(feature: FeatureProfile) -> tuple[float, bool, float]:
+    """Ascending order of features: the strongest first; of equal ones a level that is there before one that is not."""
+    return -round(feature.strength, 9), feature.position == "fewer", -round(abs(feature.difference), 9)
 
 
 def _by_chance(sample: GroupedSample, j: int, present: Mask, p: int) -> float:

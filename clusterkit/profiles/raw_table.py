@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from clusterkit._typing import AnyArray, Array, Indices
+from clusterkit._typing import AnyArray, Indices
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.tables.frames import Column as TypedColumn
+from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame
+from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.preparation import FittedPreparation
+from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds
 
 __all__ = ["Column", "Kind", "RawTable"]
 
 Kind = Literal["number", "category", "date"]
 """What a column holds. Dates are counted in seconds since 1970."""
-
-FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
-"""Packages whose tables narwhals reads; other tables must be arrays."""
 
 
 @final
@@ -34,12 +35,15 @@ class Column:
         Numbers, nan where missing; or the codes of the levels, -1 where missing.
     levels : tuple of str
         Of a category.
+    left_out : str
+        Why the preparation of the model left the column out; empty if it did not.
     """
 
     name: str
     kind: Kind
     values: AnyArray
     levels: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 @final
@@ -52,18 +56,22 @@ class RawTable:
     n : int
     names : tuple of str
     source : object
-        An array, a sparse matrix in CSR form, or a data frame of narwhals.
+        An array, a sparse matrix in CSR form, a data frame of narwhals, or a list of columns.
+    preparation : FittedPreparation or None
+        Says which columns are numbers, categories and dates, and which are left out.
     """
 
     n: int
     names: tuple[str, ...]
-    source: Any
+    source: object
+    preparation: FittedPreparation | None = None
 
     @classmethod
-    def of(cls, X: Any, names: Sequence[str] | None, model: object, caller: str) -> RawTable:
-        """A table from whatever the user has: an array-like, a sparse matrix, or a data frame.
+    def of(cls, X: object, names: Sequence[str] | None, model: object, caller: str) -> RawTable:
+        """A table from whatever the user has: an array-like, a sparse matrix, a data frame, or columns by name.
 
-        Names are those passed, else of the data frame, else those that the model was fitted with, else x0, x1, ...
+        Names are those passed, else of the data frame, else those that the model was fitted with, else x0, x1, ... Of a
+        model that was fitted to this table, its preparation says what the columns are.
 
         Raises
         ------
@@ -72,13 +80,15 @@ class RawTable:
         InvalidParameter
             If there are more or fewer names than columns.
         """
-        package = type(X).__module__.partition(".")[0]
+        fitted = vars(model).get("preparation_") if hasattr(model, "__dict__") else None
         columns: Sequence[Any] | None = None
         source: Any
-        if package in FRAMES and hasattr(X, "columns"):
+        if isinstance(X, Mapping | HoldsFrame):
+            source = columns_of(X)
+            n, d, columns = len(source[0].values), len(source), [column.name for column in source]
+        elif is_frame(X):
             source = _frame(X, caller)
-            n, d = source.shape
-            columns = source.columns
+            (n, d), columns = source.shape, source.columns
         elif hasattr(X, "tocsr"):
             source = X.tocsr()
             n, d = source.shape
@@ -89,30 +99,40 @@ class RawTable:
             n, d = source.shape
         if names is not None and len(names) != d:
             raise InvalidParameter(f"{caller}: names must be one for each of the {d} columns, got {len(names)}")
-        fitted = getattr(model, "feature_names_in_", None)
-        if columns is None and fitted is not None and len(fitted) == d:
-            columns = list(fitted)
+        known = getattr(model, "feature_names_in_", None)
+        applies = fitted is not None and columns is not None and set(fitted.used) <= set(map(str, columns))
+        if columns is None and known is not None and len(known) == d:
+            columns = list(known)
         chosen: Sequence[Any] = names if names is not None else columns or [f"x{j}" for j in range(d)]
-        return cls(int(n), tuple(str(name) for name in chosen), source)
+        return cls(int(n), tuple(str(name) for name in chosen), source, fitted if applies else None)
 
-    def take(self, rows: Indices) -> Any:
-        """Some rows in the type that the user passed."""
-        part = self.source[rows]
-        return part.to_native() if hasattr(part, "to_native") else part
+    def take(self, rows: Indices) -> object:
+        """Some rows in the type that the user passed; of columns by name, as such."""
+        if isinstance(self.source, list):
+            return {column.name: attrs.evolve(column, values=column.values[rows]) for column in self.source}
+        source: Any = self.source
+        part: Any = source[rows]
+        taken: object = part.to_native() if hasattr(part, "to_native") else part
+        return taken
 
     def columns(self, rows: Indices) -> list[Column]:
         """The columns of some rows, in this order; O(m d) for m rows."""
-        if hasattr(self.source, "get_column"):
-            part = self.source[rows]
-            return [_of_series(name, part.get_column(key)) for name, key in zip(self.names, part.columns, strict=True)]
-        cells = self.source[rows]
-        if hasattr(cells, "toarray"):
-            cells = cells.toarray()
-        return [_of_values(name, values) for name, values in zip(self.names, cells.T, strict=True)]
+        source: Any = self.source
+        if isinstance(source, list):
+            typed = [attrs.evolve(column, values=column.values[rows]) for column in source]
+        elif hasattr(source, "get_column"):
+            typed = columns_of(source[rows])
+        else:
+            cells = source[rows]
+            if hasattr(cells, "toarray"):
+                cells = cells.toarray()
+            typed = columns_of({str(j): values for j, values in enumerate(cells.T)})
+        plans = {} if self.preparation is None else {plan.name: plan for plan in self.preparation.plans}
+        return [_read(name, column, plans.get(column.name)) for name, column in zip(self.names, typed, strict=True)]
 
 
 def _frame(X: Any, caller: str) -> Any:
-    import narwhals
+    import narwhals.stable.v1 as narwhals
 
     try:
         return narwhals.from_native(X, eager_only=True)
@@ -132,56 +152,17 @@ def _array(X: Any, caller: str) -> AnyArray:
     return array
 
 
-def _of_series(name: str, series: Any) -> Column:
-    """A column of a data frame."""
-    import narwhals
-
-    kind = series.dtype
-    if kind.is_numeric():
-        return Column(name, "number", np.asarray(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64))
-    if kind in (narwhals.Date, narwhals.Datetime):
-        return Column(name, "date", _seconds(np.array(series.to_list(), dtype=object)))
-    return _of_values(name, np.array([*series.to_list(), None], dtype=object)[:-1])
-
-
-def _of_values(name: str, values: AnyArray) -> Column:
-    """A column of an array: a number where every cell is one."""
-    if values.dtype.kind in "iuf":
-        return Column(name, "number", values.astype(np.float64))
-    if values.dtype.kind == "M":
-        return Column(name, "date", _seconds(values))
-    missing = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
-    if values.dtype.kind == "O" and not any(isinstance(value, str | bool | np.bool_) for value in values[~missing]):
-        numbers = np.full(len(values), np.nan)
-        try:
-            numbers[~missing] = values[~missing].astype(np.float64)
-            return Column(name, "number", numbers)
-        except (TypeError, ValueError):
-            pass
-    words = np.array([str(value) for value in values.tolist()], dtype=object)
-    levels = sorted(set(words[~missing].tolist()))
+def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
+    """A column as its plan says, or where there is none as its type says."""
+    if isinstance(plan, LeftOut):
+        return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
+    if isinstance(plan, NumberColumn) or (plan is None and column.kind == "number"):
+        decimal = plan.decimal if isinstance(plan, NumberColumn) else "."
+        return Column(name, "number", as_numbers(column, decimal).values)
+    if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
+        return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
+    texts = as_levels(column)
+    levels = sorted({text for text in texts if text is not None})
     code = {level: number for number, level in enumerate(levels)}
-    codes = np.array([-1 if gone else code[word] for word, gone in zip(words, missing, strict=True)], dtype=np.intp)
+    codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)
     return Column(name, "category", codes, tuple(levels))
-
-
-def _seconds(values: NDArray[Any]) -> Array:
-    """Dates as seconds since 1970, nan where missing."""
-    times = (
-        np.array([None if _is_missing(value) else value for value in values.tolist()], dtype="datetime64[us]")
-        if values.dtype.kind == "O"
-        else values.astype("datetime64[us]")
-    )
-    seconds: Array = times.astype(np.int64) / 1e6
-    seconds[np.isnat(times)] = np.nan
-    return seconds
-
-
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, nan, NaT or the missing value of pandas: none of the last three equals itself."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return True

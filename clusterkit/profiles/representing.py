@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def representatives(
     if not members:
         return {}
     everything = np.concatenate(list(members.values()))
-    points = coordinates(model, X, table, everything)
+    points = coordinates(model, table, everything)
     chosen: dict[int, Indices] = {}
     start = 0
     for label, of_label in members.items():
@@ -87,7 +86,7 @@ def representatives(
     return chosen
 
 
-def coordinates(model: Any, X: Any, table: RawTable, rows: Indices) -> Array:
+def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
     """Some rows of a table in the space of the model, or where it has none in standardised columns, (m, r)."""
     space = getattr(model, "space_", None)
     if isinstance(space, Space) and getattr(model, "n_features_in_", None) == len(table.names):

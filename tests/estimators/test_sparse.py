@@ -33,7 +33,8 @@ def test_a_kernel_takes_sparse_rows(rows, form, dtype):
     assert model.space_.dtype == dtype
 
 
-def test_others_refuse_them(rows):
+def test_others_refuse_large_ones(rows, monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "3K")
     with pytest.raises(InvalidData, match="sparse samples"):
         recipe("emmc", n_clusters=2).fit(scipy.sparse.csr_matrix(rows))
     with pytest.raises(InvalidData, match="sparse samples"):

@@ -113,7 +113,7 @@ class TestNumbers:
         part = clusterkit.profile(labels, X, max_rows=4000, n_bootstraps=10)
         assert part.n_profiled < 4500
         for a, b in zip(whole.clusters, part.clusters, strict=True):
-            assert (a.size, a.name) == (b.size, b.name)
+            assert (a.size, named(a)) == (b.size, named(b))
             for feature in a.features:
                 twin = next(one for one in b.features if one.column == feature.column)
                 assert twin.auc == pytest.approx(feature.auc, abs=0.06)

@@ -53,30 +53,30 @@ class TestCompare:
     def test_numbers_are_those_of_the_definitions(self, blobs):
         X, y = blobs
         X = (X - X.mean(axis=0)) / X.std(axis=0)
-        found = clusterkit.compare({"recipe": "kmeans", "classes": y}, X, n_clusters=3)
-        first, second = found.methods
+        table = clusterkit.compare({"recipe": "kmeans", "classes": y}, X, n_clusters=3)
+        first, second = table.methods
         assert first.silhouette == pytest.approx(silhouette_score(X, first.labels))
-        assert found.agreement[0, 1] == pytest.approx(adjusted_rand_score(y, first.labels))
+        assert table.agreement[0, 1] == pytest.approx(adjusted_rand_score(y, first.labels))
         assert first.sizes == {label: int((first.labels == label).sum()) for label in range(3)}
         assert first.stability > 0.95
         assert first.seconds > 0
         assert np.isnan(second.stability)
-        assert found.to_frame().shape == (2, 10)
+        assert table.to_frame().shape == (2, 10)
 
     def test_fitted_models_are_not_fitted_again_and_others_stay_as_they_are(self, blobs):
         X, _ = blobs
         fitted = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(X)
         fresh = clusterkit.recipe("kmeans", n_clusters=3, random_state=0)
-        found = clusterkit.compare({"fitted": fitted, "fresh": fresh, "mixture": GaussianMixture(3, random_state=0)}, X)
-        assert found["fitted"].model is fitted
+        table = clusterkit.compare({"fitted": fitted, "fresh": fresh, "mixture": GaussianMixture(3, random_state=0)}, X)
+        assert table["fitted"].model is fitted
         assert not hasattr(fresh, "labels_")
-        assert [method.n_clusters for method in found.methods] == [2, 3, 3]
+        assert [method.n_clusters for method in table.methods] == [2, 3, 3]
 
     def test_failures_do_not_end_the_others(self, blobs):
         X, _ = blobs
-        found = clusterkit.compare({"needs k": "kmeans", "finds k": "hdbscan"}, X)
-        assert list(found.failed) == ["needs k"]
-        assert [method.name for method in found.methods] == ["finds k"]
+        table = clusterkit.compare({"needs k": "kmeans", "finds k": "hdbscan"}, X)
+        assert list(table.failed) == ["needs k"]
+        assert [method.name for method in table.methods] == ["finds k"]
 
     def test_errors(self, blobs):
         X, y = blobs

@@ -190,6 +190,11 @@ class NearestMeans:
             scores[rows] = minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
         return scores
 
+    @property
+    def means(self) -> Array:
+        """The centres as features, (k, L)."""
+        return (self.centres + self.origin[:, None]).T
+
     def columns(self, index: slice) -> NearestMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])

@@ -1,0 +1,128 @@
+"""``clusterkit report``: a page about the clusters of a table."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clusterkit.cli import console, outputs
+from clusterkit.cli import data as source
+from clusterkit.cli import preparation as prepare
+from clusterkit.cli.failures import BadInput
+from clusterkit.cli.number import NUMBER
+from clusterkit.core.whole_files import replacing
+
+if TYPE_CHECKING:
+    from clusterkit._typing import NumberLike
+
+__all__ = ["report"]
+
+ENDINGS = (".html", ".htm")
+"""Endings of a page."""
+
+EPILOG = """\b
+Examples:
+  clusterkit report customers.xlsx -o customers.html
+  clusterkit report customers.csv -o customers.html -k 2-8 --drop notes
+  clusterkit report data:wine -o wine.html -k 3 --methods kmeans,emmc,svc
+"""
+"""Examples below the help; the backspace keeps click from rewrapping them."""
+
+
+@click.command(epilog=EPILOG, short_help="Cluster a table and write a page about it.")
+@click.argument("data")
+@click.option("-o", "--output", "path", required=True, metavar="FILE", help="File for the page: .html.")
+@click.option(
+    "-k",
+    "--clusters",
+    type=NUMBER,
+    help="Number of clusters, auto, or a range to choose in, such as 2-8.  [default: auto]",
+)
+@click.option(
+    "--methods",
+    metavar="NAMES",
+    default="",
+    help="Recipes to choose among and to compare, separated by commas.  [default: the pool of auto]",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@prepare.options
+@source.options
+def report(
+    data: str,
+    path: str,
+    clusters: NumberLike,
+    methods: str,
+    seed: int,
+    table_options: source.TableOptions,
+    preparation: prepare.PreparationOptions,
+) -> None:
+    """Cluster the rows of DATA and write a page that says what is in the clusters.
+
+    The page has a verdict and how sure it is, what was done to the data, a profile of each cluster with a name, a
+    rule and typical rows, several methods side by side, the number of clusters, a map, and the rows to look at. It is
+    one file, which needs no network and can be printed. DATA is as in `clusterkit fit`.
+    """
+    outputs.check({"-o": path}, [data])
+    outputs.check_ending(path, ENDINGS, "a report")
+    source.check(data)
+    names = tuple(name.strip() for name in methods.split(",") if name.strip())
+    from clusterkit.core.registry import registry
+    from clusterkit.estimators.bars import shown
+    from clusterkit.report import make_report
+    from clusterkit.report.making import need_libraries
+
+    for name in names:
+        registry.get("recipe", name)
+    try:
+        need_libraries()
+    except ImportError as error:
+        raise BadInput(str(error)) from error
+    table, _ = table_options.open(data)
+    spec = preparation.spec(table, table_options)
+    with shown(True):
+        text, analysis = make_report(
+            table,
+            n_clusters=clusters,
+            methods=names,
+            preparation=spec,
+            seed=seed,
+            command=_command(),
+            fingerprint=_fingerprint(data),
+            made=datetime.date.today().isoformat(),
+        )
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8")
+    _tell(analysis, path)
+
+
+def _tell(analysis: Any, path: str) -> None:
+    from clusterkit.report.words import verdict
+
+    for sentence in verdict(analysis):
+        console.text(sentence)
+    for cluster in analysis.clusters.clusters[:10]:
+        console.text(f"  cluster {cluster.label}: {cluster.name} ({cluster.size:,} rows)")
+    console.text(f"Report: {path}")
+
+
+def _command() -> str:
+    """The line that was typed, as a shell takes it again."""
+    words = [word for word in sys.argv[1:] if word != "--debug"]
+    return shlex.join(["clusterkit", *words])
+
+
+def _fingerprint(data: str) -> str:
+    """The SHA-256 of a file; empty for standard input and known data sets."""
+    if data.startswith(source.PREFIX) or data == source.STDIN or not Path(data).is_file():
+        return ""
+    digest = hashlib.sha256()
+    with Path(data).open("rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()

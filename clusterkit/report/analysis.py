@@ -1,0 +1,184 @@
+"""The fits and the numbers of a report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels, NumberLike
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.registry import registry
+from clusterkit.core.seeds import Seeds
+from clusterkit.estimators.auto import Auto
+from clusterkit.estimators.build import recipe
+from clusterkit.estimators.number import is_open
+from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
+from clusterkit.report.neighbours import OddRow, odd_rows
+from clusterkit.tables import FittedPreparation, Preparation, Table
+
+__all__ = ["RIVALS", "Analysis", "analyse", "chose_number"]
+
+RIVALS = ("kmeans", "emmc", "genie", "hdbscan")
+"""Methods that are put beside the chosen one where none are named: one for round clusters, one for wide margins, one
+for chains and one for density."""
+
+COMPARED_ROWS = 5000
+"""Most rows to which the methods side by side are fitted, a random sample of more: some take the square of it."""
+
+LISTED = 10
+"""Rows on borders, and outliers, that are listed."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Analysis:
+    """Everything that a report says.
+
+    Parameters
+    ----------
+    table : Table
+    preparation : FittedPreparation
+    X : ndarray of shape (n, features)
+        The prepared rows.
+    model : Auto
+        The fit whose clusters are described.
+    wanted : int, pair, "auto" or None
+        The number of clusters that was asked for.
+    comparison : Comparison
+        The chosen clustering beside other methods, on at most 5,000 rows.
+    compared_rows : ndarray
+        Which rows these are.
+    clusters : Profile
+    examples : mapping of int to ndarray
+        Rows that stand for each cluster.
+    borders, outliers : tuple of OddRow
+    seed : int
+    seconds : float
+    warnings : tuple of str
+        What the fits warned of.
+    """
+
+    table: Table
+    preparation: FittedPreparation
+    X: Array
+    model: Auto
+    wanted: NumberLike
+    comparison: Comparison
+    compared_rows: Indices
+    clusters: Profile
+    examples: Mapping[int, Indices]
+    borders: tuple[OddRow, ...]
+    outliers: tuple[OddRow, ...]
+    seed: int
+    seconds: float
+    warnings: tuple[str, ...]
+
+    @property
+    def labels(self) -> Labels:
+        """The clusters of the rows, (n,)."""
+        return self.model.labels_
+
+    @property
+    def method(self) -> str:
+        """Name of the method that was chosen."""
+        auto: Any = self.model.resolved_.get("auto", {})
+        return str(auto.get("recipe", "none"))
+
+
+def analyse(
+    table: Table,
+    *,
+    n_clusters: NumberLike = None,
+    methods: Sequence[str] = (),
+    preparation: Preparation | None = None,
+    seed: int = 0,
+) -> Analysis:
+    """Cluster a table, compare methods, and describe the clusters.
+
+    Parameters
+    ----------
+    table : Table
+    n_clusters : int, pair of int, "auto" or None, default None
+        None and "auto" choose it; a pair says among which.
+    methods : sequence of str
+        Recipes to put side by side; those that can be in the pool of `Auto` are what it chooses among. Default: the
+        pool of `Auto`, beside `RIVALS`.
+    preparation : Preparation, optional
+    seed : int
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    UnknownName
+        If there is no such recipe.
+    TableError, InvalidData
+        If the table cannot be used.
+    """
+    began = time.perf_counter()
+    pool = _pool(methods)
+    model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ClusterkitWarning)
+        X = fit_prepared(model, table, preparation)
+        fitted = model.preparation_
+        seeds = Seeds.of(seed)
+        rng = seeds.stream("compared")
+        rows = np.arange(len(X))
+        if len(X) > COMPARED_ROWS:
+            rows = np.sort(rng.choice(len(X), COMPARED_ROWS, replace=False))
+        comparison = _comparison(model, X[rows], model.labels_[rows], methods, seed)
+    said += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
+    clusters = profile(model, table, random_state=seed)
+    examples = representatives(model.labels_, X, random_state=seed)
+    borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
+    return Analysis(
+        table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(said)),
+    )  # fmt: skip
+
+
+def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
+    """The methods among which is chosen; None for the usual pool.
+
+    Raises
+    ------
+    InvalidParameter
+        If none of the methods can be in a pool.
+    """
+    recipes = {name: registry.get("recipe", name) for name in methods}
+    pool = tuple(
+        name for name, one in recipes.items() if one.driver == "single" and one.parameters.get("tuner") is None
+    )
+    if methods and not pool:
+        raise InvalidParameter(
+            f"no clustering can be chosen among {', '.join(methods)}: these choose by themselves, and are only put "
+            "beside the chosen one. Name another method too, such as kmeans."
+        )
+    return pool or None
+
+
+def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], seed: int) -> Comparison:
+    """The chosen clustering beside other methods at the same number of clusters."""
+    k = max(model.n_clusters_, 1)
+    rivals: dict[str, Any] = {"chosen": labels}
+    for name in methods or RIVALS:
+        one = registry.get("recipe", name)
+        if one.clusters == "two" and k != 2:
+            continue
+        rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
+    return compare(rivals, X, random_state=seed)
+
+
+def chose_number(analysis: Analysis) -> bool:
+    """Whether the number of clusters was chosen by the fit."""
+    return analysis.wanted is None or is_open(analysis.wanted)

@@ -1,0 +1,209 @@
+"""The page: what the template shows, as plain texts, and the template filled."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from clusterkit import __version__
+from clusterkit._typing import Indices
+from clusterkit.profiles import ClusterProfile
+from clusterkit.profiles.comparing import Method
+from clusterkit.report import words
+from clusterkit.report.analysis import Analysis
+from clusterkit.report.neighbours import FAR, OddRow
+from clusterkit.report.pictures import pictures
+from clusterkit.report.plain import plain
+from clusterkit.tables.readings import as_levels
+
+__all__ = ["page"]
+
+MOST_CLUSTERS = 30
+"""Most clusters that are described, the largest ones."""
+
+MOST_FEATURES = 8
+"""Columns in the profile of a cluster."""
+
+MOST_CELLS = 8
+"""Columns of the rows that are listed: those that tell the clusters apart most."""
+
+MOST_LEFT_OUT = 20
+"""Most columns whose being left out is explained one by one."""
+
+
+def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> str:
+    """The page of an analysis; everything from the table is escaped by the template."""
+    import jinja2
+    from markupsafe import Markup
+
+    source = files("clusterkit.report").joinpath("page.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    first, second = words.verdict(analysis)
+    shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
+    shown.sort(key=lambda cluster: cluster.label)
+    columns = _telling(analysis)
+    values: dict[str, Any] = {
+        "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
+        "verdict": (first, second),
+        "made": made,
+        "n_rows": f"{analysis.clusters.n_rows:,}",
+        "n_columns": f"{len(analysis.preparation.columns):,}",
+        "n_used": f"{len(analysis.preparation.used):,}",
+        "prepared": plain(analysis.preparation.paragraph(), 3000),
+        "notes": [plain(note, 300) for note in analysis.table.notes],
+        "left_out": [
+            (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
+        ],
+        "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},
+        "methods": [_method(method, j, analysis) for j, method in enumerate(analysis.comparison.methods)],
+        "agreement": _agreement(analysis),
+        "failed": [(name, plain(why, 300)) for name, why in analysis.comparison.failed.items()],
+        "compared": f"{analysis.comparison.n_compared:,}",
+        "chosen_method": analysis.method,
+        "candidates": _candidates(analysis),
+        "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
+        "n_more": len(analysis.clusters.clusters) - len(shown),
+        "columns": [plain(name, 40) for name in columns],
+        "borders": _odd(analysis.borders, analysis, columns),
+        "outliers": _odd(analysis.outliers, analysis, columns),
+        "far": any(row.value >= FAR for row in analysis.outliers),
+        "caveats": words.caveats(analysis),
+        "command": plain(command, 2000),
+        "fingerprint": fingerprint,
+        "seed": analysis.seed,
+        "versions": _versions(),
+    }
+    return environment.from_string(source).render(**values)
+
+
+def _telling(analysis: Analysis) -> list[str]:
+    """The columns of the table that tell some cluster from the others best, which stand in the lists of rows."""
+    strength: dict[str, float] = {}
+    for cluster in analysis.clusters.clusters:
+        for feature in cluster.features:
+            strength[feature.column] = max(strength.get(feature.column, 0.0), feature.strength)
+    ranked = sorted(strength, key=lambda name: -strength[name])[:MOST_CELLS]
+    return [name for name in analysis.preparation.used if name in ranked]
+
+
+def _cells(analysis: Analysis, rows: Indices, columns: Sequence[str]) -> list[list[str]]:
+    """Cells of some rows, as they are in the table."""
+    by_name = {column.name: column for column in analysis.table.columns()}
+    texts: list[list[str]] = []
+    for name in columns:
+        column = by_name[name]
+        part = type(column)(column.name, column.kind, column.values[rows])
+        if column.kind == "number":
+            texts.append([words.number(float(value)) for value in part.values.astype(np.float64)])
+        else:
+            texts.append(["–" if text is None else plain(text, 40) for text in as_levels(part)])
+    return [list(row) for row in zip(*texts, strict=True)] if texts else [[] for _ in rows]
+
+
+def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
+    largest = sorted(method.sizes.values(), reverse=True)
+    return {
+        "name": f"{analysis.method} (chosen)" if j == 0 else method.name,
+        "n_clusters": method.n_clusters,
+        "noise": f"{method.n_noise:,}",
+        "sizes": ", ".join(f"{size:,}" for size in largest[:6]) + (", …" if len(largest) > 6 else ""),
+        "silhouette": words.decimal(method.silhouette),
+        "davies_bouldin": words.decimal(method.davies_bouldin),
+        "dbcv": words.decimal(method.dbcv),
+        "stability": words.decimal(_stability(method, j, analysis)),
+        "seconds": words.decimal(method.seconds, 1),
+    }
+
+
+def _stability(method: Method, j: int, analysis: Analysis) -> float:
+    """The stability of a method; of the chosen one as the choice measured it."""
+    candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
+    return float(candidates[0].get("stability", np.nan)) if j == 0 and candidates else method.stability
+
+
+def _agreement(analysis: Analysis) -> Mapping[str, object]:
+    """Names and rows of the matrix, each cell with its shade."""
+    methods = analysis.comparison.methods
+    names = [method.name for method in methods]
+    rows = [
+        (names[i], [(words.decimal(float(value)), round(100 * max(float(value), 0.0))) for value in row])
+        for i, row in enumerate(analysis.comparison.agreement)
+    ]
+    return {"names": names, "rows": rows}
+
+
+def _candidates(analysis: Analysis) -> list[tuple[object, str, str]]:
+    """The best clustering at each of the best numbers of clusters: number, method, score."""
+    best: dict[object, tuple[object, str, str]] = {}
+    rows: Iterable[Any] = getattr(analysis.model, "candidates_", [])
+    for row in rows:
+        best.setdefault(row["n_clusters"], (row["n_clusters"], str(row["recipe"]), f"{row['score']:.2f}"))
+    return list(best.values())[:6] if len(best) > 1 else []
+
+
+def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]) -> Mapping[str, object]:
+    rows = analysis.examples.get(cluster.label, np.empty(0, dtype=np.intp))
+    return {
+        "label": cluster.label,
+        "name": plain(cluster.name, 160),
+        "size": f"{cluster.size:,}",
+        "share": words.percent(cluster.share),
+        "nearest": _nearest(cluster.label, analysis),
+        "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),
+        "precision": "" if cluster.rule is None else words.percent(cluster.rule.precision),
+        "recall": "" if cluster.rule is None else words.percent(cluster.rule.recall),
+        "has_levels": any(feature.lift is not None for feature in cluster.features[:MOST_FEATURES]),
+        "features": [
+            {
+                "name": plain(feature.text, 60),
+                "position": feature.position if feature.position != "same" else "–",
+                "inside": words.of_feature(feature, feature.inside),
+                "outside": words.of_feature(feature, feature.outside),
+                "difference": f"{feature.difference:+.2f}",
+                "interval": f"{feature.low:+.2f} to {feature.high:+.2f}",
+                "auc": f"{feature.auc:.2f}",
+                "lift": "" if feature.lift is None else f"× {feature.lift:.1f}",
+            }
+            for feature in cluster.features[:MOST_FEATURES]
+        ],
+        "examples": [
+            (f"{row + 1:,}", cells) for row, cells in zip(rows.tolist(), _cells(analysis, rows, columns), strict=True)
+        ],
+    }
+
+
+def _nearest(label: int, analysis: Analysis) -> str:
+    """The cluster whose mean is nearest, "" for a single one."""
+    means = {one.label: analysis.X[analysis.labels == one.label].mean(axis=0) for one in analysis.clusters.clusters}
+    others = [other for other in means if other != label]
+    if not others:
+        return ""
+    return str(min(others, key=lambda other: float(np.linalg.norm(means[other] - means[label]))))
+
+
+def _odd(rows: Sequence[OddRow], analysis: Analysis, columns: Sequence[str]) -> list[Mapping[str, object]]:
+    cells = _cells(analysis, np.array([row.row for row in rows], dtype=np.intp), columns)
+    return [
+        {
+            "row": f"{row.row + 1:,}",
+            "label": "none" if row.label < 0 else row.label,
+            "other": "–" if row.other < 0 else row.other,
+            "value": row.value,
+            "cells": of_row,
+        }
+        for row, of_row in zip(rows, cells, strict=True)
+    ]
+
+
+def _versions() -> str:
+    import scipy
+    import sklearn
+
+    return (
+        f"clusterkit {__version__}, Python {platform.python_version()}, numpy {np.__version__}, scipy "
+        f"{scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )

@@ -1,0 +1,98 @@
+"""The pictures of a report: SVG in the colours of the page, light or dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from clusterkit import plots
+from clusterkit._typing import Indices
+from clusterkit.plots.figure import INK
+from clusterkit.report.analysis import Analysis, chose_number
+from clusterkit.report.plain import plain
+
+__all__ = ["pictures"]
+
+MOST_POINTS = 2000
+"""Most points of the map: more make the file large and cover each other."""
+
+MOST_SILHOUETTES = 1000
+"""Most rows of the silhouettes, which are drawn as outlines."""
+
+PAPER = "#ffffff"
+"""White edges of points and boxes, which become the colour of the page."""
+
+LIGHT = "#cccccc"
+"""Frames, which become a half-transparent line."""
+
+
+def pictures(analysis: Analysis) -> dict[str, str]:
+    """The SVG of each picture that can be drawn, by name: "map", "sizes", "curve", "profile", "silhouette"."""
+    drawn: dict[str, str] = {}
+    several = len(np.unique(analysis.labels[analysis.labels >= 0])) > 1
+    n_clusters = min(len(analysis.clusters.clusters), 31)
+    height = min(0.9 + 0.28 * (n_clusters + 1), 7.0)
+    drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
+    drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
+    candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
+    if chose_number(analysis) and len({row["n_clusters"] for row in candidates}) > 1:
+        drawn["curve"] = _svg("curve", (7.4, 3.0), lambda ax: plots.number_curve(analysis.model, ax))
+    if several and any(cluster.features for cluster in analysis.clusters.clusters):
+        names = {feature.text for cluster in analysis.clusters.clusters for feature in cluster.features}
+        size = (7.4, min(1.3 + 0.27 * min(len(names), 20), 7.0))
+        drawn["profile"] = _svg("profile", size, lambda ax: plots.profile(analysis.clusters, ax))
+    if several:
+        rows = _some(analysis, MOST_SILHOUETTES)
+        with suppress(ValueError):  # every row of the sample is a cluster of its own
+            drawn["silhouette"] = _svg(
+                "silhouette", (7.4, 3.6), lambda ax: plots.silhouette(analysis.labels[rows], analysis.X[rows], ax)
+            )
+    return drawn
+
+
+def _map(analysis: Analysis, ax: Any) -> None:
+    rows = _some(analysis, MOST_POINTS)
+    names = [plain(name, 40).replace("$", r"\$") for name in analysis.preparation.features]
+    plots.clusters(analysis.labels[rows], analysis.X[rows], ax=ax, names=names)
+    if len(rows) < len(analysis.labels):
+        ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left", fontsize=10.5)
+
+
+def _some(analysis: Analysis, most: int) -> Indices:
+    """Some of the rows, each cluster in proportion."""
+    n = len(analysis.labels)
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(analysis.seed).choice(n, most, replace=False))
+
+
+def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) -> str:
+    """A picture as SVG for the inside of a page, always the same for the same data."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}):
+        figure = Figure(figsize=size, layout="constrained")
+        figure.patch.set_alpha(0.0)
+        ax = figure.subplots()
+        ax.patch.set_alpha(0.0)
+        draw(ax)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', text, count=1, flags=re.DOTALL
+    )
+    for ink in (INK, "#000000"):
+        text = text.replace(ink, "currentColor")
+    text = text.replace(PAPER, "var(--paper)").replace(LIGHT, "var(--line)")
+    text = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1 sans-serif", text)
+    # names of the parts must differ between the pictures of a page
+    return re.sub(r'(id="|href="#|url\(#)', lambda match: match[0] + name + "-", text)

@@ -1,0 +1,130 @@
+"""Attributes and methods that users of scikit-learn expect of a clusterer: they are there where they mean something."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import OneHotEncoder
+
+from clusterkit import Auto, Pipeline, recipe
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, y = make_blobs([50, 40, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    return X * [1.0, 100.0], y
+
+
+class TestCentres:
+    @pytest.mark.parametrize("maps", ["identity", "zscore", "minmax", ["minmax", "zscore"]])
+    def test_they_are_the_means_of_the_clusters_in_the_units_of_the_columns(self, blobs, maps):
+        model = recipe("kmeans", n_clusters=3, featuremap=maps, random_state=0).fit(blobs[0])
+        expected = [blobs[0][model.labels_ == label].mean(axis=0) for label in range(3)]
+        np.testing.assert_allclose(model.cluster_centers_, expected, rtol=1e-9, atol=1e-9)
+        assert model.n_clusters_ == 3
+
+    def test_fuzzy_means_have_them_too(self, blobs):
+        model = recipe("fuzzy-cmeans", n_clusters=3, random_state=0).fit(blobs[0])
+        assert model.cluster_centers_.shape == (3, 2)
+        np.testing.assert_allclose(model.decision_function(blobs[0]), model.memberships_)
+
+    @pytest.mark.parametrize("name", ["emmc", "svc", "genie"])
+    def test_others_say_that_they_have_none(self, blobs, name):
+        model = recipe(name, random_state=0, **({} if name == "svc" else {"n_clusters": 3})).fit(blobs[0] / [1, 100])
+        assert not hasattr(model, "cluster_centers_")
+        assert model.n_clusters_ == len(set(model.labels_.tolist()) - {-1})
+
+    def test_a_second_fit_forgets_the_centres_of_the_first(self, blobs):
+        model = recipe("kmeans", n_clusters=2, random_state=0).fit(blobs[0])
+        assert len(model.cluster_centers_) == 2
+        assert len(model.set_params(n_clusters=3).fit(blobs[0]).cluster_centers_) == 3
+
+
+class TestTransform:
+    def test_distances_to_the_means(self, blobs):
+        X, _ = blobs
+        model = recipe("kmeans", n_clusters=3, random_state=0).fit(X)
+        expected = np.linalg.norm(X[:, None] - model.cluster_centers_[None], axis=2)
+        np.testing.assert_allclose(model.transform(X), expected, atol=1e-5)
+        np.testing.assert_array_equal(model.transform(X).argmin(axis=1), model.predict(X))
+
+    def test_the_type_of_the_table_can_be_chosen(self, blobs):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(blobs[0], columns=["a", "b"])
+        model = recipe("kmeans", n_clusters=3, random_state=0).set_output(transform="pandas").fit(frame)
+        assert list(model.transform(frame).columns) == ["pipeline0", "pipeline1", "pipeline2"]
+
+    @pytest.mark.parametrize("name", ["svc", "genie", "ncut"])
+    def test_it_is_missing_where_nothing_extends_to_new_rows(self, name):
+        assert not hasattr(recipe(name), "transform")
+
+
+class TestDecisionFunction:
+    def test_of_a_domain_it_is_positive_inside(self, blobs):
+        X = blobs[0] / [1, 100]
+        model = recipe("svc", random_state=0).fit(X)
+        np.testing.assert_allclose(model.decision_function(X), -model.outlier_scores_)
+        assert (model.decision_function(X + 1e3) < 0).all()
+
+    def test_of_scores_the_largest_is_the_label(self, blobs):
+        model = recipe("emmc", n_clusters=3, balancer=None, random_state=0).fit(blobs[0] / [1, 100])
+        np.testing.assert_array_equal(
+            model.decision_function(blobs[0] / [1, 100]).argmax(axis=1), model.predict(blobs[0] / [1, 100])
+        )
+        two = recipe("emmc", n_clusters=2, balancer=None, random_state=0).fit(blobs[0][:90] / [1, 100])
+        assert two.decision_function(blobs[0][:5] / [1, 100]).shape == (5,)
+
+    def test_a_tree_has_none(self):
+        assert not hasattr(recipe("genie"), "decision_function")
+
+
+class TestScore:
+    def test_it_is_silhouette_without_classes_and_rand_index_with_them(self, blobs):
+        X, y = blobs
+        model = recipe("kmeans", n_clusters=3, random_state=0).fit(X)
+        assert model.score(X) == pytest.approx(silhouette_score(X, model.predict(X)))
+        assert model.score(X, y) == pytest.approx(adjusted_rand_score(y, model.predict(X)))
+
+    def test_a_grid_search_needs_no_scoring(self, blobs):
+        X = blobs[0] / [1, 100]
+        search = GridSearchCV(recipe("kmeans", random_state=0), {"n_clusters": [2, 3, 5]}, cv=2).fit(X)
+        assert search.best_params_ == {"n_clusters": 3}
+
+    def test_auto_has_it_after_the_fit(self, blobs):
+        model = Auto(pool=["kmeans"], n_clusters=3, random_state=0).fit(blobs[0] / [1, 100])
+        assert model.score(blobs[0] / [1, 100], blobs[1]) == 1.0
+        assert model.n_clusters_ == 3
+
+
+class TestSmallSparseSamples:
+    def test_the_output_of_an_encoder_is_made_dense(self):
+        words = np.random.default_rng(0).choice(["a", "b", "c"], size=(60, 3))
+        X = OneHotEncoder().fit_transform(words)
+        assert scipy.sparse.issparse(X)
+        for model in (recipe("kmeans", n_clusters=2, random_state=0), Auto(n_clusters=2, pool=["kmeans"])):
+            model.fit(X)
+            np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
+
+
+class TestTelling:
+    def test_the_recipe_is_in_both_representations(self):
+        model = recipe("svc")
+        assert repr(model).startswith("# recipe 'svc'")
+        assert "recipe <b>svc</b>" in model._repr_html_()
+        assert "recipe <b>svc</b>" in model._repr_mimebundle_()["text/html"]
+        assert "recipe" not in Pipeline()._repr_html_().split("<style>")[0]
+
+    def test_fits_are_logged(self, blobs, caplog):
+        with caplog.at_level(logging.INFO, logger="clusterkit"):
+            recipe("kmeans", n_clusters=3, random_state=0).fit(blobs[0])
+        assert [record.getMessage()[:33] for record in caplog.records] == ["kmeans: 3 clusters of 120 rows af"]
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, logger="clusterkit"):
+            recipe("emmc", n_clusters=3, random_state=0).fit(blobs[0])
+        assert {record.levelname for record in caplog.records} == {"INFO", "DEBUG"}

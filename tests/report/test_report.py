@@ -1,0 +1,192 @@
+"""The report: it says what was found, in one harmless file of limited size, whatever the table."""
+
+from __future__ import annotations
+
+import csv
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_iris, make_blobs
+
+pytest.importorskip("jinja2", reason="the report needs the extra 'report'")
+pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
+
+from clusterkit.cli import app
+from clusterkit.report import make_report
+from clusterkit.report.neighbours import odd_rows
+from clusterkit.report.plain import plain
+
+MOST_BYTES = 2_000_000
+SCRIPT, IMAGE, ESCAPE = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "\x1b[31mred\x1b[0m"
+MATHS, TEMPLATE, TURNED = "$\\frac{$", "{{ 7 * 7 }}{% raw %}", "\u202egnp.exe"
+
+
+class Reader(HTMLParser):
+    """Collects the elements, the attributes and the texts of a page."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input"})
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.open = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        if not self.open or self.open[-1] != "style":
+            self.texts.append(text)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def self_contained(page: str) -> Reader:
+    """The page, after a check that it loads and runs nothing."""
+    reader = Reader(page)
+    assert reader.open == []
+    assert not {"script", "iframe", "object", "embed", "link", "base", "form"} & set(reader.tags)
+    for name, value in reader.attributes:
+        assert not name.startswith("on"), (name, value)
+        if name in ("href", "src", "xlink:href"):
+            assert value.startswith(("#", "data:image/png;base64,")), (name, value)
+    assert re.findall(r"url\((?!#)|@import", page) == []
+    assert len(page.encode()) <= MOST_BYTES
+    return reader
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris()
+    columns = {name: values for name, values in zip(data.feature_names, data.data.T, strict=True)}
+    return make_report(columns, n_clusters=3, methods=["kmeans", "genie"], command="clusterkit report iris.csv")
+
+
+class TestContents:
+    def test_every_section_is_there(self, iris):
+        reader = self_contained(iris[0])
+        ids = {value for name, value in reader.attributes if name == "id"}
+        assert {"verdict", "data", "clusters", "map", "methods", "rows", "repeat", "caveats"} <= ids
+        assert "clusterkit report iris.csv" in reader.text
+
+    def test_numbers_of_the_page_are_those_of_the_analysis(self, iris):
+        page, analysis = iris
+        text = Reader(page).text
+        assert "The 150 rows were divided into 3 clusters, as asked for" in text
+        for cluster in analysis.clusters.clusters:
+            assert f"Cluster {cluster.label}: {cluster.name}" in text
+            assert f"{cluster.size} rows" in text
+            assert cluster.rule.text in text
+        for label, rows in analysis.examples.items():
+            assert (analysis.labels[rows] == label).all()
+        assert [method.name for method in analysis.comparison.methods] == ["chosen", "kmeans", "genie"]
+
+    def test_the_same_table_gives_the_same_page(self, iris):
+        data = load_iris()
+        columns = {name: values for name, values in zip(data.feature_names, data.data.T, strict=True)}
+        again, _ = make_report(columns, n_clusters=3, methods=["kmeans", "genie"], command="clusterkit report iris.csv")
+        seconds = re.compile(r'<td class="n">\d+\.\d</td></tr>')
+        assert seconds.sub("", again) == seconds.sub("", iris[0])
+
+    def test_names_of_parts_of_pictures_are_unique(self, iris):
+        ids = [value for name, value in Reader(iris[0]).attributes if name == "id"]
+        defined = set(ids)
+        links = [value for name, value in Reader(iris[0]).attributes if name in ("href", "xlink:href")]
+        used = {value[1:] for value in links if value.startswith("#")}
+        assert used <= defined
+        pictures = [value for value in ids if value.endswith("figure_1")]
+        assert len(pictures) == len(set(pictures)) > 3
+
+    def test_data_without_clusters_are_called_doubtful(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 3))
+        page, analysis = make_report({f"x{j}": X[:, j] for j in range(3)}, methods=["kmeans", "genie"])
+        assert analysis.model.perhaps_one_cluster_
+        assert "This is doubtful: two tests see no sign of more than one cluster" in Reader(page).text
+
+    def test_equal_rows_are_one_group(self):
+        page, _ = make_report({"a": np.r_[np.ones(40), 2.0], "b": np.ones(41)}, methods=["kmeans"])
+        self_contained(page)
+
+
+def test_odd_rows_are_between_clusters_or_far_out():
+    X, y = make_blobs([60, 60], centers=[[0, 0], [10, 0]], cluster_std=0.7, random_state=0)
+    X = np.vstack([X, [[5.0, 0.0]], [[0.0, 30.0]]])
+    labels = np.r_[y, 0, 0]
+    borders, outliers = odd_rows(X, labels, 3, np.random.default_rng(0))
+    assert (borders[0].row, borders[0].other) == (120, 1)
+    assert outliers[0].row == 121
+
+
+class TestHostileTables:
+    @pytest.fixture
+    def file(self, tmp_path):
+        rng = np.random.default_rng(0)
+        path = tmp_path / "a&b<i>.csv"
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            rows = csv.writer(stream)
+            rows.writerow([SCRIPT, IMAGE, ESCAPE, MATHS, TEMPLATE, TURNED])
+            for i in range(150):
+                k = i % 3
+                words = [SCRIPT, IMAGE, TEMPLATE]
+                rows.writerow(
+                    [f"{rng.normal() + 8 * k:.3f}", words[k], f"{rng.normal():.3f}", f"{rng.normal() - 6 * k:.2f}",
+                     ("javascript:alert(3)", ESCAPE)[i % 2], f"{rng.normal() + 5 * (k == 1):.3f}"]
+                )  # fmt: skip
+        return path
+
+    def test_names_and_cells_come_out_harmless(self, file, tmp_path):
+        page = tmp_path / "page.html"
+        done = CliRunner().invoke(app, ["report", str(file), "-o", str(page), "--methods", "kmeans,genie"])
+        assert done.exit_code == 0, done.output
+        assert "\x1b" not in done.output
+        text = page.read_text(encoding="utf-8")
+        reader = self_contained(text)
+        assert "img" not in reader.tags
+        assert "i" not in reader.tags
+        for control in ("\x1b", "\u202e"):
+            assert control not in text
+        assert SCRIPT in reader.text
+        assert TEMPLATE in reader.text
+
+    def test_control_characters_are_written_out(self):
+        assert plain(ESCAPE) == "\\x1b[31mred\\x1b[0m"
+        assert plain(TURNED).startswith("\\u202e")
+
+
+class TestSize:
+    def test_many_rows_columns_and_clusters_stay_below_the_limit(self):
+        rng = np.random.default_rng(0)
+        labels = rng.integers(40, size=6000)
+        X = rng.normal(size=(6000, 40)) + 12 * rng.normal(size=(40, 40))[labels]
+        names = [f"a rather long name of a column, number {j}, of which there are many" for j in range(40)]
+        columns = {name: X[:, j] for j, name in enumerate(names)}
+        page, _ = make_report(columns, n_clusters=40, methods=["kmeans"])
+        self_contained(page)
+
+
+class TestCommand:
+    def test_a_wrong_ending_and_an_unknown_method_are_refused_first(self, tmp_path):
+        file = tmp_path / "a.csv"
+        file.write_text("x,y\n1,2\n3,4\n")
+        wrong = CliRunner().invoke(app, ["report", str(file), "-o", str(tmp_path / "a.pdf")])
+        assert "a report can be .htm, .html" in wrong.output
+        unknown = CliRunner().invoke(app, ["report", str(file), "-o", str(tmp_path / "a.html"), "--methods", "kmean"])
+        assert unknown.exit_code == 2
+        assert "kmeans" in unknown.output
+        assert not (tmp_path / "a.html").exists()
