@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
+from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
-from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.settings import estimator
@@ -83,6 +83,7 @@ def fit(
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)
+    early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
     opened, classes = table_options.open(data)
     table = source.read(opened, table_options.chosen(opened), keep_rows=with_data)

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
+from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
-from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.settings import estimator, parsed
@@ -118,8 +118,6 @@ def search(
 
     After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
-    from clusterkit.estimators.search import search as run
-
     outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
     output.check(path)
     if scores is not None and outputs.text_table(scores) is None:
@@ -133,6 +131,9 @@ def search(
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
         raise BadInput("-k and --grid n_clusters: use one of them")
+    early.check(data, name, settings)
+    from clusterkit.estimators.search import search as run
+
     model = estimator(name, clusters, seed, settings)
     opened, _ = table_options.open(data)
     table = source.read(opened, table_options.chosen(opened))

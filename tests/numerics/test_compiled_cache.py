@@ -1,4 +1,4 @@
-"""Compiled code on disk: an index of an older source is ignored, whatever types it names."""
+"""Compiled code on disk: an index of an older source is ignored, and what is missing is announced once."""
 
 from __future__ import annotations
 
@@ -31,3 +31,40 @@ def test_a_renamed_named_tuple_compiles_anew(tmp_path):
         )
         assert process.returncode == 0, process.stderr
         assert process.stdout == "3.0\n"
+
+
+ANNOUNCED = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stdout)
+import numba
+from clusterkit._jit import njit
+
+numba.njit(lambda x: x)(1)  # of somebody else
+print("ours:")
+
+@njit
+def doubled(x):
+    return 2 * x
+
+doubled(1)
+doubled(1.0)
+"""
+
+
+def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
+    (tmp_path / "compiled.py").write_text(ANNOUNCED, encoding="utf-8")
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
+    path = os.pathsep.join([".", *filter(None, sys.path)])
+    environment = {**os.environ, **variables, "PYTHONPATH": path}
+    answers = []
+    for _ in range(2):
+        process = subprocess.run(
+            [sys.executable, "-c", "import compiled"], capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+        assert process.returncode == 0, process.stderr
+        answers.append(process.stdout.splitlines())
+    first, second = answers
+    assert first[0] == second[0] == "ours:"
+    assert len(first) == 2
+    assert first[1].startswith("clusterkit.compilation: Compiling the loops of this method for its first use")
+    assert len(second) == 1
