@@ -6,9 +6,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import numpy as np
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 
-from clusterkit import plots, recipe, width_path
+from clusterkit import ConsensusClustering, plots, recipe, width_path
 
 FOLDER = Path(__file__).parent
 
@@ -25,3 +25,8 @@ save(plots.contours(model, X), "contours")
 save(plots.connectivity(model, X), "connectivity")
 save(plots.trajectories(model, X), "trajectories")
 save(plots.width_path(path, chosen=model)[0], "width-path")
+save(plots.width_tree(path), "width-tree")
+digits = load_digits()
+rows = digits.data[digits.target < 4][:400]
+save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")
+save(plots.consensus_matrix(ConsensusClustering(random_state=0).fit(X)), "consensus-matrix")
