@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,9 +33,9 @@ def consensus_matrix(
 ) -> Axes:
     """Draw for each pair of samples the share of the labelings that put both into one cluster.
 
-    Samples are ordered by cluster, the largest cluster first, and within a cluster by how well they belong to it. A
-    cluster that all labelings agree on is a dark square, a doubtful sample a pale stripe. Thin lines frame the
-    clusters.
+    Samples are ordered by cluster, the largest cluster first, and within a cluster so that those are neighbours that
+    many labelings put together. A cluster that all labelings agree on is a dark square, a doubtful sample a pale
+    stripe. Thin lines frame the clusters.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def consensus_matrix(
 
     Notes
     -----
-    O(M m²) for m samples drawn.
+    O(M m²) for m samples drawn. Their order within a cluster is that of the leaves of an average-linkage tree.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def consensus_matrix(
     grouping = labels_of(labels, n, "consensus_matrix")
     order = _by_cluster(grouping)
     rows = order[np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)]
-    rows = _by_agreement(rows, grouping[rows], members)
+    rows = _by_likeness(rows, grouping[rows], members)
     shares = _shares(members[:, rows])
     new_figure, ax = ax is None, axes_for(ax)
     figure: Any = ax.figure
@@ -141,16 +142,19 @@ def _by_cluster(labels: Labels) -> Indices:
     return np.argsort(rank[inverse.reshape(-1)], kind="stable")
 
 
-def _by_agreement(rows: Indices, labels: Labels, members: Labels) -> Indices:
-    """The rows, within each cluster those first that most labelings put together with the rest of it."""
-    mean = np.empty(len(rows))
-    for label in np.unique(labels):
-        inside = labels == label
-        mean[inside] = _shares(members[:, rows[inside]]).mean(axis=1)
-    begins = np.r_[0, np.flatnonzero(np.diff(labels)) + 1]
-    rank = np.zeros(len(rows), dtype=np.intp)
-    rank[begins[1:]] = 1
-    return rows[np.lexsort((-mean, np.cumsum(rank)))]
+def _by_likeness(rows: Indices, labels: Labels, members: Labels) -> Indices:
+    """The rows, within each cluster in the order of the leaves of the average-linkage tree of their shares."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    begins = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(rows)]
+    ordered = rows.copy()
+    for begin, end in pairwise(begins):
+        part = rows[begin:end]
+        if len(part) > 2:
+            apart = squareform(1.0 - _shares(members[:, part]), checks=False)
+            ordered[begin:end] = part[leaves_list(linkage(apart, "average"))]
+    return ordered
 
 
 def _shares(members: Labels) -> Array:
