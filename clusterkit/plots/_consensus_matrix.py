@@ -89,7 +89,7 @@ def consensus_matrix(
     new_figure, ax = ax is None, axes_for(ax)
     figure: Any = ax.figure
     if new_figure:
-        figure.set_size_inches(6.4, 5.4)
+        figure.set_size_inches(7.0, 5.4)
     image = ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="nearest", aspect="equal")
     _draw_frames(ax, grouping[rows])
     ax.set_xticks([])
