@@ -34,7 +34,7 @@ OURS: weakref.WeakSet[Any] = weakref.WeakSet()
 """The functions that this module compiles, apart from those of other packages in the process."""
 
 
-class _Announcement(event.Listener):  # type: ignore[misc]
+class _Announcement(event.Listener):
     """Says once that compiled code is missing: the wait would have no reason otherwise."""
 
     def __init__(self) -> None:

@@ -79,9 +79,10 @@ def consensus_matrix(
     max_rows = check_count("max_rows", max_rows)
     members = _members(labelings)
     n = members.shape[1]
-    if labels is None:
-        labels = labelings if hasattr(labelings, "labels_") else _voted(members)
-    grouping = labels_of(labels, n, "consensus_matrix")
+    source: object = labels
+    if source is None:
+        source = labelings if hasattr(labelings, "labels_") else _voted(members)
+    grouping = labels_of(source, n, "consensus_matrix")
     order = _by_cluster(grouping)
     rows = order[np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)]
     rows = _by_likeness(rows, grouping[rows], members)

@@ -68,3 +68,37 @@ def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
     assert len(first) == 2
     assert first[1].startswith("clusterkit.compilation: Compiling the loops of this method for its first use")
     assert len(second) == 1
+
+
+COLD = """
+import numpy as np
+from numba.core import event
+from clusterkit.core.kernel import Gaussian
+from clusterkit.solvers.one_class._smo_gaussian_jit import GaussianSubproblem
+
+class Names(event.Listener):
+    def on_start(self, event):
+        print(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Names())
+points = np.random.default_rng(0).normal(size=(20, 2))
+problem = GaussianSubproblem.of(points, Gaussian(1.0), np.ones(20), 1 << 20)
+problem.move(np.full(20, 0.05), 2 * Gaussian(1.0)(points, points).mean(axis=0) - 1, 1e-6, 100)
+"""
+
+
+def test_the_pair_steps_compile_no_texts(tmp_path):
+    """Assigning a row checks shapes, and the text of that error takes longer to compile than the loop."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    process = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, env=environment)
+    assert process.returncode == 0, process.stderr
+    compiled = process.stdout.split()
+    assert "clusterkit.solvers.one_class._smo_gaussian_jit" in compiled
+    assert "numba.cpython.unicode" not in compiled
