@@ -8,20 +8,52 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import numba
+from numba.core import event
 
-__all__ = ["CACHE", "has_compiled", "njit"]
+__all__ = ["CACHE", "LOG", "has_compiled", "njit"]
+
+LOG = logging.getLogger("clusterkit.compilation")
+"""Gets one line when a process first compiles something; the command line shows it on a terminal."""
 
 CACHE = os.environ.get("CLUSTERKIT_JIT_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
 """Whether compiled code is kept on disk: yes, unless the variable CLUSTERKIT_JIT_CACHE is 0 at import."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+OURS: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The functions that this module compiles, apart from those of other packages in the process."""
+
+
+class _Announcement(event.Listener):
+    """Says once that compiled code is missing: the wait would have no reason otherwise."""
+
+    def __init__(self) -> None:
+        self.waiting = True
+
+    def on_start(self, event: Any) -> None:
+        """A compilation begins; code that is read from disk is no compilation."""
+        if self.waiting and event.data["dispatcher"] in OURS:
+            self.waiting = False
+            later = "later runs start at once" if CACHE else "CLUSTERKIT_JIT_CACHE=0 repeats that in every run"
+            LOG.info("Compiling the loops of this method for its first use, which takes some seconds; %s.", later)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said."""
+
+
+ANNOUNCEMENT = _Announcement()
+"""The listener of this process."""
+event.register("numba:compile", ANNOUNCEMENT)
 
 
 @overload
@@ -49,6 +81,7 @@ def njit(function: Callable[..., object] | None = None, /, **options: object) ->
 def _prepared(dispatcher: Any) -> Any:
     """The compiled function with what the package adds to numba's."""
     if hasattr(dispatcher, "compile"):  # not where numba is switched off (NUMBA_DISABLE_JIT)
+        OURS.add(dispatcher)
         dispatcher.compile = _after_which_ctrl_c(dispatcher.compile)
     return _with_versioned_index(dispatcher)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -33,6 +34,61 @@ def test_listing_stages_loads_nothing_heavy():
 )
 def test_estimators_load_scikit_learn_and_no_more(statement, allowed):
     assert loaded_after(statement) <= allowed | {"pandas"}  # scikit-learn may look for pandas by itself
+
+
+ERRORS = {
+    "fit missing.csv": "missing.csv: no such file",
+    "fit wine": "the data set of this name is data:wine",
+    "fit . -k 2": ". is a folder, not a file",
+    "fit data:wibe -k 3": "Did you mean 'wine'?",
+    "fit x.csv -r emmcc": "Did you mean 'emmc'",
+    "fit x.csv --recipee emmc": "No such option",
+    "fit x.csv -k two": "'two' is not",
+    "fit x.csv -k 2 --set solver=rige": "Did you mean 'ridge'?",
+    "fit x.csv -k 2 --set solver.D=2": "solver 'ridge' has no parameter 'D'",
+    "fit x.csv -r svc --set featuremap.gama=2": "Did you mean 'gamma' or 'sigma'?",
+    "fit x.csv -k 2 -o labels.doc": "labels can be",
+    "predict missing.clusterkit x.csv": "missing.clusterkit",
+    "search missing.csv --recipe kmeans --grid n_clusters=2,3": "missing.csv: no such file",
+    "search x.csv --recipe kmens --grid n_clusters=2,3": "Did you mean 'kmeans' or",
+    "consensus one.csv two.csv -o out.csv": "one.csv: no such file",
+    "stages solvr": "Did you mean 'solver'?",
+    "recipes emmcc": "Did you mean 'emmc'",
+    "plugins nobody": "no plugin named 'nobody'",
+    "fti x.csv": "Did you mean 'fit'?",
+}
+"""Command lines with a file or a name that does not exist, and what the error must say."""
+
+
+@pytest.mark.parametrize("line", ERRORS)
+def test_errors_about_files_and_names_load_nothing_heavy(line, tmp_path):
+    """The import of scikit-learn alone takes over a second."""
+    tmp_path.joinpath("x.csv").write_text("a,b\n1,2\n3,4\n5,6\n", encoding="utf-8")
+    code = (
+        "import sys; from clusterkit.cli import app\n"
+        f"try: app({line.split()!r})\n"
+        f"except SystemExit as end: print(end.code, *[name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    environment = {**os.environ, "CLUSTERKIT_PLUGINS": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert ERRORS[line] in done.stderr
+    assert done.stdout.split() == ["2"], f"{line}: exit code and heavy packages {done.stdout}"
+
+
+@pytest.mark.parametrize("line", ["recipes", "stages", "plugins", "--version"])
+def test_listings_load_nothing_heavy(line):
+    quiet = "import contextlib, io\nfrom clusterkit.cli import app\nwith contextlib.redirect_stdout(io.StringIO()):\n"
+    assert loaded_after(f"{quiet}    with contextlib.suppress(SystemExit): app(['{line}'])") == set()
+
+
+def test_the_slots_that_the_early_check_assumes_are_those_of_a_pipeline():
+    import inspect
+
+    from clusterkit import Pipeline
+    from clusterkit.cli.early import SLOTS
+
+    defaults = {name: parameter.default for name, parameter in inspect.signature(Pipeline).parameters.items()}
+    assert {name: defaults[name] for name in SLOTS} == SLOTS
 
 
 def test_public_names_all_load():

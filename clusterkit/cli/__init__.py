@@ -14,6 +14,7 @@ labels, models,        What a command writes: label files, fitted models, pictur
 picture, summary
 console                How tables and facts are printed: for a terminal, for a pipe, as JSON. Plugins may use it.
 failures, interrupt    Exceptions and Ctrl-C to one line on standard error and an exit code.
+early, notices         Wrong files and names before slow imports; one line on a terminal about what takes long.
 =====================  ================================================================================================
 """
 

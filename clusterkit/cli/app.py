@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 import click
 
-from clusterkit.cli import failures
+from clusterkit.cli import failures, notices
 
 __all__ = ["App", "plugin_commands"]
 
@@ -125,6 +125,7 @@ class App(click.Group):
         options = words[: words.index("--")] if "--" in words else words  # what follows -- is data
         debug = DEBUG in options
         words = [word for word in options if word != DEBUG] + words[len(options) :]
+        notices.on_terminals()
         sys.exit(failures.guarded(lambda: self._run(words), debug))
 
     def _run(self, args: list[str]) -> None:

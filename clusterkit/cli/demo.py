@@ -32,7 +32,7 @@ DIGITS = (3, 5, 8, 9)
 def demo(path: str, seed: int) -> None:
     """Cluster two moons and handwritten digits, print how well that works, and draw a picture.
 
-    This takes about ten seconds. The first run takes a little longer, because it compiles the solvers.
+    This takes some seconds. The first run takes a few more, because it compiles the loops of the solvers.
     """
     if not path.lower().endswith(FORMATS):
         raise BadInput(f"{path}: the picture can be {', '.join(FORMATS)}")

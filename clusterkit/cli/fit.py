@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clusterkit.cli import data as source
+from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
-from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
@@ -105,7 +105,7 @@ def fit(
     plot.check(picture)
     if name is None:
         name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
-    source.check(data)
+    early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
     table, classes = table_options.open(data)
     spec = preparation.spec(table, table_options)

@@ -63,12 +63,12 @@ def stages(kind: str | None, as_json: bool) -> None:
 @AS_JSON
 def recipes(name: str | None, as_json: bool) -> None:
     """List the recipes: published algorithms as compositions of stages. With NAME, describe that recipe."""
-    import clusterkit
+    from clusterkit.core.registry import registry
 
     if name is not None:
         _recipe(name, as_json)
         return
-    by_name = clusterkit.recipes()
+    by_name = registry.available("recipe")
     if as_json:
         console.as_json([_described(recipe) for recipe in by_name.values()])
         return
@@ -166,9 +166,10 @@ def _provided(plugin: Plugin, kind: str, name: str, commands: Mapping[str, str])
 def _recipe(name: str, as_json: bool) -> None:
     """Print all about a recipe."""
     from clusterkit.core.registry import registry
+
+    recipe = registry.get("recipe", name)  # a name that does not exist is reported before the slow import
     from clusterkit.estimators.build import recipe as build
 
-    recipe = registry.get("recipe", name)
     described = _described(recipe)
     estimator: Any = build(name)
     if recipe.clusters == "given":

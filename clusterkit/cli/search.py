@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clusterkit.cli import data as source
+from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
-from clusterkit.cli import outputs
 from clusterkit.cli import picture as plot
 from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
@@ -149,6 +149,7 @@ def search(
         clusters = None
     if not grid:
         raise BadInput("nothing to search: give values with --grid SLOT.PARAM=VALUE,VALUE, or -k 2-8")
+    early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
     table, _ = table_options.open(data)
     from clusterkit.estimators.preparing import prepared_for

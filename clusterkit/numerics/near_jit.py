@@ -100,27 +100,20 @@ class Blocks:
         return values, gradients
 
 
-@njit
-def _halve(centres: Any, order: Any) -> Any:
+def _halve(centres: Array, order: Indices) -> None:
     """Sort `order` so that every `SIZE` successive centres are neighbours.
 
-    Sets of centres are halved along their widest attribute, at multiples of `SIZE`.
+    Sets of centres are halved along their widest attribute, at multiples of `SIZE`. Not compiled: numpy does the work,
+    and a sort takes a second to compile.
     """
     stack = [(0, len(order))]
-    while len(stack):
+    while stack:
         first, last = stack.pop()
         if last - first <= SIZE:
             continue
-        best, most = 0, -1.0
-        for c in range(centres.shape[1]):
-            low = high = centres[order[first], c]
-            for i in range(first + 1, last):
-                value = centres[order[i], c]
-                low, high = min(low, value), max(high, value)
-            if high - low > most:
-                best, most = c, high - low
         part = order[first:last]
-        order[first:last] = part[np.argsort(centres[part, best], kind="mergesort")]
+        best = int(np.argmax(np.ptp(centres[part], axis=0)))
+        order[first:last] = part[np.argsort(centres[part, best], kind="stable")]
         middle = first + SIZE * max(1, (last - first) // (2 * SIZE))
         stack.append((first, middle))
         stack.append((middle, last))

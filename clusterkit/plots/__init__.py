@@ -6,7 +6,7 @@ of a plot, ``_fitted_model.py`` the checks of fitted models, ``demo.py`` the fig
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]
-['candidates', 'clusters', 'connectivity', 'contours']
+['candidates', 'clusters', 'connectivity', 'consensus_matrix']
 """
 
 from __future__ import annotations
@@ -19,48 +19,57 @@ _HOME = {
     "candidates": "clusterkit.plots._candidates",
     "clusters": "clusterkit.plots._clusters",
     "connectivity": "clusterkit.plots._connectivity",
+    "consensus_matrix": "clusterkit.plots._consensus_matrix",
     "contours": "clusterkit.plots._contours",
     "edsvc_curves": "clusterkit.plots._edsvc_curves",
     "number_curve": "clusterkit.plots._number_curve",
     "profile": "clusterkit.plots._profile",
+    "embedding": "clusterkit.plots._embedding",
     "rank_diagram": "clusterkit.plots._rank_diagram",
     "search_curve": "clusterkit.plots._search_curve",
     "silhouette": "clusterkit.plots._silhouette",
     "sizes": "clusterkit.plots._sizes",
     "trajectories": "clusterkit.plots._trajectories",
     "width_path": "clusterkit.plots._width_path",
+    "width_tree": "clusterkit.plots._width_tree",
 }
 
 __all__ = [
     "candidates",
     "clusters",
     "connectivity",
+    "consensus_matrix",
     "contours",
     "edsvc_curves",
     "number_curve",
     "profile",
+    "embedding",
     "rank_diagram",
     "search_curve",
     "silhouette",
     "sizes",
     "trajectories",
     "width_path",
+    "width_tree",
 ]
 
 if TYPE_CHECKING:
     from clusterkit.plots._candidates import candidates
     from clusterkit.plots._clusters import clusters
     from clusterkit.plots._connectivity import connectivity
+    from clusterkit.plots._consensus_matrix import consensus_matrix
     from clusterkit.plots._contours import contours
     from clusterkit.plots._edsvc_curves import edsvc_curves
     from clusterkit.plots._number_curve import number_curve
     from clusterkit.plots._profile import profile
+    from clusterkit.plots._embedding import embedding
     from clusterkit.plots._rank_diagram import rank_diagram
     from clusterkit.plots._search_curve import search_curve
     from clusterkit.plots._silhouette import silhouette
     from clusterkit.plots._sizes import sizes
     from clusterkit.plots._trajectories import trajectories
     from clusterkit.plots._width_path import width_path
+    from clusterkit.plots._width_tree import width_tree
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["Projection"]
+__all__ = ["Projection", "spreads_of"]
 
 ALIKE = 10.0
 """Ratio of standard deviations up to which attributes are taken to have the same unit."""
@@ -69,7 +69,7 @@ class Projection:
             return cls(np.zeros(1), np.ones((1, 1)), height[0], (names[0], height[1]), "")
         if d == 2:
             return cls(np.zeros(2), np.eye(2), None, (names[0], names[1]), "")
-        spreads = _spreads(points) if scaling else None
+        spreads = spreads_of(points) if scaling else None
         origin, basis, shares = _principal(points, spreads)
         titles = tuple(f"principal component {i + 1} ({share:.0%} of the variance)" for i, share in enumerate(shares))
         note = f"First two principal components of {d} attributes" + ("" if spreads is None else ", standardised")
@@ -107,7 +107,7 @@ def _checked(dims: tuple[int, int], d: int, caller: str) -> tuple[int, int]:
     return i, j
 
 
-def _spreads(points: Array) -> Array | None:
+def spreads_of(points: Array) -> Array | None:
     """Standard deviations (d,), of constant attributes the largest one; None if they are similar."""
     spreads = points.std(axis=0, dtype=np.float64)
     spreads[spreads == 0.0] = spreads.max() or 1.0

@@ -6,9 +6,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import numpy as np
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from clusterkit import plots, recipe, width_path
+from clusterkit import ConsensusClustering, plots, recipe, width_path
 
 FOLDER = Path(__file__).parent
 
@@ -25,3 +25,9 @@ save(plots.contours(model, X), "contours")
 save(plots.connectivity(model, X), "connectivity")
 save(plots.trajectories(model, X), "trajectories")
 save(plots.width_path(path, chosen=model)[0], "width-path")
+save(plots.width_tree(path), "width-tree")
+digits = load_digits()
+rows = digits.data[digits.target < 4][:400]
+save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")
+groups, _ = make_blobs([60, 50, 40, 30], centers=[[0, 0], [4, 0], [0, 9], [9, 5]], cluster_std=0.9, random_state=1)
+save(plots.consensus_matrix(ConsensusClustering(n_members=20, random_state=0).fit(groups)), "consensus-matrix")

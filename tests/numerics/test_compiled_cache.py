@@ -1,4 +1,4 @@
-"""Compiled code on disk: an index of an older source is ignored, whatever types it names."""
+"""Compiled code on disk: an index of an older source is ignored, and what is missing is announced once."""
 
 from __future__ import annotations
 
@@ -31,3 +31,74 @@ def test_a_renamed_named_tuple_compiles_anew(tmp_path):
         )
         assert process.returncode == 0, process.stderr
         assert process.stdout == "3.0\n"
+
+
+ANNOUNCED = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stdout)
+import numba
+from clusterkit._jit import njit
+
+numba.njit(lambda x: x)(1)  # of somebody else
+print("ours:")
+
+@njit
+def doubled(x):
+    return 2 * x
+
+doubled(1)
+doubled(1.0)
+"""
+
+
+def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
+    (tmp_path / "compiled.py").write_text(ANNOUNCED, encoding="utf-8")
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
+    path = os.pathsep.join([".", *filter(None, sys.path)])
+    environment = {**os.environ, **variables, "PYTHONPATH": path}
+    answers = []
+    for _ in range(2):
+        process = subprocess.run(
+            [sys.executable, "-c", "import compiled"], capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+        assert process.returncode == 0, process.stderr
+        answers.append(process.stdout.splitlines())
+    first, second = answers
+    assert first[0] == second[0] == "ours:"
+    assert len(first) == 2
+    assert first[1].startswith("clusterkit.compilation: Compiling the loops of this method for its first use")
+    assert len(second) == 1
+
+
+COLD = """
+import numpy as np
+from numba.core import event
+from clusterkit.core.kernel import Gaussian
+from clusterkit.solvers.one_class._smo_gaussian_jit import GaussianSubproblem
+
+class Names(event.Listener):
+    def on_start(self, event):
+        print(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Names())
+points = np.random.default_rng(0).normal(size=(20, 2))
+problem = GaussianSubproblem.of(points, Gaussian(1.0), np.ones(20), 1 << 20)
+problem.move(np.full(20, 0.05), 2 * Gaussian(1.0)(points, points).mean(axis=0) - 1, 1e-6, 100)
+"""
+
+
+def test_the_pair_steps_compile_no_texts(tmp_path):
+    """Assigning a row checks shapes, and the text of that error takes longer to compile than the loop."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    process = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, env=environment)
+    assert process.returncode == 0, process.stderr
+    compiled = process.stdout.split()
+    assert "clusterkit.solvers.one_class._smo_gaussian_jit" in compiled
+    assert "numba.cpython.unicode" not in compiled

@@ -218,7 +218,8 @@ def _move(
         if slot[j] < 0:
             if used == len(pool):
                 # the pool is full: only the column of i stays, in the first slot
-                pool[0] = column
+                for t in range(m):  # whole rows would be checked for their shapes, which takes a second to compile
+                    pool[0, t] = column[t]
                 slot[:] = -1
                 slot[i], used = 0, 1
                 column = pool[0]
