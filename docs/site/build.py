@@ -1,6 +1,7 @@
 """Builds the site into build/site/html: ``python docs/site/build.py``.
 
-With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. Every warning is an error. Nothing is fetched from the network.
+With ``--without-running`` the code of the gallery is shown and not run, which takes half the time. Every warning is an
+error. Nothing is fetched from the network.
 """
 
 from __future__ import annotations
