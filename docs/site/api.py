@@ -20,6 +20,11 @@ USERS = {
 }
 """Modules for users, with the headings of their pages."""
 
+RECORDS = {
+    "clusterkit": ["clusterkit.estimators.search.SearchResult", "clusterkit.drivers.width_path.WidthPath"],
+}
+"""Classes that public functions return."""
+
 AUTHORS = {
     "clusterkit.core.stages": "What a stage has to do",
     "clusterkit.core.outcomes": "What a solver gives to a labeler",
@@ -71,6 +76,9 @@ def module_page(name: str, title: str) -> str:
     rows = "\n".join(f"   {each}" for each in described)
     parts = [heading(name, "="), f"{title}.\n", f".. currentmodule:: {name}\n"]
     parts.append(f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{rows}\n")
+    if name in RECORDS:
+        rows = "\n".join(f"   {each}" for each in RECORDS[name])
+        parts.append(f"What functions return:\n\n.. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{rows}\n")
     for each in names:
         if each not in described:
             value = getattr(module, each)

@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--without-running", action="store_true", help="show the gallery's code, do not run it")
     arguments = parser.parse_args()
     os.environ["CLUSTERKIT_CHECKOUT"] = str(pages.ROOT)
-    os.environ["CLUSTERKIT_PLUGINS"] = "papers"
+    os.environ["CLUSTERKIT_PLUGINS"] = ""  # built-in stages only, whatever is installed
     os.environ["CLUSTERKIT_GALLERY"] = "show" if arguments.without_running else "run"
     return build(TARGET)
 

@@ -6,9 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-os.environ["CLUSTERKIT_PLUGINS"] = "papers"  # the same reference whatever is installed
+os.environ["CLUSTERKIT_PLUGINS"] = ""  # the same reference whatever is installed
 os.environ["MPLBACKEND"] = "Agg"
-HERE = Path(__file__).parent
 ROOT = Path(os.environ["CLUSTERKIT_CHECKOUT"])
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
@@ -24,13 +23,14 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "formulas",
     "names",
 ]
 exclude_patterns = ["files/**"]
+html_math_renderer = "mathml"
 nitpicky = True
 smartquotes = False
 default_role = "name"  # of `names`: code, and a link where the name is documented
@@ -40,7 +40,6 @@ highlight_language = "text"
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 5
 myst_heading_slug_func = "names.slug"
-myst_dmath_double_inline = True
 
 # reference
 autosummary_generate = True

@@ -21,7 +21,7 @@ OUTSIDE = {
 }
 """Pages outside the folder docs, and their places on the site; the READMEs of the plugins follow in `page_places`."""
 
-FOLDERS = {"examples": "gallery/index.rst", "docs/decisions": "decisions/index.md", "docs/recipes": "recipes/index.md"}
+FOLDERS = {"examples/gallery": "gallery/index.rst", "docs/decisions": "decisions/index.md", "docs/recipes": "recipes/index.md"}
 """Pages that stand for a folder to which a link leads."""
 
 SECTIONS = {
@@ -50,6 +50,9 @@ WRITTEN = {
     "decisions/index": "# Decisions\n\nWhat was decided, with the reasons.\n",
 }
 """Pages that only the site has: headings above a list of pages."""
+
+SHORT = {"start": "Start"}
+"""Titles in the tables of contents, where the heading of the page is long."""
 
 LINK = re.compile(r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
@@ -98,7 +101,7 @@ def contents(places: list[str]) -> dict[str, list[str]]:
 def table_of_contents(section: str, pages: list[str]) -> str:
     """A directive; visible on the pages that consist of it alone."""
     hidden = "" if section in WRITTEN else ":hidden:\n"
-    lines = "\n".join(f"/{page}" for page in pages)
+    lines = "\n".join(f"{SHORT[page]} </{page}>" if page in SHORT else f"/{page}" for page in pages)
     return f"\n```{{toctree}}\n{hidden}:maxdepth: 1\n\n{lines}\n```\n"
 
 

@@ -36,11 +36,11 @@ def folder(tmp_path_factory):
 
 def test_every_page_stands_in_one_table_of_contents(folder):
     listed = [
-        line.strip("/")
+        line.rpartition("<")[2].strip("/>")
         for path in folder.rglob("*.md")
         for block in re.findall(r"^```\{toctree\}\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
         for line in block.splitlines()
-        if line.startswith("/")
+        if "/" in line
     ]
     copies = {path.relative_to(folder).as_posix().removesuffix(".md") for path in folder.rglob("*.md")}
     assert len(listed) == len(set(listed))
@@ -86,9 +86,13 @@ def test_the_reference_has_every_public_name(name):
 
 def test_the_reference_has_the_public_modules_of_the_page_on_stability():
     public = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8").split("## Private")[0]
-    modules = set(re.findall(r"`(clusterkit(?:\.\w+)*)(?:\.[A-Z]\w+)?`", public)) - {
-        "clusterkit.__all__",
-        "clusterkit.cli.app",
+    names = set(re.findall(r"`(clusterkit(?:\.[a-z]\w*)*)", public)) - {
+        "clusterkit.cli.app"
+    }  # its page is the command line
+    modules = {
+        name
+        for name in names
+        if Path(ROOT, *name.split(".")).is_dir() or Path(ROOT, *name.split(".")).with_suffix(".py").is_file()
     }
-    missing = {each for each in modules if importlib.util.find_spec(each)} - {*api.USERS, *api.AUTHORS}
-    assert not missing
+    assert len(modules) > 10
+    assert modules <= {*api.USERS, *api.AUTHORS}
