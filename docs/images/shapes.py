@@ -1,7 +1,8 @@
 """Draws every recipe on the same generated shapes: ``python docs/images/shapes.py [NAME …]``, all without a name.
 
 ``methods.png`` compares ten recipes; ``recipes/NAME.png`` has a recipe on six shapes. Recipes that need the number of
-clusters get it. Colours are matched with those of the generated groups; crosses are noise.
+clusters get it, and those that need the width of a kernel get the one that `svc` chooses. Colours are matched with those
+of the generated groups; crosses are noise.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0
 COMPARED = (
     "auto", "kmeans", "mixture", "emmc", "spectral", "genie", "mass-cut", "hdbscan", "svc", "equal-clustering",
 )  # fmt: skip
+WITHOUT_TUNER = ("psvc", "fsvc", "sgd-lmsvc", "sgd-lmsvc-strip")
+"""Relatives of `svc` that need a width; they get the one that `svc` chooses."""
 SIZE = 300
 """Rows of a shape: enough to see it, and every recipe takes seconds at most."""
 
@@ -47,10 +50,11 @@ def shapes():
 
 
 def fitted(name, X, k):
-    """Labels of a recipe with its defaults."""
-    settings = {"random_state": 0} | (
-        {"n_clusters": k} if recipes()[name].clusters == "given" and name != "auto" else {}
-    )
+    """Labels of a recipe with its defaults, but for the number of clusters and the width."""
+    given = recipes()[name].clusters == "given" and name != "auto"
+    settings = {"random_state": 0, **({"n_clusters": k} if given else {})}
+    if name in WITHOUT_TUNER:
+        settings["featuremap__gamma"] = recipe("svc", random_state=0).fit(X).space_.kernel.gamma
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that stop at max_iter: the picture shows what they give
         return recipe(name, **settings).fit(X).labels_

@@ -21,9 +21,9 @@ USERS = {
 """Modules for users, with the headings of their pages."""
 
 RECORDS = {
-    "clusterkit": ["clusterkit.estimators.search.SearchResult", "clusterkit.drivers.width_path.WidthPath"],
+    "clusterkit": ["estimators.search.SearchResult", "drivers.width_path.WidthPath"],
 }
-"""Classes that public functions return."""
+"""Classes that public functions return, named from the module."""
 
 AUTHORS = {
     "clusterkit.core.stages": "What a stage has to do",

@@ -21,7 +21,11 @@ OUTSIDE = {
 }
 """Pages outside the folder docs, and their places on the site; the READMEs of the plugins follow in `page_places`."""
 
-FOLDERS = {"examples/gallery": "gallery/index.rst", "docs/decisions": "decisions/index.md", "docs/recipes": "recipes/index.md"}
+FOLDERS = {
+    "examples/gallery": "gallery/index.rst",
+    "docs/decisions": "decisions/index.md",
+    "docs/recipes": "recipes/index.md",
+}
 """Pages that stand for a folder to which a link leads."""
 
 SECTIONS = {
