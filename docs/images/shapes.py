@@ -1,8 +1,8 @@
 """Draws every recipe on the same generated shapes: ``python docs/images/shapes.py [NAME …]``, all without a name.
 
 ``methods.png`` compares ten recipes; ``recipes/NAME.png`` has a recipe on six shapes. Recipes that need the number of
-clusters get it, and those that need the width of a kernel get the one that `svc` chooses. Colours are matched with those
-of the generated groups; crosses are noise.
+clusters get it, and those that need the width of a kernel get the one that `svc` chooses. Colours are matched with
+those of the generated groups; crosses are noise.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs, make_circles
 
 from clusterkit import plots, recipe
 
-blobs, _ = make_blobs(300, centers=3, cluster_std=0.9, random_state=8)
+blobs, _ = make_blobs(300, centers=3, random_state=170)
 shapes = {
     "rings": (make_circles(300, factor=0.5, noise=0.05, random_state=0)[0], 2),
     "stretched": (blobs @ [[0.6, -0.64], [-0.41, 0.85]], 3),

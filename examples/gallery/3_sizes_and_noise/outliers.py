@@ -15,7 +15,7 @@ from clusterkit import plots, recipe
 moons, _ = make_moons(300, noise=0.05, random_state=0)
 X = np.vstack([moons, np.random.default_rng(0).uniform((-2, -1.5), (3, 2), size=(40, 2))])
 hdbscan = recipe("hdbscan", labeler__min_cluster_size=20).fit(X)
-svc = recipe("svc", featuremap__gamma=8.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
+svc = recipe("svc", featuremap__gamma=15.0, solver__nu=0.15, labeler__outliers="noise").fit(X)
 
 figure, axes = plt.subplots(2, 2, figsize=(12, 7), layout="constrained")
 for row, (name, model) in zip(axes, {"hdbscan": hdbscan, "svc": svc}.items(), strict=True):

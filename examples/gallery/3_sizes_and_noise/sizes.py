@@ -11,7 +11,7 @@ import numpy as np
 
 from clusterkit import plots, recipe
 
-customers = np.random.default_rng(0).normal(size=(300, 2)) ** 3
+customers = np.random.default_rng(0).exponential(size=(300, 2))
 bounds = {"balancer": "transport", "balancer__size_min": 30, "balancer__size_max": 60}
 settings = {"free": {}, "30 to 60 rows each": bounds, "within 3 %": {"balancer": "band", "balancer__slack": 0.03}}
 

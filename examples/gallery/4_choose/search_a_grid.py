@@ -12,7 +12,7 @@ from sklearn.datasets import make_moons
 from clusterkit import plots, search
 
 X, _ = make_moons(200, noise=0.06, random_state=0)
-grid = {"featuremap__gamma": [2.0, 4.0, 8.0, 16.0, 32.0], "solver__nu": [0.05, 0.1, 0.2]}
+grid = {"featuremap__gamma": [4.0, 8.0, 16.0, 64.0, 128.0], "solver__nu": [0.05, 0.2, 0.5]}
 comparison = search("svc", grid, X, score="dbcv", random_state=0)
 plots.search_curve(comparison)
 plt.show()
