@@ -51,8 +51,8 @@ def shapes():
 
 def fitted(name, X, k):
     """Labels of a recipe with its defaults, but for the number of clusters and the width."""
-    given = recipes()[name].clusters == "given" and name != "auto"
-    settings = {"random_state": 0, **({"n_clusters": k} if given else {})}
+    takes_k = recipes()[name].clusters == "given" and name != "auto"
+    settings = {"random_state": 0, **({"n_clusters": k} if takes_k else {})}
     if name in WITHOUT_TUNER:
         settings["featuremap__gamma"] = recipe("svc", random_state=0).fit(X).space_.kernel.gamma
     with warnings.catch_warnings():

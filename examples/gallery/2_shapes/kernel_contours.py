@@ -14,8 +14,8 @@ from clusterkit import plots, recipe
 X, _ = make_moons(250, noise=0.07, random_state=0)
 figure, axes = plt.subplots(2, 2, figsize=(13, 8), layout="constrained")
 for ax, gamma in zip(axes.flat, [2.0, 12.0, 60.0, None], strict=True):
-    given = {} if gamma is None else {"featuremap__gamma": gamma, "solver__nu": 0.1, "tuner": None}
-    model = recipe("svc", random_state=0, **given).fit(X)
+    parameters = {} if gamma is None else {"featuremap__gamma": gamma, "solver__nu": 0.1, "tuner": None}
+    model = recipe("svc", random_state=0, **parameters).fit(X)
     plots.contours(model, X, ax=ax, legend=False)
     width = "chosen without labels" if gamma is None else f"gamma = {gamma:g}"
     ax.set_title(f"{width}: {model.labels_.max() + 1} clusters", loc="left")
