@@ -151,8 +151,9 @@ def _compositions() -> str:
         row["predicts"].add("yes" if c.inductive else "no")
     lines = [
         "## Feature map × solver × labeler\n",
-        "Each line stands for all mixes of its cells. Feature maps may also be chained (`['zscore', 'elm']`); the "
-        "last one counts. Anything else is refused before work, with the names that would fit.\n",
+        "Each line stands for every combination of the stages that its cells list. Feature maps may also be chained "
+        "(`['zscore', 'elm']`); of a chain the last map decides what fits. Any other combination is refused before any "
+        "computation, and the message names stages that would fit.\n",
         "| solver | labeler | feature maps, giving | balancers | starts | clusters | predicts |",
         "|---|---|---|---|---|---|---|",
     ]

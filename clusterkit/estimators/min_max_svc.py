@@ -53,8 +53,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     C : float, default 1.0
         Penalty of every machine.
     gamma : {"scale", "auto"} or float, default "scale"
-        Parameter of the kernel exp(-gamma |x - y|²), the same for all machines. "scale" is 1 / (d var(X)), "auto" is
-        1 / d.
+        Parameter of the kernel ``exp(-gamma |x - y|²)``, the same for all machines. "scale" is 1 / (d var(X)), "auto"
+        is 1 / d.
     n_jobs : int, optional
         Number of machines that `joblib` trains at once, in threads unless ``joblib.parallel_config`` chooses another
         backend. The fitted model does not depend on this number.

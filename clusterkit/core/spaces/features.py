@@ -135,7 +135,7 @@ class FeatureSpace(Space):
         return H
 
     def squared_norms(self) -> Array:
-        """|h(x_i)|², (n,), float64."""
+        """``|h(x_i)|²``, (n,), float64."""
         norms = np.empty(self.n)
         for rows, H in self.blocks():
             norms[rows] = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
@@ -158,7 +158,7 @@ class FeatureSpace(Space):
         return np.asarray(first + total / self.n)
 
     def squared_distances_to(self, point: Array) -> Array:
-        """|h(x_i) - point|² for a point (L,) of the feature space, (n,), float64, in one pass over dense features."""
+        """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
         distances = np.empty(self.n)
         for rows, H in self.blocks():
             distances[rows] = squared_distances_to(H, point)

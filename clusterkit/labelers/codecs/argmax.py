@@ -33,7 +33,7 @@ class Argmax(Codec):
         return np.eye(k)
 
     def costs(self, rows: Array, k: int) -> Array:
-        """-f, which is half of |f - e_j|² up to a constant of the row."""
+        """-f, which is half of ``|f - e_j|²`` up to a constant of the row."""
         return -rows
 
     def calibrate(self, rows: Array, task: Task) -> Self:

@@ -1,0 +1,42 @@
+"""Every example of the gallery is short, runs without a warning of clusterkit, and says or draws something."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
+SCRIPTS = sorted(FOLDER.rglob("*.py"))
+
+
+def test_there_are_examples_in_every_section():
+    assert len(SCRIPTS) >= 25
+    for section in (path for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__"):
+        assert (section / "GALLERY_HEADER.rst").exists()
+        assert any(path.parent == section for path in SCRIPTS)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_example_is_short_and_has_a_title(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 30
+    assert lines[0] == '"""'
+    assert lines[2] == "=" * len(lines[1])
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
+def test_example_runs(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    before = set(FOLDER.rglob("*"))
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+        assert capsys.readouterr().out.strip() or pyplot.get_fignums()
+    finally:
+        pyplot.close("all")
+    assert not [*tmp_path.iterdir()]
+    assert {each for each in FOLDER.rglob("*") if "__pycache__" not in each.parts} <= before

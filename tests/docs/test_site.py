@@ -1,0 +1,98 @@
+"""What the site is made of: every page has one place, every link leads to a page or a file, the reference is complete.
+
+`.ci/deep site` builds it; here only the folder that Sphinx reads is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def _module(name):
+    spec = importlib.util.spec_from_file_location(f"site_{name}", ROOT / "docs" / "site" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+pages, api = _module("pages"), _module("api")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    target = tmp_path_factory.mktemp("site")
+    pages.copy_pages(target)
+    return target
+
+
+def test_every_page_stands_in_one_table_of_contents(folder):
+    listed = [
+        line.rpartition("<")[2].strip("/>")
+        for path in folder.rglob("*.md")
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
+        for line in block.splitlines()
+        if "/" in line
+    ]
+    copies = {path.relative_to(folder).as_posix().removesuffix(".md") for path in folder.rglob("*.md")}
+    assert len(listed) == len(set(listed))
+    assert copies - {"index"} == set(listed) - {"gallery/index", "api/index"}
+
+
+def test_every_link_of_a_copy_leads_to_a_copy(folder):
+    for path in folder.rglob("*.md"):
+        for code, part in enumerate(pages.FENCE.split(path.read_text(encoding="utf-8"))):
+            links = [] if code % 2 else pages.LINK.finditer(part)
+            for link in links:
+                goal = link["target"].partition("#")[0]
+                if not goal or re.match(r"[a-z]+:", link["target"]):
+                    continue
+                file = (path.parent / goal).resolve()
+                assert file.is_file() or file == folder / "gallery" / "index.rst", f"{path.name}: {link[0]}"
+
+
+def test_a_link_to_a_folder_without_a_page_is_text(tmp_path):
+    source = ROOT / "docs" / "results.md"
+    text = pages.linked("the [record](results/records) of it", source, "results.md", {}, tmp_path)
+    assert text == "the record of it"
+
+
+def test_links_in_code_are_left_alone(tmp_path):
+    text = "```text\n[a](../../nowhere.md)\n```\n"
+    assert pages.linked(text, ROOT / "docs" / "start.md", "start.md", {}, tmp_path) == text
+
+
+def test_a_page_that_no_section_takes_is_named():
+    with pytest.raises(ValueError, match="elsewhere/new"):
+        pages.contents(["index.md", "elsewhere/new.md"])
+
+
+@pytest.mark.parametrize("name", [*api.USERS, *api.AUTHORS])
+def test_the_reference_has_every_public_name(name):
+    module = importlib.import_module(name)
+    page = api.module_page(name, "A title")
+    for each in module.__all__:
+        if not isinstance(getattr(module, each), type(sys)):
+            assert re.search(rf"^(   |\.\. py:data:: ){each}$", page, re.M), each
+
+
+def test_the_reference_has_the_public_modules_of_the_page_on_stability():
+    public = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8").split("## Private")[0]
+    names = set(re.findall(r"`(clusterkit(?:\.[a-z]\w*)*)", public)) - {
+        "clusterkit.cli.app"
+    }  # its page is the command line
+    modules = {
+        name
+        for name in names
+        if Path(ROOT, *name.split(".")).is_dir() or Path(ROOT, *name.split(".")).with_suffix(".py").is_file()
+    }
+    assert len(modules) > 10
+    assert modules <= {*api.USERS, *api.AUTHORS}
