@@ -64,6 +64,10 @@ class Coded:
         book = self.codebook.astype(dtype, copy=False)
         return book[labels].reshape(labels.shape[0], -1)
 
+    def of(self, rows: slice) -> Coded:
+        """The labels of some rows, still in coded form."""
+        return attrs.evolve(self, labels=self.labels[:, rows])
+
     def targets(self) -> Array:
         """All targets, shape (n, R q)."""
         return self.block(slice(None))
