@@ -9,13 +9,12 @@ rows passes from turn to turn.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Mapping
 from typing import Any, Protocol, final, runtime_checkable
 
 import attrs
-import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
@@ -61,6 +60,10 @@ class Summing(Protocol):
     What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
     of k-means) is read by the function `Path.sums` through `FeatureSpace.reduce`, which is a pass of the engine too.
     """
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters that were decided on the way, for `resolved_`."""
 
     def part(self, H: Any, targets: Coded, scores: Any | None) -> Addable:
         """What a block adds; nothing if it has no rows.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import attrs
+import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -23,9 +24,12 @@ from clusterkit._typing import (
     TunerLike,
 )
 from clusterkit.core.compat import Composition, check
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, NeedsClusters
+from clusterkit.core.engines import Engine, engine_for
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
 from clusterkit.core.registry import registry
+from clusterkit.core.rows import Rows
+from clusterkit.core.rows_fit import fit_rows, in_memory, predict_rows
 from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import DriverResult, FeatureMap, Solver, Stage
@@ -161,7 +165,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.verbose = verbose
 
     def fit(self, X: Samples, y: object = None) -> Self:
-        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored."""
+        if (engine := engine_for(X)) is not None:
+            return self._fit_rows(engine.rows(X), engine)
         composition = self.composition()
         rows = checked(self, X, composition.featuremap, reset=True)
         seeds = Seeds.of(self.random_state)
@@ -179,15 +185,57 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
         return self
 
+    def _fit_rows(self, rows: Rows, engine: Engine) -> Self:
+        """The fit to rows that an engine reads; few rows are read at once."""
+        if in_memory(rows):
+            self.fit(rows.read(slice(0, rows.n)))
+        else:
+            composition = self.composition()
+            if self.tuner is not None or self._chooses_number():
+                option = "tuner" if self.tuner is not None else "n_clusters='auto'"
+                raise IncompatibleStages(
+                    f"{option} compares fits of all rows in memory; fit a sample, model.fit(rows.gather(index)), and "
+                    "label the rest by model.predict(rows)"
+                )
+            seeds = Seeds.of(self.random_state)
+            with (
+                threads.suited(threads.elements(rows.n, composition.featuremap)),
+                bars.shown(self.verbose),
+                bars.hooks(),
+            ):
+                answer = fit_rows(composition, rows, engine, seeds)
+            self.n_features_in_ = rows.d
+            vars(self).pop("feature_names_in_", None)
+            self._takes_sparse_rows = False
+            set_fitted(self, answer, None, self.reported_labeler(composition))
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        return self
+
     @inductive
     def predict(self, X: Samples) -> Labels:
-        """Clusters of new samples X, shape (m, d)."""
+        """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives."""
         check_is_fitted(self, "labels_")
+        if (engine := engine_for(X)) is not None and self.predictor_ is not None:
+            width = self.n_features_in_ if self.space_ is None else getattr(self.space_, "width", self.n_features_in_)
+            return predict_rows(self.predictor_, self._checked_rows(engine.rows(X)), engine, width)
         sparse = self._takes_sparse_rows if self.space_ is not None else None
         rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
         return self.predictor_(rows)
+
+    def _checked_rows(self, rows: Rows) -> Rows:
+        """Rows with the columns of the fit."""
+        names = getattr(self, "feature_names_in_", None)
+        if rows.d != self.n_features_in_:
+            raise InvalidData(f"X has {rows.d} columns, and the model was fitted to {self.n_features_in_}")
+        if names is not None and rows.names is not None and tuple(names) != tuple(rows.names):
+            raise InvalidData(
+                f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
+                f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
+            )
+        return rows
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, final
 
 import attrs
@@ -37,6 +38,11 @@ class CentroidSums:
     tol: float
 
     @property
+    def resolved(self) -> Mapping[str, Any]:
+        """Nothing is decided on the way."""
+        return {}
+
+    @property
     def shift_tol(self) -> float:
         """`tol` in the units of a squared movement of the centres."""
         return self.tol * self.about.radii.added / self.about.radii.count / len(self.about.origin)
@@ -54,7 +60,8 @@ class CentroidSums:
             labels = targets.labels[0]
             if xp is not np:
                 labels = xp.asarray(labels, device=scores.device)
-            cost, measured = -float(xp.take_along_axis(scores, labels[:, None], axis=1).sum()), len(labels)
+            each = xp.take_along_axis(scores, labels[:, None], axis=1)
+            cost, measured = -float(xp.sum(each, dtype=xp.float64)), each.shape[0]
         return Sums.of(target_sums(H, targets), targets.sizes()[0], np.float64(cost), np.int64(measured))
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
@@ -108,6 +115,11 @@ class Refill:
     sizes: Counts
     objective: Array
     before: Array | None
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """As of the turn."""
+        return self.turn.resolved
 
     def part(self, H: Any, targets: Coded, scores: Any | None) -> Farthest:
         """The samples of the block that may become centres."""

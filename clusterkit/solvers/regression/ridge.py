@@ -108,6 +108,11 @@ class RidgeSums:
     transform: Transform
     factor: RegularisedInverse
 
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """C from the degrees of freedom, and what the factorisation had to change."""
+        return self.factor.resolved
+
     def part(self, H: Any, targets: Coded, scores: Any | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
         squares = np.square(targets.codebook).sum(axis=1)
@@ -131,7 +136,7 @@ class _PrimalRidge(Prepared):
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        return self.summing.factor.resolved
+        return self.summing.resolved
 
     @property
     def objective_factor(self) -> float:
