@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clusterkit._typing import Array
@@ -17,7 +15,7 @@ GROUPED_COLUMNS = 48
 """Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
 
 
-def target_sums(H: Any, coded: Coded) -> Any:
+def target_sums(H: Array, coded: Coded) -> Array:
     """Features times targets of the same rows, (L, R q); the targets of all starts are made for this block only.
 
     Parameters
@@ -30,7 +28,8 @@ def target_sums(H: Any, coded: Coded) -> Any:
     xp = array_namespace(H)
     if xp is not np:
         targets = coded.block(slice(None))  # made by the host; the product is made where H is
-        return xp.matmul(H.T, xp.asarray(targets, dtype=H.dtype, device=H.device))
+        product: Array = xp.matmul(H.T, xp.asarray(targets, dtype=H.dtype, device=H.device))
+        return product
     if coded.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
         return _grouped(H, coded)
     return H.T @ coded.block(slice(None), H.dtype)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar, cast
 
-import numpy as np
-
 from clusterkit._typing import Array, Labels
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 __all__ = ["array_namespace"]
 
 
-def array_namespace(H: object) -> Any:
+def array_namespace(H: object) -> ModuleType:
     """numpy for its arrays and for sparse rows, at the cost of a comparison of types; else what the array names.
 
     The functions of a block (the part of a sum, the scores of rows) are written against this namespace, so that they
@@ -27,5 +27,7 @@ def array_namespace(H: object) -> Any:
     try:
         from array_api_compat import array_namespace as of
     except ImportError:
-        return H.__array_namespace__()  # type: ignore[attr-defined]
-    return of(H)
+        named: ModuleType = H.__array_namespace__()  # type: ignore[attr-defined]
+        return named
+    namespace: ModuleType = of(H)
+    return namespace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import attrs
 import numpy as np
@@ -95,12 +95,13 @@ class LinearRows:
         """h(Y) B, in blocks."""
         return self.transform.apply(Y, self.coefficients)
 
-    def on(self, H: Any) -> Any:
+    def on(self, H: Array) -> Array:
         """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
         xp = array_namespace(H)
         if xp is np:
             return H @ self.coefficients.astype(H.dtype, copy=False)
-        return xp.matmul(H, xp.asarray(self.coefficients, dtype=H.dtype, device=H.device))
+        scores: Array = xp.matmul(H, xp.asarray(self.coefficients, dtype=H.dtype, device=H.device))
+        return scores
 
     def columns(self, index: slice) -> LinearRows:
         """Some columns of the coefficients."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, ArrayLike, Indices
 from clusterkit.core.errors import InvalidData
 
-__all__ = ["Rows", "SlicedRows"]
+__all__ = ["Rows", "Sliceable", "SlicedRows", "gather_by_slices"]
 
 
 @runtime_checkable
@@ -40,6 +40,21 @@ class Rows(Protocol):
         """Some rows in the order of the index, (m, d); a row may come several times."""
 
 
+class Sliceable(Protocol):
+    """What `SlicedRows` reads."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+
+    def __getitem__(self, rows: slice, /) -> ArrayLike:
+        """Neighbouring rows."""
+
+
 @final
 @attrs.frozen(eq=False)
 class SlicedRows:
@@ -58,7 +73,7 @@ class SlicedRows:
     (3, 2, [[4.0, 5.0], [0.0, 1.0]])
     """
 
-    source: Any
+    source: Sliceable
     names: tuple[str, ...] | None = None
     dtype: np.dtype = attrs.field(init=False)
 

@@ -25,7 +25,7 @@ from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
 from clusterkit.core.summing import Summing
 from clusterkit.core.survey import extremes
-from clusterkit.core.transform import Keep, RowMap, Transform, scaling_of
+from clusterkit.core.transform import Keep, RowMap, scaling_of
 
 __all__ = ["fit_rows", "in_memory", "predict_rows", "row_problems"]
 

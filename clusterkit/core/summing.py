@@ -10,7 +10,7 @@ rows passes from turn to turn.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
 
 import attrs
 
@@ -20,13 +20,23 @@ from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Addable
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    PartT = TypeVar("PartT", bound=Addable, default=Any)
+else:
+    from typing import TypeVar
+
+    PartT = TypeVar("PartT")
+    """What a solver adds up."""
+
 __all__ = ["BySums", "Finished", "RowFunction", "Summing", "solve_by_sums"]
 
 
 class RowFunction(Extension, Protocol):
     """Scores of rows that can be had from raw rows, as every extension, or from features that are there already."""
 
-    def on(self, H: Any) -> Any:
+    def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, q): those of `__call__`, without a second mapping.
 
         Written against the namespace of the block (`clusterkit.core.namespaces`).
@@ -54,7 +64,7 @@ class Finished:
 
 
 @runtime_checkable
-class Summing(Protocol):
+class Summing(Protocol[PartT]):
     """The turns of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
 
     What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
@@ -65,7 +75,7 @@ class Summing(Protocol):
     def resolved(self) -> Mapping[str, object]:
         """Parameters that were decided on the way, for `resolved_`."""
 
-    def part(self, H: Any, targets: Coded, scores: Any | None) -> Addable:
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> PartT:
         """What a block adds; nothing if it has no rows.
 
         Parameters
@@ -78,7 +88,7 @@ class Summing(Protocol):
             What the labels were read from, where there is such a table: the value of ``previous.on(H)``.
         """
 
-    def finish(self, total: Any, previous: RowFunction | None) -> Finished | Summing:
+    def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
         """The end of the turn from the sum of all parts; or one more pass over the same labels, which then ends it.
 
         Parameters

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Protocol, Self, TypeVar, final
+from typing import Protocol, Self, TypeVar, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+
+from clusterkit._typing import Array, ArrayLike
 
 __all__ = ["FAN_IN", "GROUP", "Addable", "Sums", "fold", "groups", "total", "tree"]
 
@@ -55,10 +56,10 @@ class Sums:
     [[1.0, 2.0], 7]
     """
 
-    arrays: tuple[NDArray[Any], ...]
+    arrays: tuple[Array, ...]
 
     @classmethod
-    def of(cls, *arrays: Any) -> Sums:
+    def of(cls, *arrays: ArrayLike) -> Sums:
         """The sums of a block; arrays of another library are brought to the host."""
         return cls(tuple(_wide(array) for array in arrays))
 
@@ -67,9 +68,10 @@ class Sums:
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
 
 
-def _wide(array: Any) -> NDArray[Any]:
-    array = np.asarray(array)
-    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64, copy=False)
+def _wide(array: ArrayLike) -> Array:
+    here = np.asarray(array)
+    wide: Array = here.astype(np.float64 if here.dtype.kind == "f" else np.int64, copy=False)
+    return wide
 
 
 def groups(n: int) -> Iterator[slice]:

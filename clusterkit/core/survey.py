@@ -51,8 +51,8 @@ class Extremes:
             row, column, value = self.odd
             title = f"'{names[column]}'" if names is not None else str(column)
             raise InvalidData(
-                f"column {title} has the value {value} in row {row}; all values must be finite numbers. Leave such rows "
-                "or columns out, or fill the gaps, before the fit"
+                f"column {title} has the value {value} in row {row}; all values must be finite numbers. Leave such "
+                "rows or columns out, or fill the gaps, before the fit"
             )
 
 

@@ -8,14 +8,14 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.rows import Rows, SlicedRows, gather_by_slices
+from clusterkit.core.rows import Rows, Sliceable, SlicedRows
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -57,7 +57,7 @@ def open(source: object, columns: Sequence[str] | None = None) -> Rows:
     (1000, 3, 'float32')
     """
     if not isinstance(source, str | os.PathLike):
-        return SlicedRows(source)
+        return SlicedRows(cast("Sliceable", source))
     text = os.fspath(source)
     path = Path(text)
     if path.suffix == ".npy":
@@ -74,12 +74,12 @@ def open(source: object, columns: Sequence[str] | None = None) -> Rows:
     )
 
 
-def _zarr(path: str) -> Any:
+def _zarr(path: str) -> Sliceable:
     try:
         import zarr
     except ImportError:
         raise InvalidData(f"{path!r} needs the package zarr, which is not installed") from None
-    return zarr.open_array(path, mode="r")
+    return cast("Sliceable", zarr.open_array(path, mode="r"))
 
 
 @final

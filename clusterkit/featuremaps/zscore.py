@@ -35,7 +35,9 @@ class ZScore(FeatureMap):
         if len(X) > sums.GROUP:
             mapping = self.row_map(as_samples(X), task, rng).mapping
         else:
-            mapping = _scaling(X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0))
+            mapping = _scaling(
+                X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
+            )
         return build_space(X, mapping, storage="dense")
 
     def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:

@@ -67,7 +67,7 @@ class NearestOf:
 
 
 def scattered_centres(space: FeatureSpace, k: int, rng: Rng, n_init: int = 1) -> Array:
-    """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, and one that weighs them.
+    """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
     before, by exponential keys, so that one pass is enough and no number is kept for any row. The rows drawn are

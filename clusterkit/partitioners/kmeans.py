@@ -35,9 +35,9 @@ class KMeans(Partitioner[Array]):
 
     Notes
     -----
-    Above 262,144 dense rows the centres come from k-means|| (Bahmani et al. 2012) instead: a few passes draw rows far from
-    each other, `n_init` starts of k-means++ cluster these, weighted by the rows nearest to them, and every row gets the
-    label of its nearest centre. `max_iter` then has no meaning.
+    Above 262,144 dense rows the centres come from k-means|| (Bahmani et al. 2012) instead: a few passes draw rows far
+    from each other, `n_init` starts of k-means++ cluster these, weighted by the rows nearest to them, and every row
+    gets the label of its nearest centre. `max_iter` then has no meaning.
 
     If there are fewer than k distinct rows, some parts stay empty. Source: Lloyd 1982; Arthur & Vassilvitskii 2007.
     """

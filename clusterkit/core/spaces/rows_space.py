@@ -32,6 +32,7 @@ class Mapped:
     part: Callable[[slice, Array], Addable]
 
     def __call__(self, rows: slice, X: Array) -> Addable:
+        """Map the rows and take their part."""
         return self.part(rows, self.transform(X))
 
 

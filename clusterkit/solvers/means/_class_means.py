@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -38,7 +38,7 @@ class CentroidSums:
     tol: float
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """Nothing is decided on the way."""
         return {}
 
@@ -52,7 +52,7 @@ class CentroidSums:
         """Why the labels may be final."""
         return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
 
-    def part(self, H: Any, targets: Coded, scores: Any | None) -> Sums:
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """Class sums (L, k), class sizes (k,), and with scores their cost and for how many rows that is."""
         cost, measured = 0.0, 0
         if scores is not None:
@@ -117,11 +117,11 @@ class Refill:
     before: Array | None
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """As of the turn."""
         return self.turn.resolved
 
-    def part(self, H: Any, targets: Coded, scores: Any | None) -> Farthest:
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
         """The samples of the block that may become centres."""
         labels = targets.labels[0]
         rows = np.asarray(self.turn.about.extension(self.centres).on(H))

@@ -7,7 +7,7 @@ same block products as the scores of new rows, so that predicting the training r
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -289,7 +289,7 @@ class NearestMeans:
             scores[rows] = self.on(H)
         return scores
 
-    def on(self, H: Any) -> Any:
+    def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, k)."""
         xp = array_namespace(H)
         if xp is np:
@@ -300,7 +300,8 @@ class NearestMeans:
         )
         lengths = xp.sum((H - origin) ** 2, axis=1)
         scores = 2.0 * xp.matmul(H, centres) - constants - lengths[:, None]
-        return xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+        nearness: Array = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+        return nearness
 
     def columns(self, index: slice) -> NearestMeans:
         """The extension with some of the centres."""

@@ -116,9 +116,7 @@ def factorise_gram(space: FeatureSpace, C: float | None, df: float) -> Regularis
     return _factorise(space.gram(), C, df, lambda: space.reduce(_Triangles()).spectrum())
 
 
-def _factorise(
-    M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]
-) -> RegularisedInverse:
+def _factorise(M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]) -> RegularisedInverse:
     from scipy.linalg.lapack import dtrtri
 
     resolved: dict[str, Any] = {}

@@ -109,11 +109,11 @@ class RidgeSums:
     factor: RegularisedInverse
 
     @property
-    def resolved(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, object]:
         """C from the degrees of freedom, and what the factorisation had to change."""
         return self.factor.resolved
 
-    def part(self, H: Any, targets: Coded, scores: Any | None) -> Sums:
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
         squares = np.square(targets.codebook).sum(axis=1)
         return Sums.of(target_sums(H, targets), squares[targets.labels].sum(axis=1))

@@ -19,7 +19,7 @@ from clusterkit.core.stages import Prepared, Solver, Task
 from clusterkit.core.summing import RowFunction, Summing, solve_by_sums
 from clusterkit.core.sums import Addable, total
 from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
-from clusterkit.testing.law import Law, law
+from clusterkit.testing.law import Law, Source, law
 from clusterkit.testing.laws.solver import codebook
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
@@ -102,7 +102,7 @@ class _CutSpace(FeatureSpace):
         raise NotImplementedError
 
 
-ANY: dict[str, Any] = {"case": cases(), "view": st.sampled_from(FEATURES), "coding": _codings}
+ANY: dict[str, Source] = {"case": cases(), "view": st.sampled_from(FEATURES), "coding": _codings}
 
 
 @law(LAWS, applies=_adds_up, **ANY)
