@@ -27,7 +27,7 @@ from clusterkit.core.summing import Summing
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
-__all__ = ["fit_rows", "in_memory", "predict_rows", "row_problems"]
+__all__ = ["check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
@@ -56,7 +56,7 @@ def row_problems(c: Composition) -> Iterator[Problem]:
         yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
 
 
-def _check(c: Composition) -> None:
+def check_rows(c: Composition) -> None:
     """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
     if reasons:
@@ -76,7 +76,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    _check(c)
+    check_rows(c)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"

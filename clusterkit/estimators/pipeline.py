@@ -29,7 +29,7 @@ from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParam
 from clusterkit.core.params import check_count
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_fit import fit_rows, in_memory, predict_rows
+from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import DriverResult, FeatureMap, Solver, Stage
@@ -191,6 +191,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             self.fit(rows.read(slice(0, rows.n)))
         else:
             composition = self.composition()
+            check_rows(composition)
             if self.tuner is not None or self._chooses_number():
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
                 raise IncompatibleStages(
