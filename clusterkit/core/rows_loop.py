@@ -15,7 +15,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import Array, Counts, Labels
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
@@ -75,7 +75,7 @@ class _TurnSums:
     """What a turn adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
 
     sums: Addable
-    sizes: Array
+    sizes: Counts
     digest: bytes
 
     def __add__(self, following: _TurnSums) -> _TurnSums:
@@ -129,7 +129,7 @@ class End:
     """
 
     decide: Decide
-    sizes: Array
+    sizes: Counts
     n_iter: int
     converged: bool
     reason: str

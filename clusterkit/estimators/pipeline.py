@@ -206,7 +206,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             ):
                 answer = fit_rows(composition, rows, engine, seeds)
             self.n_features_in_ = rows.d
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             self._takes_sparse_rows = False
             set_fitted(self, answer, None, self.reported_labeler(composition))
         if rows.names is not None:

@@ -78,7 +78,7 @@ class CentroidSums:
             value = self.about.radii.added - _moved(centres, np.zeros_like(centres)) @ sizes
         objective = np.array([max(0.0, value)])
         if not sizes.all():
-            return Refill(self, centres, sizes, objective, before)
+            return Refill(self, centres, sizes.astype(np.int64), objective, before)
         return self.ended(centres, objective, before)
 
     def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
