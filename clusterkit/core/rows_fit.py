@@ -14,6 +14,7 @@ from clusterkit.core import memory, sums
 from clusterkit.core.chain import Chain
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
+from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.progress import Report, tell
@@ -49,7 +50,11 @@ def row_problems(c: Composition) -> Iterator[Problem]:
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
-        yield Problem("balancer", f"'{c.balancer.name}' compares all rows; balancer=None does not")
+        reason: str | None = "compares all rows"
+        if isinstance(c.balancer, BalancesByPasses) and c.n_clusters is not None:
+            reason = c.balancer.why_not_by_passes(c.n_clusters)
+        if reason is not None:
+            yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
     if c.init is not None and not isinstance(c.init, StartsByBlocks):
         yield Problem("init", f"'{c.init.name}' needs all rows at once; 'random', 'seeds' and 'kmeans' do not")
     if isinstance(c.labeler, Codec) and c.labeler.coding.value == "ordinal":
@@ -86,7 +91,8 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         labels = engine.labels(_Predicted(zeros), rows, rows.d)
         return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
     space = _mapped(c, rows, engine, seeds)
-    task = Task(rows.n, c.n_clusters)
+    bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
+    task = Task(rows.n, c.n_clusters, bounds)
     path = c.path
     assert path is not None
     assert path.sums is not None
@@ -97,7 +103,8 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     end = ends[best]
     _warn(end, task)
     interrupted = any(each.interrupted for each in ends)
-    resolved = {"featuremap": dict(space.resolved), "solver": dict(summing.resolved)}
+    balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
+    resolved = {"featuremap": dict(space.resolved), "solver": dict(summing.resolved), "balancer": balanced}
     return FitResult(
         _labels(end.decide, space),
         end.n_iter,
@@ -108,7 +115,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         space.lean(),
         None,
         _predictor(end.decide),
-        end.decide.start is None,
+        end.decide.start is None and end.decide.decision.exact,
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(each.objective for each in ends),
         interrupted,
@@ -163,7 +170,8 @@ def _ends(c: Composition, space: RowsSpace, summing: Summing, task: Task, seeds:
     for index in range(starts):
         try:
             begin = _start(c, space, task, seeds, index)
-            ends.append(iterate(space, summing, begin, c.max_iter))
+            balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
+            ends.append(iterate(space, summing, begin, c.max_iter, balancer, task))
         except KeyboardInterrupt:
             if not ends:
                 raise
@@ -204,7 +212,7 @@ def _predictor(decide: Decide) -> Decoder | None:
     """Labels of new rows; None if not even one turn was made."""
     if decide.extend is None:
         return None
-    return Decoder(decide.codec, decide.extend, None, decide.k)
+    return Decoder(decide.codec, decide.extend, None, decide.k, decide.decision.offsets)
 
 
 def _warn(end: End, task: Task) -> None:

@@ -1,8 +1,9 @@
-"""The loop of `core.alternate` over rows outside memory, for solvers by sums and without a balancer.
+"""The loop of `core.alternate` over rows outside memory, for solvers by sums.
 
-A turn is one pass: each block is read and mapped, its labels are read from the small function that the turn before
-left, and what the solver adds up for these labels is added. Labels of two turns are compared by a digest, so that
-nothing of the size of n is kept. A lost block can always be computed anew from its rows and the turn's function.
+A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
+function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
+compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew from its rows
+and the function of the turn.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.coding import Coded
+from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.stages import BlockLabels, Codec
+from clusterkit.core.stages import BlockLabels, Codec, Task
 from clusterkit.core.summing import Finished, RowFunction, Summing
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import Transform
 
 __all__ = ["Decide", "End", "iterate"]
+
+Part = TypeVar("Part", bound=Addable)
 
 
 @final
@@ -46,6 +50,8 @@ class Decide:
         Raw rows to what the start sees, where that is not the features.
     extend : RowFunction or None
         Features to scores; used where there is no start.
+    decision : RowDecision
+        What a balancer decided about the costs.
     """
 
     transform: Transform
@@ -54,6 +60,7 @@ class Decide:
     start: BlockLabels | None = None
     start_transform: Transform | None = None
     extend: RowFunction | None = None
+    decision: RowDecision = attrs.field(factory=RowDecision)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -66,7 +73,45 @@ class Decide:
             return self.start(rows, seen).astype(np.intp, copy=False), None
         assert self.extend is not None
         scores = self.extend.on(H)
-        return self.codec.decode(scores, self.k), scores
+        costs = self.codec.costs(scores, self.k)
+        label = self.decision.label
+        return np.argmin(costs, axis=1) if label is None else label(rows, costs), scores
+
+    def costs(self, H: Array) -> Array:
+        """Costs of features, (b, k)."""
+        assert self.extend is not None
+        return self.codec.costs(self.extend.on(H), self.k)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Costs:
+    """A part of costs, as a part of the raw rows."""
+
+    decide: Decide
+    part: Callable[[slice, Array], Addable]
+
+    def __call__(self, rows: slice, X: Array) -> Addable:
+        return self.part(rows, self.decide.costs(self.decide.transform(X)))
+
+
+@final
+@attrs.frozen(eq=False)
+class _CostsOfRows:
+    """The costs of all rows by the function of a turn."""
+
+    space: RowsSpace
+    decide: Decide
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass of the engine."""
+        costs = _Costs(self.decide, part)
+        whole: Part = self.space.engine.reduce(costs, self.space.source, self.space.width)  # type: ignore[assignment]
+        return whole
+
+    def gather(self, index: Indices) -> Array:
+        """Costs of some rows, (m, k)."""
+        return self.decide.costs(self.space.rows(index))
 
 
 @final
@@ -165,7 +210,9 @@ class _Progress:
         )
 
 
-def iterate(space: RowsSpace, summing: Summing, begin: Decide, max_iter: int) -> End:
+def iterate(
+    space: RowsSpace, summing: Summing, begin: Decide, max_iter: int, balancer: BalancesByPasses | None, task: Task
+) -> End:
     """Turns from the labels of a start until they repeat; labels, history and ending are those of the loop in memory.
 
     Parameters
@@ -176,17 +223,28 @@ def iterate(space: RowsSpace, summing: Summing, begin: Decide, max_iter: int) ->
         How the first labels follow from the rows.
     max_iter : int
         Most turns; each is one pass, and there is one more pass for the first labels.
+    balancer : BalancesByPasses or None
+        Its decisions take further passes over the costs.
+    task : Task
     """
     progress = _Progress()
     try:
-        return _iterate(space, summing, begin, max_iter, progress)
+        return _iterate(space, summing, begin, max_iter, progress, balancer, task)
     except KeyboardInterrupt:
         if progress.end is None:
             raise
         return progress.ended(False, "interrupted", interrupted=True)
 
 
-def _iterate(space: RowsSpace, summing: Summing, begin: Decide, max_iter: int, progress: _Progress) -> End:
+def _iterate(
+    space: RowsSpace,
+    summing: Summing,
+    begin: Decide,
+    max_iter: int,
+    progress: _Progress,
+    balancer: BalancesByPasses | None,
+    task: Task,
+) -> End:
     seen: set[bytes] = set()
     decide, previous = begin, None
     sums = _passed(space, _Turn(decide, summing))
@@ -199,6 +257,9 @@ def _iterate(space: RowsSpace, summing: Summing, begin: Decide, max_iter: int, p
         if last is not None and objective < lower - 1e-12 * abs(lower if math.isfinite(lower) else 0.0):
             progress.best = attrs.evolve(last, objective=objective)
         following = attrs.evolve(begin, start=None, start_transform=None, extend=finished.extend)
+        if balancer is not None:
+            decision = balancer.decide(_CostsOfRows(space, following), task)
+            following = attrs.evolve(following, decision=decision)
         read = _passed(space, _Turn(following, summing))
         progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
         tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
