@@ -1,9 +1,10 @@
-"""The engine of this machine: blocks one after the other, the next ones read ahead by a thread."""
+"""The engine of this machine: blocks on all cores, the next ones read ahead by a thread."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from tempfile import TemporaryFile
 from typing import TypeVar, cast, final
 
@@ -15,14 +16,20 @@ from clusterkit.core import memory
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import block_plan
+from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.threads import available
 
 __all__ = ["LocalEngine"]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
 
 READ_BYTES = 16 * 1024**2
 """Bytes of neighbouring rows that are read at once: enough for the full speed of a disk, and three such pieces (one in
 use, one being read, one handed over) are little memory."""
+
+AHEAD = 2
+"""Blocks that wait for each thread, so that none of them waits for its turn to be added."""
 
 LABELS_SHARE = 8
 """Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
@@ -39,7 +46,30 @@ class LocalEngine:
 
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
         """One pass; nothing but the sums and a few blocks is kept."""
-        return total((block, part(block, X)) for block, X in self.blocks(rows, width))
+        return total(self._computed(part, rows, width))
+
+    def _computed(
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+    ) -> Iterator[tuple[slice, Value]]:
+        """The function of every block, in the order of the blocks.
+
+        Each block is the work of one thread, matrix products included: several blocks at once use the cores better than
+        several threads for one thin product, and the products do not depend on the number of threads.
+        """
+        workers = available()
+        waiting: deque[tuple[slice, Future[Value]]] = deque()
+        with suited(0), ThreadPoolExecutor(workers, thread_name_prefix="clusterkit-block") as pool:
+            try:
+                for block, X in self.blocks(rows, width):
+                    waiting.append((block, pool.submit(function, block, X)))
+                    if len(waiting) > AHEAD * workers:
+                        first, value = waiting.popleft()
+                        yield first, value.result()
+                for block, value in waiting:
+                    yield block, value.result()
+            finally:
+                for _, value in waiting:
+                    value.cancel()
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The blocks of a pass with their rows; while they are used, a thread reads the next ones."""
@@ -65,8 +95,8 @@ class LocalEngine:
             # the file has no name: it goes when the array goes
             with TemporaryFile(prefix="clusterkit-labels-") as file:
                 labels = np.memmap(file, dtype=np.intp, mode="w+", shape=(rows.n,))
-        for block, X in self.blocks(rows, width):
-            labels[block] = label(block, X)
+        for block, values in self._computed(label, rows, width):
+            labels[block] = values
         return labels
 
 
