@@ -27,6 +27,7 @@ _HOME = {
     "compositions": "clusterkit.catalogue",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
+    "open": "clusterkit.datasets.opening",
     "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
     "profile": "clusterkit.profiles",
@@ -61,6 +62,7 @@ __all__ = [
     "hookimpl",
     "load",
     "metrics",
+    "open",
     "plots",
     "plugins",
     "profile",
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl
     from clusterkit.core.recipe import Recipe
+    from clusterkit.datasets.opening import open
     from clusterkit.estimators.auto import Auto
     from clusterkit.estimators.auto_pooled import AutoPooled
     from clusterkit.estimators.build import recipe, recipes

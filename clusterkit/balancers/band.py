@@ -9,12 +9,15 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.balancers._radix import Limit, limit_of
 from clusterkit.balancers._select import smallest
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
+from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible
 from clusterkit.core.stages import Assignment, Balancer, Task
+from clusterkit.core.sums import Sums
 
 __all__ = ["Band"]
 
@@ -61,12 +64,7 @@ class Band(Balancer):
     def assign(self, costs: Array, labels: Labels, task: Task) -> Assignment:
         """Labels with sizes in the band."""
         k = costs.shape[1]
-        _, slack = rows_of(self.slack, task.n, k)
-        # differences of sizes are integers: comparing them with the floor is exact for fractional slacks
-        slack = math.floor(slack + 1e-9)
-        if k == 2:
-            # |N0 - N1| has the parity of n, so the slack follows from the largest allowed size
-            slack = 2 * ((task.n + slack) // 2) - task.n
+        slack = self._whole_slack(task.n, k)
         sizes = np.bincount(labels, minlength=k)
         if sizes.max() - sizes.min() <= slack:
             return Assignment(labels, None, True)
@@ -78,15 +76,80 @@ class Band(Balancer):
                 return Assignment(labels, None, False)
             r = -((slack - gap) // 2)  # ceil((gap - slack) / 2)
             members = np.flatnonzero(labels == p)
-            regret = self.priority == "regret"
-            loss = costs[members, q] - costs[members, p] if regret else -costs[members].min(axis=1)
-            labels[members[smallest(loss, r)]] = q
+            labels[members[smallest(self._losses(costs[members], p, q), r)]] = q
             sizes[p] -= r
             sizes[q] += r
         raise Infeasible(f"balancer 'band' did not reach sizes within {slack} of each other in {task.n} moves")
+
+    def why_not_by_passes(self, k: int) -> str | None:
+        """Two clusters only: more take a pass for each repair."""
+        return None if k == 2 else f"repairs {k} clusters with all rows in memory only, two also by passes"
+
+    def decide(self, costs: CostPasses, task: Task) -> RowDecision:
+        """The labels of `assign` for two clusters, by passes: one for the sizes, usually two for the limit."""
+        sizes = costs.reduce(_CheapestSizes(task.k)).arrays[0]
+        p, q = int(np.argmax(sizes)), int(np.argmin(sizes))
+        gap, slack = int(sizes[p] - sizes[q]), self._whole_slack(task.n, task.k)
+        if gap <= max(slack, 0):
+            return RowDecision()
+        losses = _MemberLosses(self, p, q)
+        limit = limit_of(costs, losses, -((slack - gap) // 2))
+        return RowDecision(_Moved(losses, limit), exact=False)
+
+    def _losses(self, costs: Array, p: int, q: int) -> Array:
+        """What members of p lose by moving to q, from their costs (m, k), (m,); the smallest move first."""
+        return costs[:, q] - costs[:, p] if self.priority == "regret" else -costs.min(axis=1)
+
+    def _whole_slack(self, n: int, k: int) -> int:
+        """The largest difference of two sizes."""
+        _, slack = rows_of(self.slack, n, k)
+        # differences of sizes are integers: comparing them with the floor is exact for fractional slacks
+        whole = math.floor(slack + 1e-9)
+        # |N0 - N1| has the parity of n, so the slack follows from the largest allowed size
+        return 2 * ((n + whole) // 2) - n if k == 2 else whole
 
     def _limits(self, n: int, k: int) -> tuple[int, int]:
         _, slack = rows_of(self.slack, n, k)
         low = max(0, math.ceil((n - (k - 1) * slack) / k - 1e-9))
         high = min(n, math.floor((n + (k - 1) * slack) / k + 1e-9))
         return low, high
+
+
+@final
+@attrs.frozen(eq=False)
+class _CheapestSizes:
+    """Part of a pass: how many rows have each label as their cheapest."""
+
+    k: int
+
+    def __call__(self, rows: slice, costs: Array) -> Sums:
+        return Sums.of(np.bincount(np.argmin(costs, axis=1), minlength=self.k))
+
+
+@final
+@attrs.frozen(eq=False)
+class _MemberLosses:
+    """Losses and row numbers of the members of cluster p."""
+
+    band: Band
+    p: int
+    q: int
+
+    def __call__(self, rows: slice, costs: Array) -> tuple[Array, Indices]:
+        members = np.flatnonzero(np.argmin(costs, axis=1) == self.p)
+        return self.band._losses(costs[members], self.p, self.q), members + rows.start
+
+
+@final
+@attrs.frozen(eq=False)
+class _Moved:
+    """The cheapest labels, but q instead of p where the loss is within the limit."""
+
+    losses: _MemberLosses
+    limit: Limit
+
+    def __call__(self, rows: slice, costs: Array) -> Labels:
+        labels: Labels = np.argmin(costs, axis=1)
+        values, members = self.losses(rows, costs)
+        labels[members[self.limit.below(values, members)] - rows.start] = self.losses.q
+        return labels

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
     from clusterkit.tables import Table
 
-__all__ = ["TableOptions", "check", "keys_of", "options"]
+__all__ = ["TableOptions", "keys_of", "options"]
 
 PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
@@ -100,21 +100,6 @@ class TableOptions(NamedTuple):
         return int(self.sheet) - 1 if self.sheet.isdecimal() and int(self.sheet) else self.sheet
 
 
-def check(data: str) -> None:
-    """Raise `BadInput` for a file that is not there, before anything is imported to read it."""
-    if data.startswith(PREFIX):
-        return
-    if data == STDIN:
-        if sys.stdin is None:
-            raise BadInput("standard input is closed")
-        return
-    if Path(data).is_dir():
-        raise BadInput(f"{data} is a folder, not a file")
-    if not Path(data).exists():
-        hint = f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else ""
-        raise BadInput(f"{data}: no such file{hint}")
-
-
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about how a file is read; the command receives them as `table_options`."""
 
@@ -159,12 +144,6 @@ def _known_data_set(data: str) -> tuple[Table, AnyArray]:
         require(8 * rows.shape[0] * rows.shape[1], f"{data} as a dense table", "Choose another data set.")
         rows = rows.toarray()
     return table_of_arrays(data, rows, tuple(dataset.feature_names)), dataset.target
-
-
-def _is_known_data_set(name: str) -> bool:
-    from clusterkit.datasets.known import known
-
-    return name in known()
 
 
 def keys_of(values: Iterable[str]) -> list[str]:

@@ -138,7 +138,6 @@ def search(
         raise BadInput("--resume needs a file")
     outputs.check_ending(resume, ("", ".json", ".jsonl"), "finished candidates")
     plot.check(picture)
-    source.check(data)
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
         raise BadInput("-k and --grid n_clusters: use one of them")

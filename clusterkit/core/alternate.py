@@ -16,13 +16,14 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.contracts import During, check_assignment, check_labeling, check_objective, check_outcome
-from clusterkit.core.descent import Descending, descend
+from clusterkit.core.descent import Descending, OnePass, descend
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Prepared, Solver, Task
 from clusterkit.core.starts import BalancedLabeling, Start, StartResult
+from clusterkit.core.summing import BySums
 
 __all__ = ["alternate", "one_turn", "read"]
 
@@ -203,13 +204,13 @@ def _run(
     solver: Solver | None,
 ) -> None:
     previous: Outcome | None = None
-    quick = balancer is None and codec.largest and len(active) == 1
+    quick = _quick(prepared, codec) if balancer is None and len(active) == 1 else None
     turn = 0
     while turn < max_iter:
         interrupted, settled = False, None
-        if quick and isinstance(prepared, Descending):
-            made, interrupted, settled = _descend(active[0], prepared, codec, task, max_iter)
-            quick, turn = made > 0, turn + made
+        if quick is not None:
+            made, interrupted, settled = _descend(active[0], quick, codec, task, max_iter)
+            quick, turn = quick if made else None, turn + made
             previous = None if made else previous
         turn += 1
         coded = codec.encode(np.stack([start.labels for start in active]), task.k)
@@ -240,6 +241,13 @@ def _run(
         active = [active[position] for position in going]
     for start in active:
         start.finish(False, f"max_iter = {max_iter} reached")
+
+
+def _quick(prepared: Prepared, codec: Codec) -> Descending | None:
+    """What makes iterations of one start without a table of scores, for a codec; None if nothing does."""
+    if codec.largest and isinstance(prepared, Descending):
+        return prepared
+    return OnePass(prepared, codec) if codec.rowwise and isinstance(prepared, BySums) else None
 
 
 def _solved(

@@ -179,6 +179,12 @@ def clusterkit_recipes() -> dict[str, str]:
 
 
 @hookimpl
+def clusterkit_engines() -> dict[str, str]:
+    """Engines, named after the package whose collections they take."""
+    return {"clusterkit": "clusterkit.core.local_engine:LocalEngine"}
+
+
+@hookimpl
 def clusterkit_savables() -> dict[str, str]:
     """Classes beside the stages that may stand in a saved model, by the name that the file gives them."""
     return {

@@ -62,7 +62,11 @@ class Coded:
         """Targets of some rows, shape (b, R q); start r owns the columns r q … (r + 1) q - 1."""
         labels = self.labels[:, rows].T  # (b, R)
         book = self.codebook.astype(dtype, copy=False)
-        return book[labels].reshape(labels.shape[0], -1)
+        return book[labels].reshape(len(labels), self.starts * self.q)
+
+    def of(self, rows: slice) -> Coded:
+        """The labels of some rows, still in coded form."""
+        return attrs.evolve(self, labels=self.labels[:, rows])
 
     def targets(self) -> Array:
         """All targets, shape (n, R q)."""

@@ -1,19 +1,30 @@
 """Iterations of the loop without a table of scores, made by the solver itself.
 
 Without a balancer the loop only needs the column of the largest score of each sample, and a solver such as k-means
-finds it for most samples from bounds on distances, without the scores. The last iterations are made in full, so that
-the labels that a fit returns are always read from a complete outcome.
+finds it for most samples from bounds on distances, without the scores. A solver whose turns are sums (`core.summing`)
+reads the labels of a block and adds them up in the same pass, which halves the passes. The last iterations are made in
+full, so that the labels that a fit returns are always read from a complete outcome.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
-from typing import Protocol, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
-from clusterkit._typing import Labels
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
 from clusterkit.core.coding import Coded
+from clusterkit.core.stages import Codec
+from clusterkit.core.summing import BySums, Finished, RowFunction, Summing, solve_by_sums
+from clusterkit.core.sums import Addable
 
-__all__ = ["Descending", "descend"]
+__all__ = ["Descending", "OnePass", "descend"]
+
+SMALLEST_DECREASE = 1e-12
+"""Objectives whose relative difference is smaller are equal up to rounding."""
 
 
 @runtime_checkable
@@ -78,3 +89,60 @@ def descend(
     except KeyboardInterrupt:
         return labels, history, True, None
     return labels, history, False, settled
+
+
+@final
+@attrs.frozen(eq=False)
+class OnePass:
+    """Iterations of a solver by sums in one pass each: the labels of a block are read and added up while it is there.
+
+    Labels and objectives are those of full iterations, bit for bit.
+
+    Parameters
+    ----------
+    prepared : BySums
+    codec : Codec
+        One whose labels are read row by row (`Codec.rowwise`).
+    """
+
+    prepared: BySums
+    codec: Codec
+
+    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
+        """As of `Descending`, for the labels of one start."""
+        summing, space = self.prepared.summing, self.prepared.space
+        labels, last = targets.labels[0], math.inf
+        finished = solve_by_sums(summing, space, targets)
+        while True:
+            objective = float(finished.objective[0])
+            if not objective < last * (1.0 - SMALLEST_DECREASE):
+                return None
+            following = np.empty(space.n, dtype=np.intp)
+            total = space.reduce(_Relabelled(summing, finished.extend, self.codec, targets, following))
+            if np.array_equal(following, labels):
+                return None
+            yield objective, following
+            step = summing.finish(total, finished.extend)
+            coded = attrs.evolve(targets, labels=following[None])
+            finished = step if isinstance(step, Finished) else solve_by_sums(step, space, coded, finished.extend)
+            if finished.status is not None:  # the solver has something to say: the next iteration is made in full
+                return None
+            labels, last = following, objective
+
+
+@final
+@attrs.frozen(eq=False)
+class _Relabelled:
+    """The part of a block whose labels are read from the scores of the turn before, and written down."""
+
+    summing: Summing
+    extend: RowFunction
+    codec: Codec
+    targets: Coded
+    labels: Labels
+
+    def __call__(self, rows: slice, H: Array) -> Addable:
+        scores = self.extend.on(H)
+        labels = self.labels[rows]
+        labels[:] = self.codec.decode(scores, self.targets.k)
+        return self.summing.part(H, attrs.evolve(self.targets, labels=labels[None]), scores)

@@ -99,7 +99,10 @@ def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
-    """Engines by name: what runs the sums of a solver over blocks of rows."""
+    """Engines (`clusterkit.core.engines`): what runs the sums of a solver over blocks of rows.
+
+    The name is that of the package whose collections the engine takes, such as ``"dask"``.
+    """
 
 
 @hookspec

@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
+from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.transform import Transform, block_plan
 
 __all__ = [
@@ -93,6 +94,14 @@ class LinearRows:
     def __call__(self, Y: Array) -> Array:
         """h(Y) B, in blocks."""
         return self.transform.apply(Y, self.coefficients)
+
+    def on(self, H: Array) -> Array:
+        """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
+        xp = array_namespace(H)
+        if xp is np:
+            return H @ self.coefficients.astype(H.dtype, copy=False)
+        scores: Array = xp.matmul(H, xp.asarray(self.coefficients, dtype=H.dtype, device=H.device))
+        return scores
 
     def columns(self, index: slice) -> LinearRows:
         """Some columns of the coefficients."""

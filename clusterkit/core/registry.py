@@ -330,6 +330,9 @@ class Registry:
             expected, fits = "function", callable(target)
         elif entry.kind == "savable":
             expected, fits = "class that can be saved", can_be_saved(target)
+        elif entry.kind == "engine":
+            members = ("rows", "reduce", "blocks", "labels")
+            expected, fits = "engine", isinstance(target, type) and all(hasattr(target, name) for name in members)
         elif entry.kind in ABSTRACT_NAMES:
             base = _abstract()[entry.kind]
             expected, fits = base.__name__, isinstance(target, type) and issubclass(target, base)

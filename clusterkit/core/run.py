@@ -27,7 +27,18 @@ from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["BoundComposition", "FitResult", "bind", "check_magnitude", "first_least", "fit", "run"]
+__all__ = [
+    "AllZero",
+    "BoundComposition",
+    "FitResult",
+    "bind",
+    "check_magnitude",
+    "check_range",
+    "first_least",
+    "fit",
+    "reason_of",
+    "run",
+]
 
 TIED = 1e-10
 """Relative difference up to which objectives count as equal: far above rounding, far below what tells starts apart."""
@@ -183,7 +194,7 @@ def run(bound: BoundComposition) -> FitResult:
         labels,
         best.n_iter,
         best.converged and not interrupted,
-        _reason(best, c, len(starts), interrupted),
+        reason_of(best.reason, best.index, c, len(starts), interrupted),
         best.objective,
         best.history,
         bound.space.lean(),
@@ -284,23 +295,28 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> FitResult:
 
 def check_magnitude(X: Array) -> None:
     """Refuse values whose squared distances overflow; warn where all of them underflow."""
-    limits = np.finfo(X.dtype)
-    ends = X.extremes() if isinstance(X, SparseRows) else (X.min(axis=0), X.max(axis=0))
-    low, high = (end.astype(np.float64) for end in ends)
+    low, high = X.extremes() if isinstance(X, SparseRows) else (X.min(axis=0), X.max(axis=0))
+    check_range(low, high, X.dtype)
+
+
+def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
+    """The same for samples of which the extremes of the columns are known, (d,) each."""
+    limits = np.finfo(dtype)
+    low, high = low.astype(np.float64), high.astype(np.float64)
     largest = float(np.maximum(np.abs(high), np.abs(low)).max())
-    most = math.sqrt(float(limits.max) / (16.0 * X.shape[1]))
+    most = math.sqrt(float(limits.max) / (16.0 * len(low)))
     if largest > most:
         raise InvalidData(
-            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {X.dtype}; "
+            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {dtype}; "
             "divide the data by a constant, or leave out the columns concerned"
         )
     spread = float((high - low).max())
     if 0 < spread < math.sqrt(float(limits.tiny)):
         warnings.warn(
-            f"the attributes of X spread over {spread:.3g} at most, squared distances that small are 0 in {X.dtype}; "
+            f"the attributes of X spread over {spread:.3g} at most, squared distances that small are 0 in {dtype}; "
             "multiply the data by a constant or use featuremap 'minmax' first",
             ClusterkitWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -359,11 +375,12 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
     return labels
 
 
-def _reason(best: StartResult, c: Composition, starts: int, interrupted: bool) -> str:
+def reason_of(reason: str, index: int, c: Composition, starts: int, interrupted: bool) -> str:
+    """Why a fit of several starts stopped, from the reason and the number of the best start."""
     if interrupted:
         which = f"the best labels of {starts} of {c.n_init} starts" if c.n_init > 1 else "the best labels so far"
         return f"interrupted: {which} are kept"
-    return best.reason if c.n_init == 1 else f"{best.reason} (best of {starts} starts: number {best.index})"
+    return reason if c.n_init == 1 else f"{reason} (best of {starts} starts: number {index})"
 
 
 def _resolved(bound: BoundComposition, labeling: BalancedLabeling) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core import sums
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
 __all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "scaling_of"]
@@ -21,10 +22,14 @@ BLOCK_ROWS = 4096
 
 
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike."""
+    """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
+
+    No block crosses the border of a group (`clusterkit.core.sums.GROUP`).
+    """
     rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
-    for start in range(0, n, rows):
-        yield slice(start, min(n, start + rows))
+    for group in sums.groups(n):
+        for start in range(group.start, group.stop, rows):
+            yield slice(start, min(group.stop, start + rows))
 
 
 def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:

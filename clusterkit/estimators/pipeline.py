@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
+import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -24,9 +25,12 @@ from clusterkit._typing import (
     TunerLike,
 )
 from clusterkit.core.compat import Composition, check
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, NeedsClusters
+from clusterkit.core.engines import Engine, engine_for
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
 from clusterkit.core.registry import registry
+from clusterkit.core.rows import Rows
+from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.drivers import compose
@@ -164,7 +168,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.verbose = verbose
 
     def fit(self, X: Samples, y: object = None) -> Self:
-        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored."""
+        if (engine := engine_for(X)) is not None:
+            return self._fit_rows(engine.rows(X), engine)
         composition = self.composition()
         rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
         seeds = Seeds.of(self.random_state)
@@ -184,10 +190,41 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
         return self
 
+    def _fit_rows(self, rows: Rows, engine: Engine) -> Self:
+        """The fit to rows that an engine reads; few rows are read at once."""
+        if in_memory(rows):
+            self.fit(rows.read(slice(0, rows.n)))
+        else:
+            composition = self.composition()
+            check_rows(composition)
+            if self.tuner is not None or is_open(self.n_clusters):
+                option = "tuner" if self.tuner is not None else "n_clusters='auto'"
+                raise IncompatibleStages(
+                    f"{option} compares fits of all rows in memory; fit a sample, model.fit(rows.gather(index)), and "
+                    "label the rest by model.predict(rows)"
+                )
+            seeds = Seeds.of(self.random_state)
+            with (
+                threads.suited(threads.elements(rows.n, composition.featuremap)),
+                bars.shown(self.verbose),
+                bars.hooks(),
+            ):
+                answer = fit_rows(composition, rows, engine, seeds)
+            self.n_features_in_ = rows.d
+            self.__dict__.pop("feature_names_in_", None)
+            self._takes_sparse_rows = False
+            set_fitted(self, answer, None, self.reported_labeler(composition))
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        return self
+
     @inductive
     def predict(self, X: Samples) -> Labels:
-        """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
+        """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
         check_is_fitted(self, "labels_")
+        if (engine := engine_for(X)) is not None and self.predictor_ is not None:
+            width = self.n_features_in_ if self.space_ is None else getattr(self.space_, "width", self.n_features_in_)
+            return predict_rows(self.predictor_, self._checked_rows(engine.rows(X)), engine, width)
         rows = self.rows_of(X)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
@@ -207,6 +244,18 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self.composition()
         except ValueError:
             return None
+
+    def _checked_rows(self, rows: Rows) -> Rows:
+        """Rows with the columns of the fit."""
+        names = getattr(self, "feature_names_in_", None)
+        if rows.d != self.n_features_in_:
+            raise InvalidData(f"X has {rows.d} columns, and the model was fitted to {self.n_features_in_}")
+        if names is not None and rows.names is not None and tuple(names) != tuple(rows.names):
+            raise InvalidData(
+                f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
+                f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
+            )
+        return rows
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.rows import Rows
 
 __all__ = ["refuse_unsuited"]
 
@@ -24,6 +25,12 @@ def refuse_unsuited(X: object) -> None:
         unit), or, with scikit-learn's array API dispatch switched on, an array of another library (it would stay on
         its device, where the compiled loops cannot work).
     """
+    if isinstance(X, Rows) and not isinstance(X, np.ndarray):
+        raise InvalidData(
+            f"rows that are read block by block ({type(X).__name__}) are for single fits, and this estimator compares "
+            "fits of all rows. Pass rows.read(slice(0, rows.n)) if they fit into memory, or a part of the rows, and "
+            "label the others by predict."
+        )
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():
             count = int(np.ma.getmaskarray(X).sum())

@@ -9,8 +9,11 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
+from clusterkit.core.spaces import DenseSpace, FeatureSpace
+from clusterkit.core.survey import extremes
+from clusterkit.core.transform import Keep
 
-__all__ = ["Affine"]
+__all__ = ["Affine", "as_samples", "to_range"]
 
 
 @final
@@ -48,13 +51,19 @@ class Affine:
         return np.where(self.factor != 0, (H - self.offset) / factor, 0.0) + self.shift
 
 
-def to_range(X: Array, low: float, high: float) -> Affine:
-    """The scaling of the attributes of X to [low, high].
+def as_samples(X: Array) -> FeatureSpace:
+    """Rows (n, d) in memory, as `MapsByPasses.row_map` takes them."""
+    return DenseSpace(X, Keep(X.shape[1]), X)
+
+
+def to_range(samples: FeatureSpace, low: float, high: float) -> Affine:
+    """The scaling of the attributes of some samples to [low, high], in one pass.
 
     A constant attribute becomes `low` if that is 0 (then it adds nothing to NMF), and the middle of the interval
     otherwise.
     """
-    smallest, largest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    ends = extremes(samples)
+    smallest, largest = ends.low.astype(np.float64), ends.high.astype(np.float64)
     spread = largest - smallest
     # a spread so small that its inverse overflows is treated as constant
     constant = spread <= (high - low) / np.finfo(np.float64).max

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
@@ -12,8 +12,9 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params, shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.featuremaps._affine import Affine, to_range
+from clusterkit.core.stages import FeatureMap, FittedMap, Task
+from clusterkit.core.survey import draw_rows
+from clusterkit.featuremaps._affine import Affine, as_samples, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 
 __all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
@@ -188,9 +189,14 @@ class Elm(FeatureMap):
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the random features of the rows of X (n, d)."""
-        n, d = X.shape
+        fitted = self.row_map(as_samples(X), task, rng)
+        return build_space(X, fitted.mapping, storage=self.storage, resolved=fitted.resolved)
+
+    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The nodes, from the extremes (one pass) and at most 4,000 rows besides those at which nodes lie."""
+        n, d = samples.n, samples.width
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)
-        scaling = None if self.scale is None else to_range(X, -1.0, 1.0)
+        scaling = None if self.scale is None else to_range(samples, -1.0, 1.0)
         nodes: GaussianNodes | SigmoidNodes | RidgeNodes
         if self.activation in ADDITIVE:
             weights = self.width * rng.uniform(-1.0, 1.0, size=(L, d))
@@ -199,13 +205,11 @@ class Elm(FeatureMap):
             A = rng.uniform(-1.0, 1.0, size=(L, d))
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L))
         else:
-            rows = X[rng.permutation(n)[:L]] if n >= L else X[rng.integers(n, size=L)]
+            rows = samples.rows(draw_rows(rng, n, L) if n >= L else rng.integers(n, size=L))
             A = (rows if scaling is None else scaling(rows)).astype(np.float64)
-            nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(X, scaling, rng))
-        resolved: dict[str, Any] = {"n_hidden": L} if self.n_hidden is None else {}
-        space = build_space(X, nodes, storage=self.storage, resolved=resolved)
-        _warn_of_underflow(nodes, X)
-        return space
+            nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(samples, scaling, rng))
+        _warn_of_underflow(nodes, samples.rows(np.arange(0, n, max(1, n // TRIED_ROWS))))
+        return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {})
 
 
 def _open_unit(rng: Rng, size: int) -> Array:
@@ -213,10 +217,10 @@ def _open_unit(rng: Rng, size: int) -> Array:
     return 1.0 - rng.random(size)
 
 
-def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
+def _median(samples: FeatureSpace, scaling: Affine | None, rng: Rng) -> float:
     """Median squared distance of distinct rows; 1 if all rows are equal."""
-    n = len(X)
-    rows = X if n <= MEDIAN_ROWS else X[np.sort(rng.choice(n, MEDIAN_ROWS, replace=False))]
+    n = samples.n
+    rows = samples.rows(np.arange(n) if n <= MEDIAN_ROWS else np.sort(rng.choice(n, MEDIAN_ROWS, replace=False)))
     rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
     D = squared_distances(rows, rows)
     D = np.concatenate([D[i, :i] for i in range(len(rows))])  # every pair once
@@ -227,8 +231,8 @@ def _median(X: Array, scaling: Affine | None, rng: Rng) -> float:
 
 
 def _warn_of_underflow(nodes: GaussianNodes | SigmoidNodes | RidgeNodes, X: Array) -> None:
-    """Warn if more than half of the features of some rows vanish, or all features of one row."""
-    H = nodes(X[:: max(1, len(X) // TRIED_ROWS)])
+    """Warn if more than half of the features of some rows X vanish, or all features of one row."""
+    H = nodes(X)
     tiny = float(np.mean(VANISHED > H))
     empty = int(np.sum(~H.any(axis=1)))
     if tiny > 0.5 or empty:

@@ -9,8 +9,8 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.featuremaps._affine import to_range
+from clusterkit.core.stages import FeatureMap, FittedMap, Task
+from clusterkit.featuremaps._affine import as_samples, to_range
 
 __all__ = ["MinMax"]
 
@@ -43,5 +43,8 @@ class MinMax(FeatureMap):
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""
-        low, high = self.limits
-        return build_space(X, to_range(X, low, high), storage="dense")
+        return build_space(X, self.row_map(as_samples(X), task, rng).mapping, storage="dense")
+
+    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The scaling, in one pass over the samples."""
+        return FittedMap(to_range(samples, *self.limits))

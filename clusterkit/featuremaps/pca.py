@@ -9,16 +9,21 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import memory, params, shapes
+from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap, Task
+from clusterkit.core.stages import FeatureMap, FittedMap, Task
+from clusterkit.core.sums import Sums
+from clusterkit.featuremaps._affine import as_samples
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
 __all__ = ["Pca"]
 
 ITERATIVE_SHARE = 0.25
 """Largest r relative to min(n, d) for the iterative solver; for more components all axes are as fast to compute."""
+GRAM_COLUMNS = 2048
+"""Most attributes for which more rows than one group are projected by the matrix of inner products, 32 MiB, instead of
+the iterative solver; rows outside memory always are."""
 RANK_ROUNDING = 64.0
 """Standard deviations below this many rounding errors of the largest one count as 0."""
 
@@ -66,23 +71,52 @@ class Pca(FeatureMap):
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the coordinates of the rows of X (n, d), an array or sparse rows."""
         n, d = X.shape
-        r = min(self.n_components, n, d)
-        mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
-        axes, values = _axes(X, r, mean, self.center, int(rng.integers(2**31 - 1)))
+        if n > sums.GROUP and isinstance(X, np.ndarray) and d <= GRAM_COLUMNS:
+            fitted = self.row_map(as_samples(X), task, rng)
+        else:
+            mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
+            r = min(self.n_components, n, d)
+            axes, values = _axes(X, r, mean, self.center, int(rng.integers(2**31 - 1)))
+            fitted = self._projection(axes, values, mean, n, X.dtype)
+        return build_space(X, fitted.mapping, storage="dense", resolved=fitted.resolved)
+
+    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The projection from the eigenvectors of the d x d matrix of inner products: two passes over the samples."""
+        n, d = samples.n, samples.width
+        memory.require(8 * d * d, f"the {d} x {d} matrix of inner products", "Fit a sample of the rows.")
+        mean = samples.mean() if self.center else np.zeros(d)
+        w, V = np.linalg.eigh(samples.reduce(_InnerProducts(mean)).arrays[0])
+        leading = np.argsort(-w, kind="stable")[: min(self.n_components, n, d)]
+        return self._projection(_signed(V[:, leading]), np.sqrt(np.maximum(w[leading], 0.0)), mean, n, samples.dtype)
+
+    def _projection(self, axes: Array, values: Array, mean: Array, n: int, dtype: np.dtype) -> FittedMap:
+        """The row map of axes (d, r) and singular values (r,)."""
         if self.whiten:
             deviation = values / np.sqrt(n)
-            varies = deviation > RANK_ROUNDING * np.finfo(X.dtype).eps * deviation.max(initial=0.0)
+            varies = deviation > RANK_ROUNDING * np.finfo(dtype).eps * deviation.max(initial=0.0)
             if not varies.any():
                 warnings.warn(
                     "featuremap 'pca': the samples do not vary, there is nothing to whiten",
                     ClusterkitWarning,
                     stacklevel=2,
                 )
-                varies[0], deviation = True, np.ones(r)
+                varies[0], deviation = True, np.ones(len(values))
             axes = axes[:, varies] / deviation[varies]
         width = axes.shape[1]
         resolved = {"n_components": width} if width < self.n_components else {}
-        return build_space(X, _PcaProjection(axes, mean @ axes), storage="dense", resolved=resolved)
+        return FittedMap(_PcaProjection(axes, mean @ axes), resolved)
+
+
+@final
+@attrs.frozen(eq=False)
+class _InnerProducts:
+    """Part of the matrix of inner products of the attributes, about a mean."""
+
+    mean: Array
+
+    def __call__(self, rows: slice, H: Array) -> Sums:
+        block = H - self.mean
+        return Sums.of(block.T @ block)
 
 
 def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, Array]:

@@ -8,9 +8,12 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+from clusterkit.core import sums
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import FeatureMap, Task
-from clusterkit.featuremaps._affine import Affine
+from clusterkit.core.stages import FeatureMap, FittedMap, Task
+from clusterkit.core.sums import Sums
+from clusterkit.core.survey import extremes
+from clusterkit.featuremaps._affine import Affine, as_samples
 
 __all__ = ["ZScore"]
 
@@ -29,9 +32,35 @@ class ZScore(FeatureMap):
 
     def fit(self, X: Array, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the scaled rows of X (n, d)."""
-        mean = X.mean(axis=0, dtype=np.float64)
-        deviation = X.std(axis=0, dtype=np.float64)
-        # the computed standard deviation of a constant column of large values is a rounding error, not 0
-        constant = (X[0] == X).all(axis=0) | (deviation == 0)
-        factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
-        return build_space(X, Affine(mean, factor, np.zeros_like(mean)), storage="dense")
+        if len(X) > sums.GROUP:
+            mapping = self.row_map(as_samples(X), task, rng).mapping
+        else:
+            mapping = _scaling(
+                X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
+            )
+        return build_space(X, mapping, storage="dense")
+
+    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The scaling, in three passes over the samples: extremes, mean, and squared differences from the mean."""
+        ends, mean = extremes(samples), samples.mean()
+        squares = samples.reduce(_SquaredDifferences(mean)).arrays[0]
+        return FittedMap(_scaling(mean, np.sqrt(squares / samples.n), ends.low, ends.high))
+
+
+def _scaling(mean: Array, deviation: Array, low: Array, high: Array) -> Affine:
+    """Differences from the mean in units of the standard deviation; constant attributes become 0."""
+    # the computed standard deviation of a constant column of large values is a rounding error, not 0
+    constant = (low == high) | (deviation == 0)
+    factor = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+    return Affine(mean, factor, np.zeros_like(mean))
+
+
+@final
+@attrs.frozen(eq=False)
+class _SquaredDifferences:
+    """Part of a variance: the squared differences from the mean, added up."""
+
+    mean: Array
+
+    def __call__(self, rows: slice, H: Array) -> Sums:
+        return Sums.of(np.square(H - self.mean).sum(axis=0))

@@ -10,7 +10,7 @@ from clusterkit._typing import Array, Labels, Rows
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["kmeans", "nearest"]
+__all__ = ["kmeans", "nearest", "weighted_kmeans"]
 
 SINGLE_THREAD = 4_000_000
 """With fewer products in an iteration (n k d), a second thread costs more time than it saves."""
@@ -70,6 +70,30 @@ def kmeans(X: Rows, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[L
     present = present[np.argsort(first)]
     centres = centres[np.concatenate([present, np.setdiff1d(np.arange(k), present)])]
     return nearest(X, centres), centres, len(present)
+
+
+def weighted_kmeans(X: Array, weights: Array, k: int, *, n_init: int, seed: int) -> Array:
+    """Centres (k, d) of few rows with weights, by the best of several k-means++ starts of scikit-learn's `KMeans`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        float64; with fewer than k rows of positive weight some centres coincide.
+    weights : ndarray of shape (m,)
+        How many rows each stands for; rows of weight 0 are left out.
+    k, n_init, seed : int
+        As of `kmeans`.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    X, weights = X[weights > 0], weights[weights > 0]
+    if len(X) <= k:
+        return X[np.arange(k) % len(X)]
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return KMeans(k, n_init=n_init, random_state=seed).fit(X, sample_weight=weights).cluster_centers_
 
 
 def nearest(X: Rows, centres: Array) -> Labels:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import ClassVar, Literal, final
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core import sums
 from clusterkit.core.params import integer
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.spaces import DenseSpace, FeatureSpace
+from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
+from clusterkit.core.transform import Keep
+from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["KMeans"]
 
@@ -30,6 +35,10 @@ class KMeans(Partitioner[Array]):
 
     Notes
     -----
+    Above 262,144 dense rows the centres come from k-means|| (Bahmani et al. 2012) instead: a few passes draw rows far
+    from each other, `n_init` starts of k-means++ cluster these, weighted by the rows nearest to them, and every row
+    gets the label of its nearest centre. `max_iter` then has no meaning.
+
     If there are fewer than k distinct rows, some parts stay empty. Source: Lloyd 1982; Arthur & Vassilvitskii 2007.
     """
 
@@ -44,5 +53,13 @@ class KMeans(Partitioner[Array]):
         """Labels of the rows, (n, d) to (n,)."""
         from clusterkit.numerics.lloyd import kmeans
 
+        if len(samples) > sums.GROUP and isinstance(samples, np.ndarray):
+            space = DenseSpace(samples, Keep(samples.shape[1]), samples)
+            return labels_by_blocks(self.starts(space, task, rng), space)
         seed = int(rng.integers(2**31 - 1))
         return kmeans(samples, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+
+    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+        """The labels by k-means||, for rows that need not be in memory."""
+        centres = scattered_centres(samples, task.k, rng, self.n_init)
+        return NearestOf(centres[0], centres)

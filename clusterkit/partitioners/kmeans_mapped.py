@@ -7,9 +7,11 @@ from typing import ClassVar, final
 import attrs
 
 from clusterkit._typing import Labels, Rng
+from clusterkit.core import sums
 from clusterkit.core.params import integer
 from clusterkit.core.spaces import FeatureSpace, Space
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
+from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["KMeansMapped"]
 
@@ -31,6 +33,8 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     Notes
     -----
+    Above 262,144 rows the centres come from k-means||, as in the partitioner `kmeans`, and H is not held.
+
     If there are fewer than k distinct rows, some parts stay empty. Source: Zhang, Xia, Liu & Zhang 2013; Lloyd 1982.
     """
 
@@ -44,5 +48,12 @@ class KMeansMapped(Partitioner[FeatureSpace]):
         """Labels of the samples of a `FeatureSpace`."""
         from clusterkit.numerics.lloyd import kmeans
 
+        if samples.n > sums.GROUP and not samples.sparse:
+            return labels_by_blocks(self.starts(samples, task, rng), samples)
         seed = int(rng.integers(2**31 - 1))
         return kmeans(samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+
+    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+        """The labels by k-means||, for features that need not be in memory."""
+        centres = scattered_centres(samples, task.k, rng, self.n_init)
+        return NearestOf(centres[0], centres)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Labels, Rng, Rows
+from clusterkit._typing import Array, Labels, Rng, Rows
+from clusterkit.core import sums
+from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.params import choice
-from clusterkit.core.spaces import Space
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.spaces import FeatureSpace, Space
+from clusterkit.core.stages import BlockLabels, Partitioner, Task
 
 __all__ = ["Random"]
 
@@ -50,7 +53,45 @@ class Random(Partitioner["Space | Rows"]):
     def partition(self, samples: Space | Rows, task: Task, rng: Rng) -> Labels:
         """Shuffled labels; only the number of samples (raw rows or a space) matters."""
         n = samples.n if isinstance(samples, Space) else len(samples)
+        if n > sums.GROUP and self.leftover == "spread":
+            shuffles = _GroupShuffles(n, task.k, int(rng.integers(2**63)))
+            return np.concatenate([shuffles.of_group(rows) for rows in sums.groups(n)])
         numbers = np.arange(n)
         if self.leftover == "last" and n >= task.k:
             return rng.permutation(np.minimum(numbers // (n // task.k), task.k - 1))
         return rng.permutation(numbers % task.k)
+
+    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+        """The labels, shuffled within each group of rows, so that those of a group follow from its number."""
+        if self.leftover != "spread":
+            raise InvalidParameter(
+                f"init 'random': leftover={self.leftover!r} needs all rows in memory; 'spread' does not"
+            )
+        return _GroupShuffles(samples.n, task.k, int(rng.integers(2**63)))
+
+
+@final
+@attrs.frozen
+class _GroupShuffles:
+    """Labels 0..k-1 in equal numbers, shuffled within each group of rows by a stream of its own."""
+
+    n: int
+    k: int
+    seed: int
+
+    def __call__(self, rows: slice, H: Array) -> Labels:
+        """Labels of a block."""
+        start = rows.start // sums.GROUP * sums.GROUP
+        return self.of_group(slice(start, min(self.n, start + sums.GROUP)))[rows.start - start : rows.stop - start]
+
+    def of_group(self, group: slice) -> Labels:
+        """Labels of a whole group."""
+        return _shuffled(group.start, group.stop, self.k, self.seed)
+
+
+@lru_cache(maxsize=2)
+def _shuffled(start: int, stop: int, k: int, seed: int) -> Labels:
+    """The labels of one group; those of the last group are kept for its other blocks."""
+    labels = np.random.default_rng([seed, start]).permutation(np.arange(start, stop) % k)
+    labels.flags.writeable = False
+    return labels

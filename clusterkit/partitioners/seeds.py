@@ -9,10 +9,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.core import sums
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import Partitioner, Task
+from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
+from clusterkit.core.survey import draw_rows
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["Seeded"]
 
@@ -47,6 +50,9 @@ class Seeded(Partitioner[Space]):
     The seeds are distinct in value if there are k distinct samples; otherwise the remaining seeds are duplicates. Every
     seed has its number as label, so no part is empty. Ties go to the seed drawn first.
 
+    Above 262,144 rows of dense features, "uniform" looks for distinct rows among 8 k drawn ones (at least 64), and
+    "kmeans++" is replaced by k-means|| (Bahmani et al. 2012): six passes, whatever k is, and `trials` has no meaning.
+
     References
     ----------
     Lloyd (1982), Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2).
@@ -62,6 +68,8 @@ class Seeded(Partitioner[Space]):
     def partition(self, samples: Space, task: Task, rng: Rng) -> Labels:
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
         assert isinstance(samples, FeatureSpace | KernelSpace)
+        if isinstance(samples, FeatureSpace) and samples.n > sums.GROUP and not samples.sparse:
+            return labels_by_blocks(self.starts(samples, task, rng), samples)
         if self.weighting == "uniform":
             labels, seeds = _uniform(samples, task.k, rng)
         else:
@@ -71,6 +79,19 @@ class Seeded(Partitioner[Space]):
             seeds = np.concatenate([seeds, spare])
         labels[seeds] = np.arange(task.k)
         return labels
+
+    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+        """The labels of features that need not be in memory: by k drawn rows, or by the centres of k-means||."""
+        if self.weighting != "uniform":
+            centres = scattered_centres(samples, task.k, rng)
+            return NearestOf(centres[0], centres)
+        order = draw_rows(rng, samples.n, max(64, 8 * task.k))
+        pool = samples.rows(order)
+        distinct = _first_of_equals(pool)[: task.k]
+        spare = np.delete(np.arange(len(order)), distinct)[: task.k - len(distinct)]
+        chosen = np.concatenate([distinct, spare])
+        centres = pool[chosen].astype(np.float64)
+        return NearestOf(centres[0], centres, order[chosen])
 
 
 def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Indices]:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array
-from clusterkit.core import transform
+from clusterkit.core import sums, transform
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Tree
 from clusterkit.core.spaces import Space
 
-__all__ = ["close", "numbers", "same_bits", "small_blocks"]
+__all__ = ["close", "numbers", "same_bits", "small_blocks", "small_groups"]
 
 
 def same_bits(one: AnyArray, other: AnyArray, what: str) -> None:
@@ -53,3 +53,14 @@ def small_blocks() -> Iterator[None]:
         yield
     finally:
         transform.BLOCK_BYTES = usual
+
+
+@contextmanager
+def small_groups(rows: int) -> Iterator[None]:
+    """Groups of so many rows, so that a few hundred samples already take several."""
+    usual = sums.GROUP
+    sums.GROUP = rows
+    try:
+        yield
+    finally:
+        sums.GROUP = usual

@@ -45,7 +45,7 @@ class TestTable:
         assert recipe.use_when
 
     def test_every_kind_has_a_hook_and_a_place_in_the_table(self):
-        assert set(TABLE) == {*ABSTRACT, "recipe", "savable"}
+        assert set(TABLE) == {*ABSTRACT, "recipe", "engine", "savable"}
         assert set(HOOKS) == {*TABLE, "command", "reader", "engine"}
 
     def test_the_public_lists_follow_it(self, no_external_plugins):

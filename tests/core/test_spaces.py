@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.core import memory
+from clusterkit.core.class_sums import GROUPED_COLUMNS
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
@@ -19,7 +20,6 @@ from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.run import fit
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import (
-    GROUPED_COLUMNS,
     DenseSpace,
     FeatureSpace,
     KernelSpace,

@@ -5,7 +5,6 @@ streamed, embedded, sparse) and `build_space`, `kernel.py` the space that knows 
 """
 
 from clusterkit.core.spaces.features import (
-    GROUPED_COLUMNS,
     DenseSpace,
     EmbeddedSpace,
     FeatureSpace,
@@ -18,7 +17,6 @@ from clusterkit.core.spaces.kernel import KernelSpace
 from clusterkit.core.spaces.space import Space
 
 __all__ = [
-    "GROUPED_COLUMNS",
     "DenseSpace",
     "EmbeddedSpace",
     "FeatureSpace",

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast, final
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.core import memory
+from clusterkit.core import memory, sums
+from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces.space import Space, check_saved_names
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
-    "GROUPED_COLUMNS",
     "DenseSpace",
     "EmbeddedSpace",
     "FeatureSpace",
@@ -31,8 +32,7 @@ __all__ = [
     "squared_distances_to",
 ]
 
-GROUPED_COLUMNS = 48
-"""Number of target columns from which sorting the rows by label is faster than multiplying by mostly zeros."""
+Part = TypeVar("Part", bound=Addable)
 
 
 @attrs.frozen(eq=False)
@@ -75,6 +75,14 @@ class FeatureSpace(Space):
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices of the block plan with their rows of H; all other operations derive from these."""
 
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.core.sums`.
+
+        A solver that reads the features by this alone runs wherever the samples lie; `part` must then be a frozen
+        callable that pickles.
+        """
+        return sums.total((rows, part(rows, H)) for rows, H in self.blocks())
+
     def at(self, Y: Array) -> Array:
         """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
         rows: Any = SparseRows.of(Y) if hasattr(Y, "tocsr") else Y
@@ -90,23 +98,17 @@ class FeatureSpace(Space):
 
     def adjoint(self, T: Array | Counts | Coded) -> Array:
         """H'T, (L, q), summed in float64 over the blocks; coded labels are not expanded to n x R q targets."""
-        columns = T.starts * T.codebook.shape[1] if isinstance(T, Coded) else T.shape[1]
-        total = np.zeros((self.width, columns))
-        for rows, H in self.blocks():
-            if isinstance(T, Coded) and T.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
-                total += _grouped(H, T, rows)
-            else:
-                block = T.block(rows, self.dtype) if isinstance(T, Coded) else T[rows]
-                total += H.T @ block.astype(self.dtype, copy=False)
-        return total
+
+        def part(rows: slice, H: Array) -> Sums:
+            if isinstance(T, Coded):
+                return Sums.of(target_sums(H, T.of(rows)))
+            return Sums.of(H.T @ T[rows].astype(self.dtype, copy=False))
+
+        return self.reduce(part).arrays[0]
 
     def gram(self) -> Array:
         """H'H, (L, L), always in float64, because it is factorised."""
-        total = np.zeros((self.width, self.width))
-        for _, H in self.blocks():
-            block = H.astype(np.float64, copy=False)
-            total += block.T @ block
-        return total
+        return self.reduce(_Gram()).arrays[0]
 
     def outer(self) -> Array:
         """HH', (n, n), float64, if the memory cap allows it."""
@@ -149,13 +151,8 @@ class FeatureSpace(Space):
         """
         if self.sparse:
             return self.adjoint(np.ones((self.n, 1)))[:, 0] / self.n
-        first: Array | None = None
-        total = np.zeros(self.width)
-        for _, H in self.blocks():
-            first = H[0].astype(np.float64) if first is None else first
-            total += (H - first).sum(axis=0)
-        assert first is not None
-        return np.asarray(first + total / self.n)
+        first = next(iter(self.blocks()))[1][0].astype(np.float64)
+        return np.asarray(first + self.reduce(_Differences(first)).arrays[0] / self.n)
 
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
@@ -171,28 +168,38 @@ class FeatureSpace(Space):
     def sweep(self, B: Array, visit: Callable[[slice, Array], Array]) -> Array:
         """One pass: ``sum over blocks of H_b' T_b`` with ``T_b = visit(rows, H_b B)``; (L, q), float64."""
         B = B.astype(self.dtype, copy=False)
-        total = np.zeros((self.width, B.shape[1]))
-        for rows, H in self.blocks():
-            total += H.T @ visit(rows, H @ B).astype(self.dtype, copy=False)
-        return total
+
+        def part(rows: slice, H: Array) -> Sums:
+            return Sums.of(H.T @ visit(rows, H @ B).astype(self.dtype, copy=False))
+
+        return self.reduce(part).arrays[0]
+
+
+@final
+@attrs.frozen(eq=False)
+class _Differences:
+    """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
+
+    first: Array
+
+    def __call__(self, rows: slice, H: Array) -> Sums:
+        return Sums.of((H - self.first).sum(axis=0))
+
+
+@final
+@attrs.frozen(eq=False)
+class _Gram:
+    """Part of the Gram matrix, in float64."""
+
+    def __call__(self, rows: slice, H: Array) -> Sums:
+        block = H.astype(np.float64, copy=False)
+        return Sums.of(block.T @ block)
 
 
 def squared_distances_to(H: Array, point: Array) -> Array:
     """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,)."""
     difference = H - point
     return np.asarray(np.einsum("ij,ij->i", difference, difference))
-
-
-def _grouped(H: Array, coded: Coded, rows: slice) -> Array:
-    """H_b'T_b by class sums: the rows are sorted by label and added, instead of k products per row."""
-    parts = []
-    for labels in coded.labels[:, rows]:
-        order = np.argsort(labels, kind="stable")
-        present, first = np.unique(labels[order], return_index=True)
-        sums = np.zeros((coded.k, H.shape[1]))
-        sums[present] = np.add.reduceat(H[order], first, axis=0, dtype=np.float64)
-        parts.append(sums.T @ coded.codebook)
-    return np.concatenate(parts, axis=1)
 
 
 @final

@@ -26,9 +26,9 @@ from __future__ import annotations
 from clusterkit.core.stages.balancer import Assignment, Balancer
 from clusterkit.core.stages.consensus import Consensus
 from clusterkit.core.stages.driver import Driver, DriverResult
-from clusterkit.core.stages.featuremap import FeatureMap
+from clusterkit.core.stages.featuremap import FeatureMap, FittedMap, MapsByPasses
 from clusterkit.core.stages.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
-from clusterkit.core.stages.partitioner import Partitioner
+from clusterkit.core.stages.partitioner import BlockLabels, Partitioner, StartsByBlocks, labels_by_blocks
 from clusterkit.core.stages.solver import Path, Prepared, Resumable, Solver
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.tuner import Tuned, Tuner
@@ -36,14 +36,17 @@ from clusterkit.core.stages.tuner import Tuned, Tuner
 __all__ = [
     "Assignment",
     "Balancer",
+    "BlockLabels",
     "Codec",
     "Consensus",
     "Decoder",
     "Driver",
     "DriverResult",
     "FeatureMap",
+    "FittedMap",
     "Labeler",
     "Labeling",
+    "MapsByPasses",
     "Partitioner",
     "Path",
     "Predict",
@@ -51,8 +54,10 @@ __all__ = [
     "Resumable",
     "Solver",
     "Stage",
+    "StartsByBlocks",
     "Task",
     "Tuned",
     "Tuner",
+    "labels_by_blocks",
     "outcome_labeler",
 ]

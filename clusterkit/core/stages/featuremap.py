@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Protocol, final, runtime_checkable
+
+import attrs
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages.stage import Stage, Task
+from clusterkit.core.transform import RowMap
 
-__all__ = ["FeatureMap"]
+__all__ = ["FeatureMap", "FittedMap", "MapsByPasses"]
 
 
 class FeatureMap(Stage):
@@ -41,4 +45,35 @@ class FeatureMap(Stage):
             The number of clusters, for maps that depend on it: a spectral map takes that many eigenvectors.
         rng : Generator
             The only source of randomness.
+        """
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedMap:
+    """A fitted map of rows, without the rows.
+
+    Parameters
+    ----------
+    mapping : RowMap
+    resolved : mapping
+        Values of parameters that the fit chose, for `resolved_`.
+    """
+
+    mapping: RowMap
+    resolved: Mapping[str, object] = attrs.field(factory=dict)
+
+
+@runtime_checkable
+class MapsByPasses(Protocol):
+    """A feature map that is fitted by passes over the samples and by single rows, wherever they lie.
+
+    Not part of `FeatureMap`: a map may need all samples at once. `fit` of such a map makes a space of what `row_map`
+    returns, so that samples in memory and elsewhere are mapped alike.
+    """
+
+    def row_map(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The map of the samples, which are the features of a space that may lie outside memory.
+
+        It reads them by ``samples.reduce(part)``, what is derived from that, and ``samples.rows(index)``.
         """

@@ -89,6 +89,9 @@ class Codec(Labeler[Scores]):
 
     A solver may then compute labels without the table of scores (`core.descent`).
     """
+    rowwise: ClassVar[bool] = False
+    """True if `calibrate` gives the codec itself whatever the scores: the label of a row then follows from its scores
+    alone, and labels may be read block by block."""
 
     @abstractmethod
     def codebook(self, k: int) -> Array:

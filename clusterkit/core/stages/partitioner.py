@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Generic, Literal
+from collections.abc import Callable
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, runtime_checkable
 
-from clusterkit._typing import Labels, Rng
-from clusterkit.core.spaces import Space
+import numpy as np
+
+from clusterkit._typing import Array, Labels, Rng
+from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import SamplesT
 
-__all__ = ["Partitioner"]
+__all__ = ["BlockLabels", "Partitioner", "StartsByBlocks", "labels_by_blocks"]
+
+BlockLabels: TypeAlias = Callable[[slice, Array], Labels]
+"""The labels of a block of rows from its position and its features, (b, L) to (b,); a frozen callable that pickles."""
 
 
 class Partitioner(Stage, Generic[SamplesT]):
@@ -34,3 +40,24 @@ class Partitioner(Stage, Generic[SamplesT]):
     @abstractmethod
     def partition(self, samples: SamplesT, task: Task, rng: Rng) -> Labels:
         """Labels 0..task.k-1 of the samples: a space, or for ``sees = "input"`` the rows (n, d)."""
+
+
+@runtime_checkable
+class StartsByBlocks(Protocol):
+    """A partitioner that can say the label of a row without those of the others, wherever the rows lie.
+
+    Not part of `Partitioner`. Above one group of rows (`clusterkit.core.sums.GROUP`) `partition` of such a partitioner
+    gives the labels of `starts`, so that a fit begins alike in memory and elsewhere.
+    """
+
+    def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
+        """The labels as a function of a block; the samples are read by passes (``samples.reduce``) and by single rows.
+
+        For a partitioner with ``sees = "input"`` the features of the samples are the rows as the feature map scales
+        them.
+        """
+
+
+def labels_by_blocks(labels: BlockLabels, samples: FeatureSpace) -> Labels:
+    """The labels of all samples of a space in memory, (n,)."""
+    return np.concatenate([labels(rows, H) for rows, H in samples.blocks()])

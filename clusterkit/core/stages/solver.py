@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Generic, Literal, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
 
 import attrs
 
@@ -14,6 +14,9 @@ from clusterkit.core.outcomes import Outcome
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import SolverT, SpaceT
+
+if TYPE_CHECKING:
+    from clusterkit.core.summing import Summing
 
 __all__ = ["Path", "Prepared", "Resumable", "Solver"]
 
@@ -70,6 +73,9 @@ class Path(Generic[SolverT, SpaceT]):
     square : bool
         Whether it keeps a matrix of n x n inner products or kernel values, so that too many samples are refused
         before any work.
+    sums : callable or None
+        ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
+        function. It reads the features by `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
     """
 
     prepare: Callable[[SolverT, SpaceT, Task, Rng], Prepared]
@@ -77,6 +83,7 @@ class Path(Generic[SolverT, SpaceT]):
     inductive: bool = True
     sparse: bool = False
     square: bool = False
+    sums: Callable[[SolverT, SpaceT, Task], Summing] | None = None
 
 
 class Solver(Stage):

@@ -26,6 +26,7 @@ class Argmax(Codec):
 
     name: ClassVar[str] = "argmax"
     coding: ClassVar[Coding] = Coding.ONEHOT
+    rowwise: ClassVar[bool] = True
     largest: ClassVar[bool] = True
 
     def codebook(self, k: int) -> Array:

@@ -39,6 +39,7 @@ class Interval(Codec):
 
     name: ClassVar[str] = "interval"
     coding: ClassVar[Coding] = Coding.ORDINAL
+    rowwise: ClassVar[bool] = True
     rule: str = params.choice("nearest", ("nearest", "midpoint", "paper"))
 
     def codebook(self, k: int) -> Array:

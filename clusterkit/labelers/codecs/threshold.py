@@ -26,6 +26,7 @@ class Threshold(Codec):
 
     name: ClassVar[str] = "threshold"
     coding: ClassVar[Coding] = Coding.SIGNED
+    rowwise: ClassVar[bool] = True
     max_clusters: ClassVar[int | None] = 2
 
     def codebook(self, k: int) -> Array:

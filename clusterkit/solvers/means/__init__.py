@@ -5,8 +5,10 @@ u_ij = 1 in the cluster of sample i and 0 elsewhere (k-means), or over shares u_
 (fuzzy c-means, φ > 1).
 
 centroids.py
-    The update step of k-means; with the labeler `argmax` it is Lloyd's iteration. The mathematics is in
-    `_PreparedCentroids.solve`.
+    The update step of k-means; with the labeler `argmax` it is Lloyd's iteration. The mathematics for a kernel is in
+    `_KernelCentroids.solve`.
+_class_means.py
+    The same step on features as sums over the rows, wherever these lie. The mathematics is in `CentroidSums.finish`.
 _hamerly.py
     The same iteration without a table of all distances: bounds decide which samples to look at again. The mathematics
     is in `feature_turns` and `kernel_turns`.

@@ -13,13 +13,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.core import shapes
+from clusterkit.core import shapes, sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
+from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan
 
-__all__ = ["FeatureMeans", "KernelMeans", "minus_distances"]
+__all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans", "minus_distances"]
 
 MARGIN = 16.0
 """Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
@@ -31,55 +32,155 @@ for 1 to 500 features and means up to 1,000 times the spread; the rest is a rese
 
 @final
 @attrs.frozen(eq=False)
+class Radii:
+    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number."""
+
+    added: float
+    largest: float
+    count: int
+
+    @classmethod
+    def of(cls, radii: Array) -> Radii:
+        """Those of a block, (b,)."""
+        return cls(float(radii.sum()), float(radii.max(initial=0.0)), len(radii))
+
+    def __add__(self, following: Radii) -> Radii:
+        """Those of both blocks."""
+        largest = max(self.largest, following.largest)
+        return Radii(self.added + following.added, largest, self.count + following.count)
+
+
+@final
+@attrs.frozen(eq=False)
+class _RadiiAbout:
+    """Part of `Radii`: the distances of a block from the mean of all samples."""
+
+    origin: Array
+
+    def __call__(self, rows: slice, H: Array) -> Radii:
+        return Radii.of(squared_distances_to(H, self.origin))
+
+
+@final
+@attrs.frozen(eq=False)
+class CentredFeatures:
+    """What distances to class means need to know of all samples: small, whatever their number.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    origin : ndarray of shape (L,)
+        Mean of all samples. Distances do not depend on the origin, but cancellation does.
+    radii : Radii
+        Of the squared distances of the samples from the origin.
+    """
+
+    transform: Transform
+    origin: Array
+    radii: Radii
+
+    @classmethod
+    def of(cls, space: FeatureSpace) -> CentredFeatures:
+        """Two passes over the features, wherever they lie."""
+        origin = space.mean()
+        return cls(space.transform, origin, space.reduce(_RadiiAbout(origin)))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the features."""
+        return self.transform.dtype
+
+    @property
+    def all_equal(self) -> bool:
+        """True if all samples are equal up to rounding errors of their coordinates."""
+        eps = float(np.finfo(self.dtype).eps)
+        return bool(self.radii.largest <= (0.5 * MARGIN * eps) ** 2 * (self.origin @ self.origin))
+
+    @property
+    def rounding_error(self) -> float:
+        """Squared distance below which a distance is indistinguishable from 0."""
+        eps, radius = float(np.finfo(self.dtype).eps), float(np.sqrt(self.radii.largest))
+        return MARGIN * eps * radius * (radius + float(np.linalg.norm(self.origin)))
+
+    def overall(self, k: int) -> Array:
+        """k centres at the mean of all samples, (L, k)."""
+        return np.zeros((len(self.origin), k), dtype=self.dtype)
+
+    def centres(self, class_sums: Array, sizes: Counts) -> Array:
+        """Class means from the class sums (L, k), same shape."""
+        return (class_sums / sizes - self.origin[:, None]).astype(self.dtype, copy=False)
+
+    def centred(self, H: Array) -> Array:
+        """Centres at samples with the features H (b, L), shape (L, b)."""
+        return (H - self.origin).T.astype(self.dtype, copy=False)
+
+    def constants(self, centres: Array) -> Array:
+        """``|c|² + 2 origin·c``, (b,), of the rounded centres; the products are of h, not of h - origin."""
+        C = centres.astype(np.float64, copy=False)
+        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C))
+
+    def extension(self, centres: Array) -> NearestMeans:
+        """Scores of new samples."""
+        return NearestMeans(self.transform, self.origin, centres, self.constants(centres), self.rounding_error)
+
+
+@final
+@attrs.frozen(eq=False)
 class FeatureMeans:
-    """Class means of explicit features.
+    """Class means of explicit features in memory, with the distance of every sample from the mean of all.
 
     Parameters
     ----------
     space : FeatureSpace
-    origin : ndarray of shape (L,)
-        Mean of all samples. Distances do not depend on the origin, but cancellation does.
+    about : CentredFeatures
     radii : ndarray of shape (n,)
         Squared distances of the samples from the origin.
     """
 
     space: FeatureSpace
-    origin: Array
+    about: CentredFeatures
     radii: Array
 
     @classmethod
     def of(cls, space: FeatureSpace) -> FeatureMeans:
         """The mean of all samples and the distances from it: two passes over the features."""
         origin = space.mean()
-        return cls(space, origin, space.squared_distances_to(origin))
+        radii = space.squared_distances_to(origin)
+        plan = block_plan(space.n, space.width, space.dtype)
+        spread = sums.total((rows, Radii.of(radii[rows])) for rows in plan)
+        return cls(space, CentredFeatures(space.transform, origin, spread), radii)
+
+    @property
+    def origin(self) -> Array:
+        """Mean of all samples, (L,)."""
+        return self.about.origin
 
     @property
     def all_equal(self) -> bool:
         """True if all samples are equal up to rounding errors of their coordinates."""
-        eps = float(np.finfo(self.space.dtype).eps)
-        return bool(self.radii.max() <= (0.5 * MARGIN * eps) ** 2 * (self.origin @ self.origin))
+        return self.about.all_equal
 
     @property
     def rounding_error(self) -> float:
         """Squared distance below which a distance is indistinguishable from 0."""
-        eps, radius = float(np.finfo(self.space.dtype).eps), float(np.sqrt(self.radii.max()))
-        return MARGIN * eps * radius * (radius + float(np.linalg.norm(self.origin)))
+        return self.about.rounding_error
 
     def overall(self, k: int) -> Array:
         """k centres at the mean of all samples, (L, k)."""
-        return np.zeros((self.space.width, k), dtype=self.space.dtype)
+        return self.about.overall(k)
 
     def means(self, coded: Coded, sizes: Counts) -> Array:
         """Class means, (L, k)."""
         return self.centres(self.space.adjoint(coded), sizes)
 
-    def centres(self, sums: Array, sizes: Counts) -> Array:
+    def centres(self, class_sums: Array, sizes: Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
-        return (sums / sizes - self.origin[:, None]).astype(self.space.dtype, copy=False)
+        return self.about.centres(class_sums, sizes)
 
     def samples(self, index: Indices) -> Array:
         """Centres at single samples, (L, b)."""
-        return (self.space.rows(index) - self.origin).T.astype(self.space.dtype, copy=False)
+        return self.about.centred(self.space.rows(index))
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
@@ -87,9 +188,8 @@ class FeatureMeans:
         return minus_distances(self.space.apply(centres), constants, self.radii, self.rounding_error), constants
 
     def constants(self, centres: Array) -> Array:
-        """``|c|² + 2 origin·c``, (b,), of the rounded centres; the products are of h, not of h - origin."""
-        C = centres.astype(np.float64, copy=False)
-        return np.asarray(np.einsum("ij,ij->j", C, C) + 2.0 * (self.origin @ C))
+        """``|c|² + 2 origin·c``, (b,), of the rounded centres."""
+        return self.about.constants(centres)
 
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
         """Scores of new samples."""
@@ -186,14 +286,27 @@ class NearestMeans:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, H in self.transform.blocks(Y):
-            lengths = squared_distances_to(H, self.origin)
-            scores[rows] = minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
+            scores[rows] = self.on(H)
         return scores
 
     @property
     def means(self) -> Array:
         """The centres as features, (k, L)."""
         return (self.centres + self.origin[:, None]).T
+
+    def on(self, H: Array) -> Array:
+        """Scores of a block of features, (b, L) to (b, k)."""
+        xp = array_namespace(H)
+        if xp is np:
+            lengths = squared_distances_to(H, self.origin)
+            return minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
+        centres, origin, constants = (
+            xp.asarray(array, dtype=H.dtype, device=H.device) for array in (self.centres, self.origin, self.constants)
+        )
+        lengths = xp.sum((H - origin) ** 2, axis=1)
+        scores = 2.0 * xp.matmul(H, centres) - constants - lengths[:, None]
+        nearness: Array = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+        return nearness
 
     def columns(self, index: slice) -> NearestMeans:
         """The extension with some of the centres."""

@@ -8,13 +8,15 @@ from typing import Any, ClassVar, Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.outcomes import Outcome, Scores, Status
+from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, NearestMeans
+from clusterkit.core.summing import solve_by_sums
+from clusterkit.solvers.means._class_means import CentroidSums, farthest_of, too_few
+from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans
 from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
 
 __all__ = ["Centroids"]
@@ -30,7 +32,8 @@ class Centroids(Solver):
     iteration. Without a balancer most iterations are faster and the same up to rounding: O(n) plus O(L k) for each
     sample whose label the bounds leave in doubt, and O(n k) for each sample that changes its class on a kernel. The
     objective is the within-cluster sum of squares of the labels and never rises. The mathematics is in
-    `_PreparedCentroids.solve`; the faster iterations are in means/_hamerly.py.
+    means/_class_means.py (`CentroidSums`), for kernels in `_KernelCentroids.solve`; the faster iterations are in
+    means/_hamerly.py.
 
     Parameters
     ----------
@@ -72,31 +75,68 @@ class Centroids(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
+        return {
+            FeatureSpace: Path(_features, Scores, sums=centroid_sums),
+            KernelSpace: Path(_kernel, Scores, square=True),
+        }
 
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
-    means = FeatureMeans.of(space)
-    return _PreparedCentroids(means, spec.tol, spec.tol * float(means.radii.mean()) / space.width)
+    geometry = FeatureMeans.of(space)
+    return _FeatureCentroids(geometry, CentroidSums(geometry.about, task.k, spec.tol))
+
+
+def centroid_sums(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
+    """The turns of k-means on features as sums; two passes."""
+    return CentroidSums(CentredFeatures.of(space), task.k, spec.tol)
 
 
 def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it."""
-    return _PreparedCentroids(KernelMeans.of(space))
+    return _KernelCentroids(KernelMeans.of(space))
 
 
 @final
 @attrs.frozen(eq=False)
-class _PreparedCentroids(Prepared):
-    """Distances to class means in a feature space or in the space of a kernel.
+class _FeatureCentroids(Prepared):
+    """k-means on the features of a space in memory: the sums of `CentroidSums`, and tables of scores."""
 
-    `shift_tol` is `tol` in the units of a squared movement of the centres; 0 in the space of a kernel.
-    """
+    geometry: FeatureMeans
+    summing: CentroidSums
 
-    geometry: FeatureMeans | KernelMeans
-    tol: float = 0.0
-    shift_tol: float = 0.0
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {}
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        assert targets is not None
+        before = previous.extend if isinstance(previous, Scores) else None
+        finished = solve_by_sums(
+            self.summing, self.geometry.space, targets, before if isinstance(before, NearestMeans) else None
+        )
+        assert isinstance(finished.extend, NearestMeans)
+        # the distances from the mean are known here, and need no second computation
+        rows, _ = self.geometry.scores(finished.extend.centres)
+        return Scores(rows, finished.extend, status=finished.status)
+
+    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
+        """Iterations without a table of scores; none if all samples are equal."""
+        if self.geometry.all_equal:
+            return None
+        settled = yield from feature_turns(self.geometry, targets, self.summing.shift_tol)
+        return self.summing.settled_reason if settled else None
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        return _within_classes(targets, outcome)
+
+
+@final
+@attrs.frozen(eq=False)
+class _KernelCentroids(Prepared):
+    """k-means in the space of a kernel."""
+
+    geometry: KernelMeans
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -116,56 +156,28 @@ class _PreparedCentroids(Prepared):
         status = None
         if len(empty):
             distances = -rows[np.arange(len(labels)), labels]
-            farthest = _farthest(distances, len(empty), geometry.rounding_error)
+            farthest = farthest_of(distances, len(empty), geometry.rounding_error)
             off_centre = distances[farthest] > geometry.rounding_error
             centres[:, empty] = centres[:, labels[farthest]]
             centres[:, empty[off_centre]] = geometry.samples(farthest[off_centre])
-            status = None if off_centre.any() else _too_few(targets.k, targets.k - len(empty))
+            status = None if off_centre.any() else too_few(targets.k, targets.k - len(empty))
             # all columns again, by the same product as in prediction, so that ties are broken alike
             rows, constants = geometry.scores(centres)
-        if status is None and self._standing(centres, previous):
-            status = Status(1, True, self._standing_reason, settled=True)
         return Scores(rows, geometry.extension(centres, constants), status=status)
 
     def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
         """Iterations without a table of scores; none if all samples are equal."""
-        if self.geometry.all_equal:
-            return None
-        if isinstance(self.geometry, FeatureMeans):
-            settled = yield from feature_turns(self.geometry, targets, self.shift_tol)
-        else:
-            settled = yield from kernel_turns(self.geometry, targets)
-        return self._standing_reason if settled else None
-
-    def _standing(self, centres: Array, previous: Outcome | None) -> bool:
-        """Whether the centres have moved by no more than the tolerance since the iteration before."""
-        if not self.shift_tol > 0 or not isinstance(previous, Scores) or not isinstance(previous.extend, NearestMeans):
-            return False
-        return float(np.sum(np.subtract(centres, previous.extend.centres, dtype=np.float64) ** 2)) <= self.shift_tol
-
-    @property
-    def _standing_reason(self) -> str:
-        return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
+        if not self.geometry.all_equal:
+            yield from kernel_turns(self.geometry, targets)
+        return None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""
-        assert targets is not None
-        assert isinstance(outcome, Scores)
-        scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
-        return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])
+        return _within_classes(targets, outcome)
 
 
-def _too_few(k: int, distinct: int) -> Status:
-    """The status if every sample lies on a centre and there are more classes than distinct samples."""
-    warning = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
-    return Status(1, True, "every sample lies on its centre", warning=warning)
-
-
-def _farthest(distances: Array, count: int, rounding_error: float) -> Indices:
-    """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
-    distances = distances.astype(np.float64)
-    farthest = np.empty(count, dtype=np.intp)
-    for position in range(count):
-        farthest[position] = np.argmax(distances >= distances.max() - rounding_error)
-        distances[farthest[position]] = -np.inf
-    return farthest
+def _within_classes(targets: Coded | None, outcome: Outcome) -> Array:
+    """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""
+    assert targets is not None
+    assert isinstance(outcome, Scores)
+    scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
+    return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])

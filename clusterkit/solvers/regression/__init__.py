@@ -5,7 +5,7 @@ All three solvers minimise ``|w|²/2 + C Σ_i loss(w'h_i, t_i)`` for the targets
 a bias. A labeler then reads new labels off the scores ``w'h_i``.
 
 ridge.py
-    Ridge regression, the solver of EMMC. The mathematics is in its `_PrimalRidge.solve` and `_DualRidge.solve`, and in
+    Ridge regression, the solver of EMMC. The mathematics is in its `RidgeSums.finish` and `_DualRidge.solve`, and in
     `factorise` of _regularised_inverse.py.
 svm.py, svr.py
     The solvers of IterSVM and IterSVR. The quadratic programs are solved by LIBSVM, called in

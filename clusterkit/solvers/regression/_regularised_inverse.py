@@ -1,8 +1,11 @@
-"""One factorisation of ``M + I/C``, with C as a parameter or from the effective degrees of freedom."""
+"""One factorisation of ``M + I/C``, with C as a parameter or from the effective degrees of freedom.
+
+`factorise` is for a matrix, `factorise_gram` for the Gram matrix of the features of a space, which it adds up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import attrs
@@ -11,7 +14,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core.spaces import FeatureSpace
 
-__all__ = ["RegularisedInverse", "factorise", "trade_off"]
+__all__ = ["RegularisedInverse", "factorise", "factorise_gram", "trade_off"]
 
 TINY_C = 1e-8
 """C below which the system is multiplied by C: with C = 1e-100, ``I/C`` would hide M in rounding errors or overflow."""
@@ -87,7 +90,7 @@ def trade_off(eigenvalues: Array, df: float) -> tuple[float, float]:
     return float(np.exp(0.5 * (low + high))), float(used)
 
 
-def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None = None) -> RegularisedInverse:
+def factorise(M: Array, C: float | None, df: float) -> RegularisedInverse:
     """Cholesky factor of ``M + I/C``, or its eigenvectors where Cholesky would lose digits.
 
     The eigenvectors of eigenvalues that are rounding errors are left out.
@@ -100,10 +103,20 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
         None determines C from `df`, which costs the eigenvalues of M.
     df : float
         Effective degrees of freedom (`Ridge`); used only if C is None.
-    space : FeatureSpace, optional
-        The features H if M is their Gram matrix H'H. The fallback then computes singular values of H, because these
-        have twice as many correct digits as the eigenvalues of H'H.
     """
+    return _factorise(M, C, df, lambda: _spectrum(M))
+
+
+def factorise_gram(space: FeatureSpace, C: float | None, df: float) -> RegularisedInverse:
+    """The same for the Gram matrix H'H of the features, in one pass over them.
+
+    Where Cholesky would lose digits, a second pass computes singular values of H, because these have twice as many
+    correct digits as the eigenvalues of H'H.
+    """
+    return _factorise(space.gram(), C, df, lambda: space.reduce(_Triangles()).spectrum())
+
+
+def _factorise(M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]) -> RegularisedInverse:
     from scipy.linalg.lapack import dtrtri
 
     resolved: dict[str, Any] = {}
@@ -125,21 +138,52 @@ def factorise(M: Array, C: float | None, df: float, space: FeatureSpace | None =
             raise np.linalg.LinAlgError("not finite")
         return RegularisedInverse(C, inverse, None, scale, resolved)
     except np.linalg.LinAlgError:
-        w, V = _spectrum(M, space)
+        w, V = spectrum()
         resolved["factorisation"] = "eigenvectors: the matrix is too ill-conditioned for Cholesky at this C"
         noise = max(M.shape) * np.finfo(np.float64).eps * w.max(initial=0.0)
         weights = np.divide(1.0, w + 1.0 / C, out=np.zeros_like(w), where=w > noise)
         return RegularisedInverse(C, V, weights, 1.0, resolved)
 
 
-def _spectrum(M: Array, space: FeatureSpace | None) -> tuple[Array, Array]:
+def _spectrum(M: Array) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of M."""
-    if space is not None:
-        # by QR over the blocks, so that dense and streamed features give the same digits
-        R: Array = np.zeros((0, space.width))
-        for _, H in space.blocks():
-            R = np.asarray(np.linalg.qr(np.concatenate([R, H]), mode="r"))
-        _, s, Vt = np.linalg.svd(R, full_matrices=False)
-        return s**2, Vt.T
     w, V = np.linalg.eigh(M)
     return np.maximum(w, 0.0), V
+
+
+@final
+@attrs.frozen(eq=False)
+class Triangle:
+    """The factor R of a QR decomposition of rows of features, or a block of rows that is not decomposed yet.
+
+    Two of them add up to the factor of all their rows, so that dense and streamed features give the same digits.
+    """
+
+    rows: Array
+    decomposed: bool = False
+
+    def __add__(self, following: Triangle) -> Triangle:
+        """The factor of both."""
+        return _decomposed([self.factor().rows, following.rows])
+
+    def factor(self) -> Triangle:
+        """The factor itself."""
+        return self if self.decomposed else _decomposed([self.rows])
+
+    def spectrum(self) -> tuple[Array, Array]:
+        """Squared singular values and right singular vectors of the rows."""
+        _, s, Vt = np.linalg.svd(self.factor().rows, full_matrices=False)
+        return s**2, Vt.T
+
+
+def _decomposed(rows: list[Array]) -> Triangle:
+    return Triangle(np.asarray(np.linalg.qr(np.concatenate(rows), mode="r")), True)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Triangles:
+    """Part of a QR decomposition: the rows of a block."""
+
+    def __call__(self, rows: slice, H: Array) -> Triangle:
+        return Triangle(H.astype(np.float64, copy=False))

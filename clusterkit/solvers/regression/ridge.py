@@ -10,11 +10,15 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
+from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise
+from clusterkit.core.summing import Finished, RowFunction, solve_by_sums
+from clusterkit.core.sums import Sums
+from clusterkit.core.transform import Transform
+from clusterkit.solvers.regression._regularised_inverse import RegularisedInverse, factorise, factorise_gram
 
 __all__ = ["Ridge"]
 
@@ -32,7 +36,7 @@ class Ridge(Solver):
     ``(I/C + H'H) B = H'T`` is solved if L <= n, O(n L² + L³) once and O(n L q) per iteration, otherwise the dual system
     on HH'. On a kernel the dual ``K (K + I/C)^-1 T`` is computed, O(n³) once and O(n² q) per iteration. If C is too
     large for a Cholesky factorisation, eigenvectors are used instead, without those whose eigenvalues are rounding
-    errors, and `resolved_` reports this. The systems are solved in `_PrimalRidge.solve` and `_DualRidge.solve`; the
+    errors, and `resolved_` reports this. The systems are solved in `RidgeSums.finish` and `_DualRidge.solve`; the
     factorisation is `factorise` in regression/_regularised_inverse.py.
 
     Parameters
@@ -63,7 +67,7 @@ class Ridge(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {FeatureSpace: Path(_features, Scores), KernelSpace: Path(_kernel, Scores, square=True)}
+        return {FeatureSpace: Path(_features, Scores, sums=ridge_sums), KernelSpace: Path(_kernel, Scores, square=True)}
 
     @property
     def degrees(self) -> float:
@@ -73,9 +77,14 @@ class Ridge(Solver):
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     if space.width <= space.n:
-        return _PrimalRidge(space, factorise(space.gram(), spec.C, spec.degrees, space))
+        return _PrimalRidge(space, ridge_sums(spec, space, task))
     M = space.outer()
     return _DualRidge(space, M, factorise(M, spec.C, spec.degrees))
+
+
+def ridge_sums(spec: Ridge, space: FeatureSpace, task: Task) -> RidgeSums:
+    """The turns of ridge regression on features as sums; one pass for the Gram matrix, seldom two."""
+    return RidgeSums(space.transform, factorise_gram(space, spec.C, spec.degrees))
 
 
 def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -83,41 +92,68 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     return _DualRidge(space, K, factorise(K, spec.C, spec.degrees))
 
 
-def _objective(C: float, targets: Coded, outcome: Outcome) -> Array:
-    """``(C/2) t'(t - f)`` for each start: the value of the ridge objective at its minimum, (R,)."""
-    assert isinstance(outcome, Scores)
-    residual = np.empty(targets.starts)
-    for start in range(targets.starts):
-        T = targets.codebook[targets.labels[start]]  # (n, q)
-        F = outcome.rows[:, start * outcome.q : (start + 1) * outcome.q]
-        residual[start] = np.einsum("ij,ij->", T, T - F, dtype=np.float64)
-    return 0.5 * C * residual
+@final
+@attrs.frozen(eq=False)
+class RidgeSums:
+    """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    factor : RegularisedInverse
+        Of ``H'H + I/C``.
+    """
+
+    transform: Transform
+    factor: RegularisedInverse
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """C from the degrees of freedom, and what the factorisation had to change."""
+        return self.factor.resolved
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
+        """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
+        squares = np.square(targets.codebook).sum(axis=1)
+        return Sums.of(target_sums(H, targets), squares[targets.labels].sum(axis=1))
+
+    def finish(self, total: Sums, previous: RowFunction | None) -> Finished:
+        """The coefficients B, (L, R q), and ``(C/2) (|T|² - <B, H'T>)``, the ridge objective at its minimum."""
+        products, squares = total.arrays
+        B = self.factor.solve(products)
+        gains = (B * products).sum(axis=0).reshape(len(squares), -1).sum(axis=1)
+        return Finished(LinearRows(self.transform, B), 0.5 * self.factor.C * (squares - gains))
 
 
 @final
 @attrs.frozen(eq=False)
 class _PrimalRidge(Prepared):
-    """Ridge regression by the coefficients: ``B = (I/C + H'H)^-1 H'T``."""
+    """Ridge regression on the features of a space."""
 
     space: FeatureSpace
-    factor: RegularisedInverse
+    summing: RidgeSums
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        return self.factor.resolved
+        return self.summing.resolved
 
     @property
     def objective_factor(self) -> float:
-        return self.factor.C
+        return self.summing.factor.C
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
-        B = self.factor.solve(self.space.adjoint(targets))  # (L, R q)
-        return Scores(self.space.apply(B), LinearRows(self.space.transform, B), starts=targets.starts)
+        finished = solve_by_sums(self.summing, self.space, targets)
+        assert isinstance(finished.extend, LinearRows)
+        rows = self.space.apply(finished.extend.coefficients)
+        return Scores(rows, finished.extend, starts=targets.starts, carry=finished.objective)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert targets is not None
-        return _objective(self.factor.C, targets, outcome)
+        """Of ``outcome = solve(targets)``, from the sums of that turn."""
+        assert isinstance(outcome, Scores)
+        assert isinstance(outcome.carry, np.ndarray)
+        return outcome.carry
 
 
 @final
@@ -151,5 +187,12 @@ class _DualRidge(Prepared):
         return Scores(self.M @ A, extend, starts=targets.starts)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """``(C/2) t'(t - f)`` for each start: the value of the ridge objective at its minimum, (R,)."""
         assert targets is not None
-        return _objective(self.factor.C, targets, outcome)
+        assert isinstance(outcome, Scores)
+        residual = np.empty(targets.starts)
+        for start in range(targets.starts):
+            T = targets.codebook[targets.labels[start]]  # (n, q)
+            F = outcome.rows[:, start * outcome.q : (start + 1) * outcome.q]
+            residual[start] = np.einsum("ij,ij->", T, T - F, dtype=np.float64)
+        return 0.5 * self.factor.C * residual

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterkit.testing.law import Law
-from clusterkit.testing.laws import balancer, codec, consensus, driver, featuremap, labeler, partitioner, solver, tuner
+from clusterkit.testing.laws import (
+    balancer,
+    codec,
+    consensus,
+    driver,
+    featuremap,
+    labeler,
+    partitioner,
+    solver,
+    summing,
+    tuner,
+)
 
 __all__ = ["CODEC_LAWS", "LAWS"]
 
 LAWS: Mapping[str, list[Law]] = {
     "featuremap": featuremap.LAWS,
-    "solver": solver.LAWS,
+    "solver": [*solver.LAWS, *summing.LAWS],
     "labeler": labeler.LAWS,
     "balancer": balancer.LAWS,
     "partitioner": partitioner.LAWS,

@@ -1,0 +1,117 @@
+"""The engine of this machine: blocks on all cores, the next ones read ahead by a thread."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from tempfile import TemporaryFile
+from typing import TypeVar, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core import memory
+from clusterkit.core.rows import Rows
+from clusterkit.core.sums import Addable, total
+from clusterkit.core.transform import block_plan
+from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.threads import available
+
+__all__ = ["LocalEngine"]
+
+Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
+
+READ_BYTES = 16 * 1024**2
+"""Bytes of neighbouring rows that are read at once: enough for the full speed of a disk, and three such pieces (one in
+use, one being read, one handed over) are little memory."""
+
+AHEAD = 2
+"""Blocks that wait for each thread, so that none of them waits for its turn to be added."""
+
+LABELS_SHARE = 8
+"""Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
+
+
+@final
+@attrs.frozen
+class LocalEngine:
+    """Runs the passes of a fit over rows that are read block by block."""
+
+    def rows(self, X: object) -> Rows:
+        """The rows themselves."""
+        return cast("Rows", X)
+
+    def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
+        """One pass; nothing but the sums and a few blocks is kept."""
+        return total(self._computed(part, rows, width))
+
+    def _computed(
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+    ) -> Iterator[tuple[slice, Value]]:
+        """The function of every block, in the order of the blocks.
+
+        Each block is the work of one thread, matrix products included: several blocks at once use the cores better than
+        several threads for one thin product, and the products do not depend on the number of threads.
+        """
+        workers = available()
+        waiting: deque[tuple[slice, Future[Value]]] = deque()
+        with suited(0), ThreadPoolExecutor(workers, thread_name_prefix="clusterkit-block") as pool:
+            try:
+                for block, X in self.blocks(rows, width):
+                    waiting.append((block, pool.submit(function, block, X)))
+                    if len(waiting) > AHEAD * workers:
+                        first, value = waiting.popleft()
+                        yield first, value.result()
+                for block, value in waiting:
+                    yield block, value.result()
+            finally:
+                for _, value in waiting:
+                    value.cancel()
+
+    def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
+        """The blocks of a pass with their rows; while they are used, a thread reads the next ones."""
+        pieces = _pieces(rows, width)
+        with ThreadPoolExecutor(1, thread_name_prefix="clusterkit-read") as pool:
+            piece = next(pieces, None)
+            ahead = None if piece is None else pool.submit(rows.read, _span(piece))
+            while piece is not None and ahead is not None:
+                X = ahead.result()
+                following = next(pieces, None)
+                ahead = None if following is None else pool.submit(rows.read, _span(following))
+                first = piece[0].start
+                for block in piece:
+                    yield block, X[block.start - first : block.stop - first]
+                piece = following
+
+    def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
+        """Labels (n,) in an array, or where that is too large in a memory map of a temporary file."""
+        labels: Labels
+        if rows.n * np.dtype(np.intp).itemsize <= memory.cap() // LABELS_SHARE:
+            labels = np.empty(rows.n, dtype=np.intp)
+        else:
+            # the file has no name: it goes when the array goes
+            with TemporaryFile(prefix="clusterkit-labels-") as file:
+                labels = np.memmap(file, dtype=np.intp, mode="w+", shape=(rows.n,))
+        for block, values in self._computed(label, rows, width):
+            labels[block] = values
+        return labels
+
+
+def _pieces(rows: Rows, width: int) -> Iterator[list[slice]]:
+    """Neighbouring blocks that are read at once."""
+    piece: list[slice] = []
+    per_row = rows.d * rows.dtype.itemsize
+    for block in block_plan(rows.n, width, rows.dtype):
+        if piece and (block.stop - piece[0].start) * per_row > READ_BYTES:
+            yield piece
+            piece = []
+        piece.append(block)
+    if piece:
+        yield piece
+
+
+def _span(piece: list[slice]) -> slice:
+    return slice(piece[0].start, piece[-1].stop)

@@ -1,0 +1,118 @@
+"""Where samples lie that need not be in memory: read by slices, gathered by index."""
+
+from __future__ import annotations
+
+from typing import Protocol, final, runtime_checkable
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike, Indices
+from clusterkit.core.errors import InvalidData
+
+__all__ = ["Rows", "Sliceable", "SlicedRows", "gather_by_slices"]
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """Samples as an engine reads them. Reading is pure: the same slice has the same bits each time."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 or float64, of what is read."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where they have some."""
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d), in C order."""
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows in the order of the index, (m, d); a row may come several times."""
+
+
+class Sliceable(Protocol):
+    """What `SlicedRows` reads."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+
+    def __getitem__(self, rows: slice, /) -> ArrayLike:
+        """Neighbouring rows."""
+
+
+@final
+@attrs.frozen(eq=False)
+class SlicedRows:
+    """Rows of any object that has a shape, a type, and slices: an array, a memory map, a dataset of h5py or of zarr.
+
+    Parameters
+    ----------
+    source : object
+        ``source.shape`` is (n, d), and ``source[start:stop]`` is what numpy makes an array of.
+    names : tuple of str or None
+
+    Examples
+    --------
+    >>> rows = SlicedRows(np.arange(6, dtype=np.float32).reshape(3, 2))
+    >>> rows.n, rows.d, rows.gather(np.array([2, 0])).tolist()
+    (3, 2, [[4.0, 5.0], [0.0, 1.0]])
+    """
+
+    source: Sliceable
+    names: tuple[str, ...] | None = None
+    dtype: np.dtype = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        shape = getattr(self.source, "shape", None)
+        if not isinstance(shape, tuple) or len(shape) != 2:
+            raise InvalidData(f"rows need an object with a shape of two numbers and slices, got {type(self.source)!r}")
+        stored = np.dtype(self.source.dtype)
+        if stored.kind not in "fiub":
+            raise InvalidData(f"rows must be numbers, got the type {stored}; convert the columns or leave them out")
+        exact = stored.kind == "f" and stored.itemsize <= 4
+        object.__setattr__(self, "dtype", np.dtype(np.float32 if exact else np.float64))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.source.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.source.shape[1])
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        return np.ascontiguousarray(self.source[rows.start : rows.stop], dtype=self.dtype)
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d)."""
+        if isinstance(self.source, np.ndarray):
+            return np.ascontiguousarray(self.source[index], dtype=self.dtype)
+        return gather_by_slices(self, index)
+
+
+def gather_by_slices(rows: Rows, index: Indices) -> Array:
+    """Some rows of an object that reads slices only, each run of neighbours by one slice, (m, d)."""
+    wanted, place = np.unique(np.asarray(index, dtype=np.intp), return_inverse=True)
+    runs = np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1)
+    parts = [rows.read(slice(int(run[0]), int(run[-1]) + 1)) for run in runs if len(run)]
+    if not parts:
+        return np.empty((0, rows.d), dtype=rows.dtype)
+    return np.concatenate(parts)[place]

@@ -1,0 +1,228 @@
+"""Fits a composition to rows outside memory: map, prepare, start, loop, all by passes of an engine."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import final
+
+import attrs
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core import memory, sums
+from clusterkit.core.chain import Chain
+from clusterkit.core.compat import Composition, Problem
+from clusterkit.core.contracts import During
+from clusterkit.core.cost_passes import BalancesByPasses
+from clusterkit.core.engines import Engine
+from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.rows import Rows
+from clusterkit.core.rows_loop import Decide, End, iterate
+from clusterkit.core.run import AllZero, FitResult, check_range, first_least, reason_of
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
+from clusterkit.core.summing import Summing
+from clusterkit.core.survey import extremes
+from clusterkit.core.transform import Keep, RowMap, scaling_of
+
+__all__ = ["check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
+
+IN_MEMORY_SHARE = 4
+"""Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+
+
+def in_memory(rows: Rows) -> bool:
+    """Whether rows are so few that they are read at once; any composition can then be fitted."""
+    return rows.n <= sums.GROUP and rows.n * rows.d * rows.dtype.itemsize <= memory.cap() // IN_MEMORY_SHARE
+
+
+def row_problems(c: Composition) -> Iterator[Problem]:
+    """Why a composition cannot be fitted to rows that are read block by block."""
+    maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
+    for part in maps:
+        if not isinstance(part, MapsByPasses):
+            yield Problem("featuremap", f"'{part.name}' needs all rows at once")
+    if c.path is None or c.path.sums is None:
+        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows")
+    if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
+        yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
+    if c.balancer is not None:
+        reason: str | None = "compares all rows"
+        if isinstance(c.balancer, BalancesByPasses) and c.n_clusters is not None:
+            reason = c.balancer.why_not_by_passes(c.n_clusters)
+        if reason is not None:
+            yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
+    if c.init is not None and not isinstance(c.init, StartsByBlocks):
+        yield Problem("init", f"'{c.init.name}' needs all rows at once; 'random', 'seeds' and 'kmeans' do not")
+    if isinstance(c.labeler, Codec) and c.labeler.coding.value == "ordinal":
+        yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
+
+
+def check_rows(c: Composition) -> None:
+    """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
+    if reasons:
+        raise IncompatibleStages(
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. Or fit a sample and label "
+            "the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+        )
+
+
+def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitResult:
+    """Fit a composition to rows that an engine reads.
+
+    Raises
+    ------
+    IncompatibleStages
+        If a stage needs all rows at once; before any work.
+    InvalidData
+        If a value is no finite number (column and row are named), or there are fewer rows than clusters.
+    """
+    check_rows(c)
+    if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
+        raise InvalidData(
+            f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
+        )
+    if c.n_clusters == 1:
+        zeros = AllZero()
+        labels = engine.labels(_Predicted(zeros), rows, rows.d)
+        return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
+    space = _mapped(c, rows, engine, seeds)
+    bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
+    task = Task(rows.n, c.n_clusters, bounds)
+    path = c.path
+    assert path is not None
+    assert path.sums is not None
+    with During(c.solver):
+        summing: Summing = path.sums(c.solver, space, task)
+    ends = _ends(c, space, summing, task, seeds)
+    best = first_least([end.objective for end in ends])
+    end = ends[best]
+    _warn(end, task)
+    interrupted = any(each.interrupted for each in ends)
+    balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
+    resolved = {"featuremap": dict(space.resolved), "solver": dict(summing.resolved), "balancer": balanced}
+    return FitResult(
+        _labels(end.decide, space),
+        end.n_iter,
+        end.converged and not interrupted,
+        reason_of(end.reason, best, c, len(ends), interrupted),
+        end.objective,
+        end.history,
+        space.lean(),
+        None,
+        _predictor(end.decide),
+        end.decide.start is None and end.decide.decision.exact,
+        {slot: facts for slot, facts in resolved.items() if facts},
+        tuple(each.objective for each in ends),
+        interrupted,
+    )
+
+
+def predict_rows(predict: Predict, rows: Rows, engine: Engine, width: int) -> Labels:
+    """Labels of rows by a predictor of raw rows, (n,), in the blocks of `width` features."""
+    return engine.labels(_Predicted(predict), rows, width)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Predicted:
+    """The labels of a block by a predictor of raw rows."""
+
+    predict: Predict
+
+    def __call__(self, rows: slice, X: Array) -> Labels:
+        return self.predict(X)
+
+
+def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpace:
+    """The space of the fitted maps; the first pass checks the values."""
+    raw = RowsSpace.of(rows, engine, Keep(rows.d))
+    ends = extremes(raw)
+    ends.check(rows.names)
+    check_range(ends.low, ends.high, rows.dtype)
+    if rows.n > 1 and (ends.low == ends.high).all():
+        warnings.warn(
+            f"all {rows.n} samples are equal: no labelling is better than another", ClusterkitWarning, stacklevel=4
+        )
+    task, rng = Task(rows.n, c.n_clusters), seeds.stream("featuremap")
+    maps: tuple[FeatureMap, ...] = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
+    samples = attrs.evolve(raw, known=ends)
+    before: tuple[RowMap, ...] = ()
+    resolved: dict[str, object] = {}
+    for part in maps:
+        assert isinstance(part, MapsByPasses)
+        with During(part):
+            fitted = part.row_map(samples, task, rng)
+        resolved.update(fitted.resolved)
+        samples = RowsSpace.of(rows, engine, fitted.mapping, before)
+        before = (*before, fitted.mapping)
+    return attrs.evolve(samples, resolved=resolved)
+
+
+def _ends(c: Composition, space: RowsSpace, summing: Summing, task: Task, seeds: Seeds) -> list[End]:
+    """How every start ended; fewer than asked for after Ctrl-C."""
+    starts = c.n_init if c.init is not None and c.init.varies else 1
+    ends: list[End] = []
+    for index in range(starts):
+        try:
+            begin = _start(c, space, task, seeds, index)
+            balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
+            ends.append(iterate(space, summing, begin, c.max_iter, balancer, task))
+        except KeyboardInterrupt:
+            if not ends:
+                raise
+            ends[-1] = attrs.evolve(ends[-1], interrupted=True)
+            break
+        if ends[-1].interrupted:
+            break
+        if starts > 1:
+            tell(Report("starts", index + 1, starts, ends[-1].objective, starts - index - 1))
+    return ends
+
+
+def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: int) -> Decide:
+    """The first labels of a start, as a function of the rows."""
+    init, codec = c.init, c.labeler
+    assert isinstance(init, Partitioner)
+    assert isinstance(init, StartsByBlocks)
+    assert isinstance(codec, Codec)
+    rng = seeds.stream("init", index) if index else seeds.stream("init")
+    seen, transform = space, None
+    if init.sees == "input":
+        scaling = scaling_of(space.mapping) or Keep(space.points.shape[1])
+        seen = RowsSpace.of(space.source, space.engine, scaling, space.before)
+        transform = seen.transform
+    with During(init):
+        labels = init.starts(seen, task, rng)
+    return Decide(space.transform, codec, task.k, labels, transform)
+
+
+def _labels(decide: Decide, space: RowsSpace) -> Labels:
+    labels = space.engine.labels(decide, space.source, space.width)
+    if hasattr(labels, "flags"):
+        labels.flags.writeable = False
+    return labels
+
+
+def _predictor(decide: Decide) -> Decoder | None:
+    """Labels of new rows; None if not even one turn was made."""
+    if decide.extend is None:
+        return None
+    return Decoder(decide.codec, decide.extend, None, decide.k, decide.decision.offsets)
+
+
+def _warn(end: End, task: Task) -> None:
+    status = end.status
+    if status is not None and status.warning is not None:
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
+    elif int((end.sizes > 0).sum()) == 1 and task.k > 1:
+        warnings.warn(
+            f"all {task.n} samples are in one cluster of the {task.k} asked for, for example because they differ too "
+            "little for the distances that the method computes",
+            ClusterkitWarning,
+            stacklevel=4,
+        )

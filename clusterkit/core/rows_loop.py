@@ -1,0 +1,294 @@
+"""The loop of `core.alternate` over rows outside memory, for solvers by sums.
+
+A turn is one pass, and a balancer takes some more: each block is read and mapped, its labels are read from the small
+function that the turn before left, and what the solver adds up for these labels is added. Labels of two turns are
+compared by a digest, so that nothing of the size of n is kept. A lost block can always be computed anew from its rows
+and the function of the turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.core.coding import Coded
+from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
+from clusterkit.core.outcomes import Status
+from clusterkit.core.progress import Report, tell
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.stages import BlockLabels, Codec, Task
+from clusterkit.core.summing import Finished, RowFunction, Summing
+from clusterkit.core.sums import Addable
+from clusterkit.core.transform import Transform
+
+__all__ = ["Decide", "End", "iterate"]
+
+Part = TypeVar("Part", bound=Addable)
+
+
+@final
+@attrs.frozen(eq=False)
+class Decide:
+    """How the labels of a block follow from its rows: from the start, or from the scores of a turn.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    codec : Codec
+        One whose labels are read row by row.
+    k : int
+    start : callable or None
+        The labels of a start.
+    start_transform : Transform or None
+        Raw rows to what the start sees, where that is not the features.
+    extend : RowFunction or None
+        Features to scores; used where there is no start.
+    decision : RowDecision
+        What a balancer decided about the costs.
+    """
+
+    transform: Transform
+    codec: Codec
+    k: int
+    start: BlockLabels | None = None
+    start_transform: Transform | None = None
+    extend: RowFunction | None = None
+    decision: RowDecision = attrs.field(factory=RowDecision)
+
+    def __call__(self, rows: slice, X: Array) -> Labels:
+        """Labels of raw rows."""
+        return self.on(rows, X, self.transform(X))[0]
+
+    def on(self, rows: slice, X: Array, H: Array) -> tuple[Labels, Array | None]:
+        """Labels of rows whose features are there, and the scores they were read from."""
+        if self.start is not None:
+            seen = H if self.start_transform is None else self.start_transform(X)
+            return self.start(rows, seen).astype(np.intp, copy=False), None
+        assert self.extend is not None
+        scores = self.extend.on(H)
+        costs = self.codec.costs(scores, self.k)
+        label = self.decision.label
+        return np.argmin(costs, axis=1) if label is None else label(rows, costs), scores
+
+    def costs(self, H: Array) -> Array:
+        """Costs of features, (b, k)."""
+        assert self.extend is not None
+        return self.codec.costs(self.extend.on(H), self.k)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Costs:
+    """A part of costs, as a part of the raw rows."""
+
+    decide: Decide
+    part: Callable[[slice, Array], Addable]
+
+    def __call__(self, rows: slice, X: Array) -> Addable:
+        return self.part(rows, self.decide.costs(self.decide.transform(X)))
+
+
+@final
+@attrs.frozen(eq=False)
+class _CostsOfRows:
+    """The costs of all rows by the function of a turn."""
+
+    space: RowsSpace
+    decide: Decide
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass of the engine."""
+        costs = _Costs(self.decide, part)
+        whole: Part = self.space.engine.reduce(costs, self.space.source, self.space.width)  # type: ignore[assignment]
+        return whole
+
+    def gather(self, index: Indices) -> Array:
+        """Costs of some rows, (m, k)."""
+        return self.decide.costs(self.space.rows(index))
+
+
+@final
+@attrs.frozen(eq=False)
+class _TurnSums:
+    """What a turn adds up: the sums of the solver, the sizes of the clusters, and a digest of the labels."""
+
+    sums: Addable
+    sizes: Counts
+    digest: bytes
+
+    def __add__(self, following: _TurnSums) -> _TurnSums:
+        digest = _digest(self.digest + following.digest)
+        return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Turn:
+    """The part of a block of raw rows in a turn."""
+
+    decide: Decide
+    summing: Summing
+
+    def __call__(self, rows: slice, X: Array) -> _TurnSums:
+        H = self.decide.transform(X)
+        labels, scores = self.decide.on(rows, X, H)
+        codec, k = self.decide.codec, self.decide.k
+        coded = Coded(labels[None], codec.coding, k, codec.codebook(k))
+        digest = _digest(np.ascontiguousarray(labels).data)
+        return _TurnSums(self.summing.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
+
+
+def _digest(content: Any) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+@final
+@attrs.frozen(eq=False)
+class End:
+    """How the iterations of a start ended.
+
+    Parameters
+    ----------
+    decide : Decide
+        How the labels returned follow from the rows.
+    sizes : ndarray of shape (k,)
+        Their numbers.
+    n_iter : int
+    converged : bool
+    reason : str
+    objective : float
+        As of a `StartResult`.
+    history : tuple of float
+        Objective of the labels before each iteration.
+    status : Status or None
+        Of the turn that the labels were read from.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    """
+
+    decide: Decide
+    sizes: Counts
+    n_iter: int
+    converged: bool
+    reason: str
+    objective: float
+    history: tuple[float, ...]
+    status: Status | None
+    interrupted: bool = False
+
+
+@attrs.define(eq=False)
+class _Progress:
+    """What is known while a start is under way: small, whatever the number of rows."""
+
+    end: End | None = None
+    best: End | None = None
+    history: list[float] = attrs.field(factory=list)
+
+    def ended(self, converged: bool, reason: str, interrupted: bool = False) -> End:
+        """The labels read last if they are final, else those of the lowest objective that is known."""
+        last = self.history[-1] if self.history else math.nan
+        if converged and not math.isfinite(last):
+            converged, reason = False, f"{reason}; but the objective is {last}, out of the range of numbers"
+        answer = self.end if converged or self.best is None else self.best
+        assert answer is not None
+        return attrs.evolve(
+            answer,
+            n_iter=len(self.history),
+            converged=converged,
+            reason=reason,
+            objective=last if converged or self.best is None else self.best.objective,
+            history=tuple(self.history),
+            interrupted=interrupted,
+        )
+
+
+def iterate(
+    space: RowsSpace, summing: Summing, begin: Decide, max_iter: int, balancer: BalancesByPasses | None, task: Task
+) -> End:
+    """Turns from the labels of a start until they repeat; labels, history and ending are those of the loop in memory.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    summing : Summing
+    begin : Decide
+        How the first labels follow from the rows.
+    max_iter : int
+        Most turns; each is one pass, and there is one more pass for the first labels.
+    balancer : BalancesByPasses or None
+        Its decisions take further passes over the costs.
+    task : Task
+    """
+    progress = _Progress()
+    try:
+        return _iterate(space, summing, begin, max_iter, progress, balancer, task)
+    except KeyboardInterrupt:
+        if progress.end is None:
+            raise
+        return progress.ended(False, "interrupted", interrupted=True)
+
+
+def _iterate(
+    space: RowsSpace,
+    summing: Summing,
+    begin: Decide,
+    max_iter: int,
+    progress: _Progress,
+    balancer: BalancesByPasses | None,
+    task: Task,
+) -> End:
+    seen: set[bytes] = set()
+    decide, previous = begin, None
+    sums = _passed(space, _Turn(decide, summing))
+    for turn in range(1, max_iter + 1):
+        finished = _finished(space, summing, decide, sums, previous)
+        objective = float(finished.objective[0])
+        last = progress.end
+        progress.history.append(objective)
+        lower = math.inf if progress.best is None else progress.best.objective
+        if last is not None and objective < lower - 1e-12 * abs(lower if math.isfinite(lower) else 0.0):
+            progress.best = attrs.evolve(last, objective=objective)
+        following = attrs.evolve(begin, start=None, start_transform=None, extend=finished.extend)
+        if balancer is not None:
+            decision = balancer.decide(_CostsOfRows(space, following), task)
+            following = attrs.evolve(following, decision=decision)
+        read = _passed(space, _Turn(following, summing))
+        progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
+        tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
+        if read.digest == sums.digest:
+            return progress.ended(True, "converged: labels no longer change")
+        if finished.status is not None and finished.status.settled:
+            final = _finished(space, summing, following, read, finished.extend)
+            end = progress.ended(True, finished.status.reason)
+            return attrs.evolve(end, objective=float(final.objective[0]))
+        seen.add(sums.digest)
+        if read.digest in seen:
+            return progress.ended(
+                False,
+                "did not converge: labels alternate between states; returned the one with the lowest objective",
+            )
+        decide, sums, previous = following, read, finished.extend
+    return progress.ended(False, f"max_iter = {max_iter} reached")
+
+
+def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _TurnSums:
+    """One pass over the raw rows, in the blocks of the features."""
+    return space.engine.reduce(turn, space.source, space.width)
+
+
+def _finished(
+    space: RowsSpace, summing: Summing, decide: Decide, sums: _TurnSums, previous: RowFunction | None
+) -> Finished:
+    """The end of a turn; further passes over the same labels where the solver asks for them."""
+    step = summing.finish(sums.sums, previous)
+    while not isinstance(step, Finished):
+        step = step.finish(_passed(space, _Turn(decide, step)).sums, previous)
+    return step

@@ -1,0 +1,92 @@
+"""Features of samples that lie outside memory: what a solver by sums sees of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices
+from clusterkit.core.engines import Engine
+from clusterkit.core.rows import Rows
+from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
+from clusterkit.core.sums import Addable
+from clusterkit.core.transform import RowMap, Transform
+
+if TYPE_CHECKING:
+    from clusterkit.core.survey import Extremes
+
+__all__ = ["Mapped", "RowsSpace"]
+
+Part = TypeVar("Part", bound=Addable)
+
+
+@final
+@attrs.frozen(eq=False)
+class Mapped:
+    """A part of features, as a part of the raw rows that they are made of."""
+
+    transform: Transform
+    part: Callable[[slice, Array], Addable]
+
+    def __call__(self, rows: slice, X: Array) -> Addable:
+        """Map the rows and take their part."""
+        return self.part(rows, self.transform(X))
+
+
+@final
+@attrs.frozen(eq=False)
+class RowsSpace(FeatureSpace):
+    """Features of rows that an engine reads. The points are not kept: those of this space are none.
+
+    Parameters
+    ----------
+    source : Rows
+        The raw rows.
+    engine : Engine
+    known : Extremes or None
+        Those of the features, where a pass has found them already.
+    """
+
+    source: Rows
+    engine: Engine
+    known: Extremes | None = attrs.field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, source: Rows, engine: Engine, mapping: RowMap, before: tuple[RowMap, ...] = ()) -> RowsSpace:
+        """The space of maps applied to rows, in their order."""
+        d = before[-1].width if before else source.d
+        return cls(np.empty((0, d), dtype=source.dtype), mapping, source, engine, before=before)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.source.n
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass of the engine."""
+        whole: Part = self.engine.reduce(Mapped(self.transform, part), self.source, self.width)  # type: ignore[assignment]
+        return whole
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Blocks of features, as they are read."""
+        transform = self.transform
+        for rows, X in self.engine.blocks(self.source, self.width):
+            yield rows, transform(X)
+
+    def rows(self, index: Indices | None = None) -> Array:
+        """Features of some rows, (m, L), gathered; or of all, if the memory cap allows it."""
+        return super().rows() if index is None else self.transform(self.source.gather(index))
+
+    def take(self, index: Indices) -> DenseSpace | StreamedSpace:
+        """The space of some of the samples, in memory."""
+        points = self.coordinates(self.source.gather(index))
+        space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
+        assert isinstance(space, DenseSpace | StreamedSpace)
+        return space
+
+    def lean(self) -> StreamedSpace:
+        """A space without samples that maps new rows as this one: what a finished fit holds."""
+        return StreamedSpace(self.points, self.mapping, before=self.before, resolved=self.resolved)

@@ -1,0 +1,143 @@
+"""Sums over rows in one fixed order, the same in memory, out of core and on several machines.
+
+Sums of floating-point numbers depend on their order. Every pass therefore adds in the same one: the parts of the blocks
+of a group of `GROUP` rows from left to right, then the totals of the groups in a tree in which `FAN_IN` neighbours meet
+at each node. Who computes a group, and when, then changes no bit. Up to one group the order is that of the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Protocol, Self, TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike
+
+__all__ = ["FAN_IN", "GROUP", "Addable", "Sums", "fold", "groups", "total", "tree"]
+
+GROUP = 2**18
+"""Rows whose parts are added from left to right; the unit of work of an engine.
+
+Large enough that a group is worth a task (26 million numbers at 100 attributes), small enough that a machine holds one.
+Tests lower it by `clusterkit.testing.compare.small_groups`; results above one group depend on it.
+"""
+
+FAN_IN = 16
+"""Totals that meet at a node of the tree over the groups: two levels serve 67 million rows, three a billion."""
+
+
+class Addable(Protocol):
+    """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both."""
+
+    def __add__(self, following: Self, /) -> Self:
+        """The part of this block and of the rows that follow it."""
+
+
+T = TypeVar("T", bound=Addable)
+
+
+@final
+@attrs.frozen(eq=False)
+class Sums:
+    """Arrays that are added entry by entry, float64 or int64 whatever the type of the data.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray
+        Floats become float64 and integers int64.
+
+    Examples
+    --------
+    >>> a, b = (Sums.of(np.array([0.5, 1.0], dtype=np.float32), np.array(n)) for n in (3, 4))
+    >>> [array.tolist() for array in (a + b).arrays]
+    [[1.0, 2.0], 7]
+    """
+
+    arrays: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, *arrays: ArrayLike) -> Sums:
+        """The sums of a block; arrays of another library are brought to the host."""
+        return cls(tuple(_wide(array) for array in arrays))
+
+    def __add__(self, following: Sums) -> Sums:
+        """Entry by entry."""
+        return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
+
+
+def _wide(array: ArrayLike) -> Array:
+    here = np.asarray(array)
+    wide: Array = here.astype(np.float64 if here.dtype.kind == "f" else np.int64, copy=False)
+    return wide
+
+
+def groups(n: int) -> Iterator[slice]:
+    """Row slices of the groups of n rows.
+
+    Examples
+    --------
+    >>> [(rows.start, rows.stop) for rows in groups(2**18 + 5)]
+    [(0, 262144), (262144, 262149)]
+    """
+    for start in range(0, n, GROUP):
+        yield slice(start, min(n, start + GROUP))
+
+
+def fold(parts: Iterable[T]) -> T:
+    """The sum from left to right: of the blocks of a group.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to add.
+    """
+    iterator = iter(parts)
+    try:
+        sum_so_far = next(iterator)
+    except StopIteration:
+        raise ValueError("no rows, so there is nothing to add up") from None
+    for part in iterator:
+        sum_so_far = sum_so_far + part
+    return sum_so_far
+
+
+def tree(totals: Iterable[T]) -> T:
+    """The sum of the totals of all groups, in their order: nodes of `FAN_IN` neighbours, level by level.
+
+    Keeps one total for each level, so that the totals can be made one after the other.
+    """
+    levels: list[tuple[T, int] | None] = []
+    for addend in totals:
+        level, carry = 0, addend
+        while True:
+            if level == len(levels):
+                levels.append(None)
+            node = levels[level]
+            node = (carry, 1) if node is None else (node[0] + carry, node[1] + 1)
+            if node[1] < FAN_IN:
+                levels[level] = node
+                break
+            levels[level], carry = None, node[0]
+            level += 1
+    rest: T | None = None
+    for node in levels:  # the last node of each level may have fewer than FAN_IN members
+        if node is not None:
+            rest = node[0] if rest is None else node[0] + rest
+    if rest is None:
+        raise ValueError("no rows, so there is nothing to add up")
+    return rest
+
+
+def total(parts: Iterable[tuple[slice, T]]) -> T:
+    """The sum of the parts of all blocks, which come with their row slices in ascending order.
+
+    Examples
+    --------
+    >>> total((slice(i, i + 1), Sums.of(np.array(i))) for i in range(5)).arrays[0]
+    np.int64(10)
+    """
+    by_group = groupby(parts, key=lambda pair: pair[0].start // GROUP)
+    return tree(fold(part for _, part in members) for _, members in by_group)

@@ -1,0 +1,70 @@
+"""What the first pass over rows finds out: the extremes of every column, and values that are no finite numbers."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.core import sums
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.spaces import FeatureSpace
+
+__all__ = ["Extremes", "draw_rows", "extremes"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Extremes:
+    """Smallest and largest value of every column, and the first value that is no finite number.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (L,)
+    odd : tuple of (row, column, value) or None
+    """
+
+    low: Array
+    high: Array
+    odd: tuple[int, int, float] | None = None
+
+    @classmethod
+    def of(cls, rows: slice, H: Array) -> Extremes:
+        """Those of a block."""
+        low, high = H.min(axis=0), H.max(axis=0)
+        odd = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            row, column = np.argwhere(~np.isfinite(H))[0]
+            odd = (rows.start + int(row), int(column), float(H[row, column]))
+        return cls(low, high, odd)
+
+    def __add__(self, following: Extremes) -> Extremes:
+        """Those of both blocks."""
+        low, high = np.minimum(self.low, following.low), np.maximum(self.high, following.high)
+        return Extremes(low, high, following.odd if self.odd is None else self.odd)
+
+    def check(self, names: tuple[str, ...] | None) -> None:
+        """Refuse values that are no finite numbers, by column and row."""
+        if self.odd is not None:
+            row, column, value = self.odd
+            title = f"'{names[column]}'" if names is not None else str(column)
+            raise InvalidData(
+                f"column {title} has the value {value} in row {row}; all values must be finite numbers. Leave such "
+                "rows or columns out, or fill the gaps, before the fit"
+            )
+
+
+def extremes(space: FeatureSpace) -> Extremes:
+    """The extremes of all features, in one pass."""
+    known: Extremes | None = getattr(space, "known", None)
+    return space.reduce(Extremes.of) if known is None else known
+
+
+def draw_rows(rng: Rng, n: int, size: int) -> Indices:
+    """Different rows drawn at random, min(n, size) of them, in random order.
+
+    Above one group of rows (`clusterkit.core.sums.GROUP`) without a permutation of all.
+    """
+    return rng.permutation(n)[:size] if n <= sums.GROUP else rng.choice(n, min(n, size), replace=False)

@@ -1,0 +1,282 @@
+"""Tables that are read block by block instead of into memory: `open` and the rows it gives."""
+
+from __future__ import annotations
+
+import builtins
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.rows import Rows, Sliceable, SlicedRows
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+__all__ = ["NpyRows", "ParquetRows", "open"]
+
+BATCH_ROWS = 2**16
+"""Rows that are decoded from Parquet at once: 26 MB at 100 columns of float32."""
+BUFFER_BYTES = 2**20
+"""Bytes of each column of a Parquet file that are read at once, instead of a whole row group."""
+
+
+def open(source: object, columns: Sequence[str] | None = None) -> Rows:
+    """Samples that stay where they are, for recipes that read them block by block.
+
+    Parameters
+    ----------
+    source : str, path, or object with a shape, a type and slices
+        A file ``x.npy``, a Parquet file, a folder of them or a pattern such as ``"part-*.parquet"`` (read in the order
+        of their names), a folder ``x.zarr``, or a memory map, an array of zarr, a data set of h5py and the like.
+    columns : sequence of str, optional
+        Columns of Parquet files to read, in this order; default all.
+
+    Returns
+    -------
+    Rows
+        What `fit` and `predict` of a recipe take; ``n``, ``d`` and ``names`` describe it, ``read(slice(0, 10))`` reads.
+
+    Raises
+    ------
+    InvalidData
+        If there is no such file, or it holds something else than a table of numbers.
+
+    Examples
+    --------
+    >>> import clusterkit, numpy as np
+    >>> rows = clusterkit.open(np.zeros((1000, 3), dtype=np.float32))
+    >>> rows.n, rows.d, str(rows.dtype)
+    (1000, 3, 'float32')
+    """
+    if not isinstance(source, str | os.PathLike):
+        return SlicedRows(cast("Sliceable", source))
+    text = os.fspath(source)
+    path = Path(text)
+    if path.suffix == ".npy":
+        return NpyRows(text)
+    if path.suffix == ".zarr":
+        return SlicedRows(_zarr(text))
+    files = sorted(glob.glob(str(path / "*.parquet") if path.is_dir() else text))
+    if files and all(Path(file).suffix in (".parquet", ".pq") for file in files):
+        return ParquetRows.of(files, columns)
+    reason = "there is no such file" if not files else "it is no Parquet, .npy or .zarr"
+    raise InvalidData(
+        f"cannot open {text!r} row by row: {reason}. Text tables have to be written as Parquet once, for example with "
+        "pyarrow.csv.open_csv and pyarrow.parquet.ParquetWriter"
+    )
+
+
+def _zarr(path: str) -> Sliceable:
+    try:
+        import zarr
+    except ImportError:
+        raise InvalidData(f"{path!r} needs the package zarr, which is not installed") from None
+    return cast("Sliceable", zarr.open_array(path, mode="r"))
+
+
+@final
+@attrs.frozen(eq=False)
+class NpyRows:
+    """Rows of a file of `numpy.save`, mapped into memory page by page; a pickle holds the path only.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    path: str
+    _mapped: SlicedRows = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        try:
+            mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InvalidData(f"cannot open {self.path!r}: {error}") from error
+        object.__setattr__(self, "_mapped", SlicedRows(mapped))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self._mapped.n
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return self._mapped.d
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 or float64."""
+        return self._mapped.dtype
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """None: the format has no names."""
+        return None
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        return self._mapped.read(rows)
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d)."""
+        return self._mapped.gather(index)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NpyRows, (self.path,)
+
+
+@final
+@attrs.frozen(eq=False)
+class ParquetRows:
+    """Rows of Parquet files, decoded batch by batch, the chosen columns only.
+
+    Reading on where the last read ended goes on in the same row group; reading elsewhere begins at the row group.
+
+    Parameters
+    ----------
+    paths : tuple of str
+    names : tuple of str
+        The columns.
+    dtype : numpy dtype
+        float32 if all columns are float32 or float16, else float64.
+    ends : tuple of int
+        Number of the first row of each row group, and the number of all rows.
+    groups : tuple of (int, int)
+        File and number of each row group.
+    """
+
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    dtype: np.dtype
+    ends: tuple[int, ...]
+    groups: tuple[tuple[int, int], ...]
+    _cursor: list[_Cursor] = attrs.field(init=False, factory=list, repr=False)
+
+    @classmethod
+    def of(cls, paths: Iterable[str], columns: Sequence[str] | None = None) -> ParquetRows:
+        """The rows of files with the same columns; only their footers are read."""
+        try:
+            from pyarrow import types
+            from pyarrow.parquet import ParquetFile
+        except ImportError:
+            raise InvalidData("Parquet files need the package pyarrow, which is not installed") from None
+        paths, names, narrow = tuple(paths), tuple(columns or ()), True
+        ends, groups = [0], []
+        for number, path in enumerate(paths):
+            with ParquetFile(path) as file:
+                schema = file.schema_arrow
+                names = names or tuple(schema.names)
+                for name in names:
+                    if name not in schema.names:
+                        raise InvalidData(f"{path!r} has no column {name!r}; it has {', '.join(schema.names)[:200]}")
+                    kind = schema.field(name).type
+                    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+                        raise InvalidData(
+                            f"column {name!r} of {path!r} has the type {kind}, which is no number; choose columns"
+                        )
+                    narrow &= types.is_float32(kind) or types.is_float16(kind)
+                for group in range(file.num_row_groups):
+                    groups.append((number, group))
+                    ends.append(ends[-1] + file.metadata.row_group(group).num_rows)
+        return cls(paths, names, np.dtype(np.float32 if narrow else np.float64), tuple(ends), tuple(groups))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.ends[-1]
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        X = np.empty((rows.stop - rows.start, self.d), dtype=self.dtype)
+        cursor = self._cursor.pop() if self._cursor else None
+        if cursor is None or cursor.position != rows.start:
+            cursor = _Cursor(self, rows.start)
+        cursor.fill(X)
+        self._cursor.append(cursor)
+        return X
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d); each row group that has one of them is decoded once."""
+        wanted, place = np.unique(np.asarray(index, dtype=np.intp), return_inverse=True)
+        parts = [np.empty((0, self.d), dtype=self.dtype)]
+        for first, stop in pairwise(self.ends):
+            inside = wanted[(wanted >= first) & (wanted < stop)]
+            for start in range(first, stop, BATCH_ROWS) if len(inside) else ():
+                rows = inside[(inside >= start) & (inside < start + BATCH_ROWS)]
+                X = self.read(slice(start, min(stop, start + BATCH_ROWS)))
+                parts.append(X[rows - start])
+        return np.concatenate(parts)[place]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ParquetRows, (self.paths, self.names, self.dtype, self.ends, self.groups)
+
+
+@attrs.define(eq=False)
+class _Cursor:
+    """Where reading stands: the batches of the row groups that follow, and what is left of the present one."""
+
+    rows: ParquetRows
+    position: int
+    _batches: Iterator[RecordBatch] = attrs.field(init=False)
+    _left: RecordBatch | None = attrs.field(init=False, default=None)
+
+    def __attrs_post_init__(self) -> None:
+        group = int(np.searchsorted(self.rows.ends, self.position, side="right")) - 1
+        self._batches = self._from(group)
+        skipped = self.position - self.rows.ends[min(group, len(self.rows.groups))]
+        while skipped > 0:
+            batch = self._next()
+            if batch.num_rows > skipped:
+                self._left = batch.slice(skipped)
+            skipped -= batch.num_rows
+
+    def fill(self, X: Array) -> None:
+        """Decode the next len(X) rows."""
+        filled = 0
+        while filled < len(X):
+            batch = self._next()
+            if batch.num_rows > len(X) - filled:
+                self._left = batch.slice(len(X) - filled)
+                batch = batch.slice(0, len(X) - filled)
+            part = X[filled : filled + batch.num_rows]
+            for number, name in enumerate(self.rows.names):
+                column = batch.column(name)
+                if column.null_count:
+                    raise InvalidData(
+                        f"column {name!r} has missing values within 65,536 rows behind row {self.position + filled}; "
+                        "leave such rows or columns out, or fill the gaps, before the fit"
+                    )
+                part[:, number] = column.to_numpy(zero_copy_only=False)
+            filled += batch.num_rows
+        self.position += filled
+
+    def _next(self) -> RecordBatch:
+        batch, self._left = self._left, None
+        return next(self._batches) if batch is None else batch
+
+    def _from(self, group: int) -> Iterator[RecordBatch]:
+        from pyarrow.parquet import ParquetFile
+
+        while group < len(self.rows.groups):
+            number = self.rows.groups[group][0]
+            here = [each for file, each in self.rows.groups[group:] if file == number]
+            with builtins.open(self.rows.paths[number], "rb") as stream:
+                file = ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES)
+                yield from file.iter_batches(
+                    BATCH_ROWS, row_groups=here, columns=list(self.rows.names), use_threads=False
+                )
+            group += len(here)

@@ -1,0 +1,214 @@
+"""A turn of k-means on features as sums over the rows: class sums, class sizes, and the cost of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.core.class_sums import target_sums
+from clusterkit.core.coding import Coded
+from clusterkit.core.namespaces import array_namespace
+from clusterkit.core.outcomes import Status
+from clusterkit.core.summing import Finished, RowFunction
+from clusterkit.core.sums import Sums
+from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+
+__all__ = ["CentroidSums", "Farthest", "farthest_of", "too_few"]
+
+
+@final
+@attrs.frozen(eq=False)
+class CentroidSums:
+    """k-means on features: the means of the classes, and minus the squared distances to them as scores.
+
+    Parameters
+    ----------
+    about : CentredFeatures
+    k : int
+    tol : float
+        As of the solver `centroids`.
+    """
+
+    about: CentredFeatures
+    k: int
+    tol: float
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Nothing is decided on the way."""
+        return {}
+
+    @property
+    def shift_tol(self) -> float:
+        """`tol` in the units of a squared movement of the centres."""
+        return self.tol * self.about.radii.added / self.about.radii.count / len(self.about.origin)
+
+    @property
+    def settled_reason(self) -> str:
+        """Why the labels may be final."""
+        return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
+        """Class sums (L, k), class sizes (k,), and with scores their cost and for how many rows that is."""
+        cost, measured = 0.0, 0
+        if scores is not None:
+            xp = array_namespace(scores)
+            labels = targets.labels[0]
+            if xp is not np:
+                labels = xp.asarray(labels, device=scores.device)
+            each = xp.take_along_axis(scores, labels[:, None], axis=1)
+            cost, measured = -float(xp.sum(each, dtype=xp.float64)), each.shape[0]
+        return Sums.of(target_sums(H, targets), targets.sizes()[0], np.float64(cost), np.int64(measured))
+
+    def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
+        """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
+        class_sums, sizes, cost, measured = total.arrays
+        if self.about.all_equal:
+            return Finished(self.about.extension(self.about.overall(self.k)), np.zeros(1))
+        centres = self.about.centres(class_sums, np.maximum(sizes, 1))
+        before = previous.centres if isinstance(previous, NearestMeans) else None
+        if measured and before is not None:
+            # distances to other centres are known: the class means are nearer by their movement (Huygens' theorem)
+            value = float(cost) - _moved(centres, before) @ sizes
+        else:
+            value = self.about.radii.added - _moved(centres, np.zeros_like(centres)) @ sizes
+        objective = np.array([max(0.0, value)])
+        if not sizes.all():
+            return Refill(self, centres, sizes.astype(np.int64), objective, before)
+        return self.ended(centres, objective, before)
+
+    def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
+        """The turn with final centres; settled if they have hardly moved."""
+        tol = self.shift_tol
+        if status is None and tol > 0 and before is not None and _moved(centres, before).sum() <= tol:
+            status = Status(1, True, self.settled_reason, settled=True)
+        return Finished(self.about.extension(centres), objective, status)
+
+
+def _moved(centres: Array, before: Array) -> Array:
+    """Squared movement of each centre, (k,)."""
+    return np.asarray(np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0))
+
+
+@final
+@attrs.frozen(eq=False)
+class Refill:
+    """The second pass of a turn with empty classes: the centre of each becomes the sample farthest from its own centre.
+
+    Parameters
+    ----------
+    turn : CentroidSums
+    centres : ndarray of shape (L, k)
+        Class means.
+    sizes : ndarray of shape (k,)
+    objective : ndarray of shape (1,)
+    before : ndarray of shape (L, k) or None
+        The centres of the turn before.
+    """
+
+    turn: CentroidSums
+    centres: Array
+    sizes: Counts
+    objective: Array
+    before: Array | None
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """As of the turn."""
+        return self.turn.resolved
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
+        """The samples of the block that may become centres."""
+        labels = targets.labels[0]
+        rows = np.asarray(self.turn.about.extension(self.centres).on(H))
+        distances = -rows[np.arange(len(labels)), labels].astype(np.float64)
+        empty = Farthest(distances, labels, np.asarray(H), self._count, self.turn.about.rounding_error)
+        return empty.candidates()
+
+    def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
+        """The centres with the empty classes at samples."""
+        about, empty = self.turn.about, np.flatnonzero(self.sizes == 0)
+        centres = self.centres.copy()
+        chosen = farthest_of(total.distances, len(empty), about.rounding_error)
+        off_centre = total.distances[chosen] > about.rounding_error
+        centres[:, empty] = centres[:, total.labels[chosen]]
+        centres[:, empty[off_centre]] = about.centred(total.rows[chosen[off_centre]])
+        status = None if off_centre.any() else too_few(self.turn.k, self.turn.k - len(empty))
+        return self.turn.ended(centres, self.objective, self.before, status)
+
+    @property
+    def _count(self) -> int:
+        return int(np.sum(self.sizes == 0))
+
+
+@final
+@attrs.frozen(eq=False)
+class Farthest:
+    """The samples among which `farthest_of` chooses, in the order of the rows.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (b,)
+        Squared distances of the samples from the centres of their classes, float64.
+    labels : ndarray of shape (b,)
+    rows : ndarray of shape (b, L)
+        Their features.
+    count : int
+        How many samples will be chosen.
+    rounding_error : float
+        Distances that differ by no more are equal.
+    """
+
+    distances: Array
+    labels: Labels
+    rows: Array
+    count: int
+    rounding_error: float
+
+    def __add__(self, following: Farthest) -> Farthest:
+        """The candidates of both blocks."""
+        joined = Farthest(
+            np.concatenate([self.distances, following.distances]),
+            np.concatenate([self.labels, following.labels]),
+            np.concatenate([self.rows, following.rows]),
+            self.count,
+            self.rounding_error,
+        )
+        return joined.candidates()
+
+    def candidates(self) -> Farthest:
+        """Without the samples that cannot be chosen: those nearer than the `count` farthest by more than rounding.
+
+        Of samples at the same distance the first `count` are enough.
+        """
+        if len(self.distances) <= self.count:
+            return self
+        limit = np.partition(self.distances, -self.count)[-self.count]
+        near = np.flatnonzero(self.distances >= limit - self.rounding_error)
+        _, group = np.unique(self.distances[near], return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        position = np.empty(len(near), dtype=np.intp)
+        position[order] = np.arange(len(near)) - np.repeat(starts, np.diff(np.append(starts, len(near))))
+        index = near[position < self.count]
+        return attrs.evolve(self, distances=self.distances[index], labels=self.labels[index], rows=self.rows[index])
+
+
+def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
+    """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
+    distances = distances.astype(np.float64)
+    farthest = np.empty(count, dtype=np.intp)
+    for position in range(count):
+        farthest[position] = np.argmax(distances >= distances.max() - rounding_error)
+        distances[farthest[position]] = -np.inf
+    return farthest
+
+
+def too_few(k: int, distinct: int) -> Status:
+    """The status if every sample lies on a centre and there are more classes than distinct samples."""
+    warning = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
+    return Status(1, True, "every sample lies on its centre", warning=warning)

@@ -1,0 +1,241 @@
+"""Fits to rows that are read block by block: the labels of the fit in memory, and clear refusals."""
+
+from __future__ import annotations
+
+import pickle
+
+import attrs
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+import clusterkit
+from clusterkit import recipe
+from clusterkit.core import rows_fit, rows_loop
+from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.rows import SlicedRows, gather_by_slices
+from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+
+COMPOSITIONS = {
+    "k-means": ("kmeans", {"n_init": 2}),
+    "k-means without a tolerance": ("kmeans", {"n_init": 1, "solver__tol": 0.0}),
+    "k-means from random rows": ("cmeans", {}),
+    "k-means of principal components": ("cmeans", {"featuremap": ["minmax", {"name": "pca", "n_components": 3}]}),
+    "k-means in random features": ("elm-kmeans", {"n_init": 1, "featuremap__n_hidden": 40}),
+    "EMMC": ("emmc-multi", {"balancer": None}),
+    "EMMC from random labels": ("emmc-multi", {"balancer": None, "init": "random"}),
+    "EMMC of few iterations": ("emmc-multi", {"balancer": None, "init": "random", "max_iter": 3}),
+    "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "kmeans_mapped", "featuremap": ["zscore", "elm"]}),
+    "EMMC of two clusters": ("emmc", {"balancer": None, "n_clusters": 2}),
+    "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2}),
+    "k-means of two equal clusters": ("cmeans", {"n_clusters": 2, "balancer": {"name": "band", "slack": 0}}),
+}  # fmt: skip
+
+
+@pytest.fixture
+def small():
+    """Groups and blocks so small that a few hundred rows take several of both."""
+    with small_groups(150), small_blocks():
+        yield
+
+
+def blobs(dtype=np.float64, n=700):
+    return make_blobs(n, 5, centers=4, cluster_std=2.0, random_state=0)[0].astype(dtype)
+
+
+def settings(name, **changes):
+    recipe_name, parameters = COMPOSITIONS[name]
+    return recipe_name, {"n_clusters": 4, "random_state": 3, **parameters, **changes}
+
+
+@attrs.frozen(eq=False)
+class Watched:
+    """Rows that count how they are read."""
+
+    X: np.ndarray
+    reads: list[int] = attrs.field(factory=list)
+    names: tuple[str, ...] | None = None
+
+    n = property(lambda self: len(self.X))
+    d = property(lambda self: self.X.shape[1])
+    dtype = property(lambda self: self.X.dtype)
+
+    def read(self, rows):
+        self.reads.append(rows.stop - rows.start)
+        return self.X[rows].copy()
+
+    def gather(self, index):
+        self.reads.append(len(index))
+        return self.X[index]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
+    X = blobs(dtype)
+    recipe_name, parameters = settings(name)
+    memory = recipe(recipe_name, **parameters).fit(X)
+    rows = recipe(recipe_name, **parameters).fit(clusterkit.open(X))
+    assert np.array_equal(rows.labels_, memory.labels_)
+    assert rows.objective_ == pytest.approx(memory.objective_, rel=1e-5 if dtype == np.float32 else 1e-9)
+    assert rows.converged_ == memory.converged_
+    assert rows.stop_reason_.partition("(")[0] == memory.stop_reason_.partition("(")[0]
+    assert rows.exact_on_training_ == memory.exact_on_training_
+    assert np.array_equal(rows.predict(X), memory.predict(X))
+    assert np.array_equal(rows.predict(clusterkit.open(X)), memory.predict(X))
+    if recipe_name.startswith("emmc"):
+        same_bits(rows.history_, memory.history_, "the objectives of all turns")
+
+
+def test_however_they_are_read_rows_give_the_same_bits(small, tmp_path, monkeypatch):
+    X = blobs(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    fits = [recipe("emmc-multi", **settings("EMMC")[1]).fit(clusterkit.open(tmp_path / "x.npy"))]
+    monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 1)
+    fits.append(recipe("emmc-multi", **settings("EMMC")[1]).fit(Watched(X)))
+    one, other = fits
+    same_bits(one.outcome_ or one.predictor_.extend.coefficients, other.predictor_.extend.coefficients, "coefficients")
+    same_bits(one.history_, other.history_, "objectives")
+    assert np.array_equal(one.labels_, other.labels_)
+
+
+def test_no_read_is_larger_than_a_piece(small, monkeypatch):
+    monkeypatch.setattr("clusterkit.core.local_engine.READ_BYTES", 64 * 5 * 8)
+    rows = Watched(blobs(n=1000))
+    recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(rows)
+    assert max(rows.reads) <= 64
+
+
+def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
+    X = blobs(n=120)
+    rows = Watched(X)
+    model = recipe("svc", random_state=0).fit(rows)
+    assert rows.reads == [120]
+    assert np.array_equal(model.labels_, recipe("svc", random_state=0).fit(X).labels_)
+
+
+@pytest.mark.parametrize(
+    ("recipe_name", "changes", "reason"),
+    [
+        ("emmc-multi", {}, "balancer: 'band' repairs 4 clusters with all rows in memory only"),
+        ("svc", {"n_clusters": None}, "featuremap: 'rbf' needs all rows at once"),
+        ("nmf", {}, "solver: 'nmf' has no form as sums"),
+        ("emmc-single", {"balancer": None}, "labeler: 'interval' numbers the first labels"),
+        ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
+        ("emmc-multistart", {}, "for single fits"),
+    ],
+)
+def test_what_needs_all_rows_is_refused_before_any_of_them_is_read(small, recipe_name, changes, reason):
+    rows = Watched(blobs())
+    parameters = {key: value for key, value in {"n_clusters": 4, **changes}.items() if value is not None}
+    with pytest.raises((IncompatibleStages, InvalidData)) as refusal:
+        recipe(recipe_name, **parameters).fit(rows)
+    assert reason in str(refusal.value)
+    assert "predict" in str(refusal.value), "the message names the way by a sample"
+    assert not rows.reads
+
+
+def test_values_that_are_no_numbers_are_named_by_column_and_row(small):
+    X = blobs()
+    X[431, 2] = np.nan
+    with pytest.raises(InvalidData, match="column 'height' has the value nan in row 431"):
+        recipe("kmeans", n_clusters=4).fit(Watched(X, names=("a", "b", "height", "d", "e")))
+
+
+def test_names_of_columns_are_compared(small):
+    X, names = blobs(), ("a", "b", "c", "d", "e")
+    model = recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(Watched(X, names=names))
+    assert model.feature_names_in_.tolist() == list(names)
+    with pytest.raises(InvalidData, match="are not those of the fit in their order"):
+        model.predict(Watched(X, names=names[::-1]))
+    with pytest.raises(InvalidData, match="has 3 columns, and the model was fitted to 5"):
+        model.predict(Watched(X[:, :3]))
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "kmeans++"])
+def test_empty_clusters_are_refilled_as_in_memory(small, weighting):
+    X = np.repeat(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 6.0]]), 100, axis=0)
+    X = X[np.random.default_rng(0).permutation(400)]
+    parameters = {"n_clusters": 6, "n_init": 1, "random_state": 1, "init__weighting": weighting}
+    with pytest.warns(ClusterkitWarning, match="only 4 distinct samples"):
+        rows = recipe("kmeans", **parameters).fit(Watched(X))
+    with pytest.warns(ClusterkitWarning, match="only 4 distinct samples"):
+        memory = recipe("kmeans", **parameters).fit(X)
+    assert np.array_equal(rows.labels_, memory.labels_)
+    assert rows.objective_ == memory.objective_ == 0.0
+
+
+def test_an_interrupted_fit_keeps_the_last_labels(small, monkeypatch):
+    X = blobs()
+    passes = []
+    whole = rows_loop._passed
+
+    def interrupted(space, turn):
+        passes.append(turn)
+        if len(passes) == 4:
+            raise KeyboardInterrupt
+        return whole(space, turn)
+
+    monkeypatch.setattr(rows_loop, "_passed", interrupted)
+    parameters = settings("EMMC from random labels")[1]
+    model = recipe("emmc-multi", **parameters).fit(Watched(X))
+    assert model.interrupted_
+    assert not model.converged_
+    assert model.n_iter_ == 3
+    assert np.array_equal(model.predict(X), model.labels_)
+    passes.clear()
+    monkeypatch.setattr(rows_loop, "_passed", whole)
+    assert np.array_equal(model.labels_, recipe("emmc-multi", **{**parameters, "max_iter": 3}).fit(X).labels_)
+
+
+def test_one_cluster_and_too_many(small):
+    rows = Watched(blobs())
+    assert not recipe("kmeans", n_clusters=1).fit(rows).labels_.any()
+    with pytest.raises(InvalidData, match="n_samples=700 should be >= n_clusters=701"):
+        recipe("kmeans", n_clusters=701).fit(rows)
+
+
+def test_a_model_of_rows_travels_without_them(small, tmp_path):
+    X = blobs()
+    model = recipe("emmc-multi", **settings("EMMC")[1]).fit(Watched(X))
+    assert len(model.space_.points) == 0
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
+    model.save(tmp_path / "model.npz")
+    assert np.array_equal(clusterkit.load(tmp_path / "model.npz").predict(X), model.labels_)
+
+
+def test_labels_too_large_for_an_array_go_to_a_temporary_file(small, monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "40K")
+    model = recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(Watched(blobs()))
+    assert isinstance(model.labels_, np.memmap)
+    monkeypatch.delenv("CLUSTERKIT_MEMORY_CAP")
+    assert np.array_equal(model.labels_, recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(blobs()).labels_)
+
+
+def test_an_engine_is_found_by_the_package_of_the_samples(small, monkeypatch):
+    from clusterkit.core.engines import engine_for
+    from clusterkit.core.local_engine import LocalEngine
+    from clusterkit.core.plugin_hooks import Entry
+    from clusterkit.core.registry import registry
+
+    class Frames(LocalEngine):
+        """Takes the collections of a package of its own."""
+
+        def rows(self, X):
+            return SlicedRows(X.table)
+
+    Frame = type("Frame", (), {"__module__": "faraway.frames", "table": blobs()})
+    assert engine_for(Frame()) is None
+    registry._session["engine", "faraway"] = Entry("engine", "faraway", Frames, "a test")
+    assert isinstance(engine_for(Frame()), Frames)
+    model = recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(Frame())
+    assert np.array_equal(model.labels_, recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(blobs()).labels_)
+    monkeypatch.setattr(rows_fit, "fit_rows", None)
+    assert engine_for(blobs()) is None
+
+
+def test_rows_gathered_by_slices_come_in_the_order_asked_for():
+    X = np.arange(40.0).reshape(20, 2)
+    index = np.array([7, 3, 4, 5, 3, 19, 0])
+    assert np.array_equal(gather_by_slices(Watched(X), index), X[index])
+    assert gather_by_slices(Watched(X), index[:0]).shape == (0, 2)

@@ -1,0 +1,95 @@
+"""Balancers that decide by passes over the costs: the labels of `assign`, ties and all."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.balancers import _radix
+from clusterkit.balancers._radix import limit_of, ordered_keys
+from clusterkit.balancers.band import Band
+from clusterkit.core.stages import Task
+from clusterkit.core.sums import total
+
+
+@attrs.frozen(eq=False)
+class Table:
+    """Costs in memory, read by passes over blocks of seven rows."""
+
+    costs: np.ndarray
+    passes: list[int] = attrs.field(factory=list)
+
+    def reduce(self, part):
+        self.passes.append(1)
+        n = len(self.costs)
+        blocks = [slice(start, min(n, start + 7)) for start in range(0, n, 7)]
+        return total((rows, part(rows, self.costs[rows])) for rows in blocks)
+
+    def gather(self, index):
+        return self.costs[index]
+
+
+def every_row(rows, costs):
+    return costs[:, 0], np.arange(rows.start, rows.stop)
+
+
+@given(
+    values=st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=60),
+    repeats=st.integers(1, 4),
+    data=st.data(),
+    most=st.sampled_from([0, 3, 2**17]),
+)
+def test_the_limit_is_that_of_a_stable_sort(values, repeats, data, most):
+    column = np.repeat(np.array(values), repeats)
+    column = column[np.random.default_rng(0).permutation(len(column))]
+    r = data.draw(st.integers(1, len(column)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_radix, "GATHERED", most)
+        limit = limit_of(Table(column[:, None]), every_row, r)
+    order = np.argsort(column, kind="stable")
+    assert limit.value == column[order[r - 1]]
+    assert limit.row == order[r - 1]
+    assert set(np.flatnonzero(limit.below(column, np.arange(len(column))))) == set(order[:r])
+
+
+def test_two_passes_are_usual_and_seven_digits_are_enough():
+    table = Table(np.random.default_rng(0).standard_normal((500, 1)))
+    limit_of(table, every_row, 250)
+    assert len(table.passes) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_radix, "GATHERED", 0)
+        table = Table(np.zeros((500, 1)))
+        assert limit_of(table, every_row, 123).row == 122
+    assert len(table.passes) == _radix.DIGITS + 1
+
+
+def test_keys_are_in_the_order_of_the_values():
+    values = np.array([-np.inf, -1e308, -2.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, np.inf])
+    keys = ordered_keys(values)
+    assert (np.diff(keys.astype(object)) >= 0).all()
+    assert keys[4] == keys[5]
+
+
+@given(
+    n=st.integers(2, 80),
+    slack=st.sampled_from([0, 1, 0.03, 0.5, 5]),
+    priority=st.sampled_from(["regret", "confidence"]),
+    levels=st.integers(1, 5),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    seed=st.integers(0, 2**16),
+)
+def test_a_band_by_passes_gives_the_labels_of_assign(n, slack, priority, levels, dtype, seed):
+    rng = np.random.default_rng(seed)
+    costs = (rng.integers(-levels, levels + 1, size=(n, 2)) / 3.0).astype(dtype)  # few values, so many ties
+    costs[:, 0] -= rng.random() < 0.5
+    band, task = Band(slack, priority), Task(n, 2)
+    assignment = band.assign(costs, np.argmin(costs, axis=1), task)
+    decision = band.decide(Table(costs), task)
+    labels = np.argmin(costs, axis=1)
+    if decision.label is not None:
+        labels = np.concatenate([decision.label(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
+    assert np.array_equal(labels, assignment.labels)
+    assert decision.exact == assignment.exact
