@@ -30,7 +30,7 @@ SAMPLED = 2**19
 SAMPLES = 4
 """Samples that are drawn for each level of the border: two may agree by chance, four seldom do."""
 SAFETY = 1.5
-"""Factor of the largest difference of two prices that is taken as the error of their mean, about six times the usual."""
+"""Factor of the largest difference of two prices that is taken as the error of their mean: about six times it."""
 WIDENED = 2.0
 """Factor by which the error is enlarged after a contradiction."""
 ROUNDING = 1e-9
