@@ -2,9 +2,9 @@
 
 The prices of independent samples differ by about the error of each. A row whose cheapest label is cheaper than every
 other by more than twice that error keeps it under the right prices too. The rows that are left, the border, are few;
-their costs are gathered and solved exactly, with the sizes that the others leave. A last pass bounds the distance of all
-labels from the optimum by weak duality. It is 0 up to rounding unless a row outside the border has a wrong label: then
-the error was larger than taken, and the border is widened.
+their costs are gathered and solved exactly, with the sizes that the others leave. A last pass bounds the distance of
+all labels from the optimum by weak duality. It is 0 up to rounding unless a row outside the border has a wrong label:
+then the error was larger than taken, and the border is widened.
 """
 
 from __future__ import annotations
