@@ -211,6 +211,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             self.__dict__.pop("feature_names_in_", None)
             self._takes_sparse_rows = False
             set_fitted(self, answer, None, self.reported_labeler(composition))
+            set_report(self, {})
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
