@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit.balancers._cheapest import CheapestSizes
 from clusterkit.balancers._radix import Limit, limit_of
 from clusterkit.balancers._select import smallest
 from clusterkit.balancers._slack import rows_of, slack_problem
@@ -17,7 +18,6 @@ from clusterkit.core import params
 from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible
 from clusterkit.core.stages import Assignment, Balancer, Task
-from clusterkit.core.sums import Sums
 
 __all__ = ["Band"]
 
@@ -87,7 +87,7 @@ class Band(Balancer):
 
     def decide(self, costs: CostPasses, task: Task) -> RowDecision:
         """The labels of `assign` for two clusters, by passes: one for the sizes, usually two for the limit."""
-        sizes = costs.reduce(_CheapestSizes(task.k)).arrays[0]
+        sizes = costs.reduce(CheapestSizes(task.k)).arrays[0]
         p, q = int(np.argmax(sizes)), int(np.argmin(sizes))
         gap, slack = int(sizes[p] - sizes[q]), self._whole_slack(task.n, task.k)
         if gap <= max(slack, 0):
@@ -113,17 +113,6 @@ class Band(Balancer):
         low = max(0, math.ceil((n - (k - 1) * slack) / k - 1e-9))
         high = min(n, math.floor((n + (k - 1) * slack) / k + 1e-9))
         return low, high
-
-
-@final
-@attrs.frozen(eq=False)
-class _CheapestSizes:
-    """Part of a pass: how many rows have each label as their cheapest."""
-
-    k: int
-
-    def __call__(self, rows: slice, costs: Array) -> Sums:
-        return Sums.of(np.bincount(np.argmin(costs, axis=1), minlength=self.k))
 
 
 @final

@@ -10,8 +10,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
+from clusterkit.balancers._border import cheapest_by_passes
+from clusterkit.balancers._cheapest import CheapestSizes
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
+from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
 from clusterkit.core.stages import Assignment, Balancer, Task
 
@@ -99,22 +102,46 @@ class Transport(Balancer):
         from clusterkit.numerics.transport.solve import solve_transport
 
         n, k = costs.shape
-        if self.sizes is not None:
-            low = high = ranked(self.sizes, n, k, np.bincount(labels, minlength=k))
-        else:
-            low, high = self.bounds(n, k)
+        low, high = self._sizes(n, k, np.bincount(labels, minlength=k))
         dtype = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
         C = np.ascontiguousarray(costs, dtype=dtype)
         _check(C)
         solution = solve_transport(C, labels, low, high)
         if solution is None:
-            raise Infeasible(
-                f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite "
-                "cost"
-            )
+            raise _infeasible(low, high)
         facts = {"gap": solution.gap} | ({"tied_rows": solution.tied} if solution.tied else {})
         offsets = solution.prices if solution.prices.any() else None
         return Assignment(solution.labels, offsets, solution.tied == 0, facts)
+
+    def why_not_by_passes(self, k: int) -> str | None:
+        """None: any number of clusters."""
+        return None
+
+    def decide(self, costs: CostPasses, task: Task) -> RowDecision:
+        """The labels of `assign` but for ties: one pass for the sizes, and about four if these have to change."""
+        present = costs.reduce(CheapestSizes(task.k)).arrays[0]
+        low, high = self._sizes(task.n, task.k, present)
+        if (present >= low).all() and (present <= high).all():
+            return RowDecision(facts={"gap": 0.0})
+        solved = cheapest_by_passes(costs, task.n, low, high)
+        if solved is None:
+            raise _infeasible(low, high)
+        priced, gap = solved
+        facts = {"gap": gap} | ({"tied_rows": len(priced.rows)} if len(priced.rows) else {})
+        return RowDecision(priced, priced.prices, not len(priced.rows), facts)
+
+    def _sizes(self, n: int, k: int, present: Counts) -> tuple[Counts, Counts]:
+        """Least and largest size of each cluster, from its size before."""
+        if self.sizes is not None:
+            sizes = ranked(self.sizes, n, k, present)
+            return sizes, sizes
+        return self.bounds(n, k)
+
+
+def _infeasible(low: Counts, high: Counts) -> Infeasible:
+    return Infeasible(
+        f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite cost"
+    )
 
 
 def _check(C: Array) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
+from clusterkit.cli.early import check_data
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TableOptions(NamedTuple):
         delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         if delimiter is not None and len(delimiter) != 1:
             raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
-        check(data)
+        check_data(data)
         from clusterkit.tables import read_table
 
         source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data

@@ -159,8 +159,8 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
-    vars(estimator).pop("preparation_", None)  # of a fit to a table before
     for name, values in (
+        ("preparation_", None),
         ("cluster_centers_", None),
         ("memberships_", fit.memberships),
         ("outlier_scores_", fit.outlier_scores),

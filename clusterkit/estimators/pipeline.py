@@ -197,7 +197,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         else:
             composition = self.composition()
             check_rows(composition)
-            if self.tuner is not None or is_open(self.n_clusters):
+            if self.tuner is not None or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
                 raise IncompatibleStages(
                     f"{option} compares fits of all rows in memory; fit a sample, model.fit(rows.gather(index)), and "
@@ -214,6 +214,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             self.__dict__.pop("feature_names_in_", None)
             self._takes_sparse_rows = False
             set_fitted(self, answer, None, self.reported_labeler(composition))
+            set_report(self, {})
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self

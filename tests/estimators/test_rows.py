@@ -28,6 +28,8 @@ COMPOSITIONS = {
     "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "kmeans_mapped", "featuremap": ["zscore", "elm"]}),
     "EMMC of two clusters": ("emmc", {"balancer": None, "n_clusters": 2}),
     "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2}),
+    "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport"}),
+    "k-means of clusters within bounds": ("cmeans", {"balancer": {"name": "transport", "size_min": 0.2}}),
     "k-means of two equal clusters": ("cmeans", {"n_clusters": 2, "balancer": {"name": "band", "slack": 0}}),
 }  # fmt: skip
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.balancers import _radix
+from clusterkit.balancers import _border, _radix
 from clusterkit.balancers._radix import limit_of, ordered_keys
 from clusterkit.balancers.band import Band
+from clusterkit.balancers.transport import Transport
+from clusterkit.core.errors import Infeasible
 from clusterkit.core.stages import Task
 from clusterkit.core.sums import total
 
@@ -93,3 +95,71 @@ def test_a_band_by_passes_gives_the_labels_of_assign(n, slack, priority, levels,
         labels = np.concatenate([decision.label(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
     assert np.array_equal(labels, assignment.labels)
     assert decision.exact == assignment.exact
+
+
+def labels_of(decision, costs):
+    n, labels = len(costs), np.argmin(costs, axis=1)
+    if decision.label is not None:
+        labels = np.concatenate([decision.label(slice(s, min(n, s + 9)), costs[s : s + 9]) for s in range(0, n, 9)])
+    return labels
+
+
+BOUNDS = [{}, {"size_min": 0.1, "size_max": 0.5}, {"size_max": 0.4}, {"size_min": 0.15}]
+
+
+@pytest.mark.parametrize("gathered", [2**23, 4000])
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@given(k=st.integers(2, 6), spread=st.sampled_from([0.0, 1.0, 3.0]), seed=st.integers(0, 2**16))
+def test_transport_by_passes_costs_no_more_than_assign(bounds, gathered, k, spread, seed):
+    rng, n = np.random.default_rng(seed), 3000
+    costs = rng.standard_normal((n, k)) + spread * rng.standard_normal(k)
+    if bounds.get("size_max", 1.0) * k < 1 or bounds.get("size_min", 0.0) * k > 1:
+        bounds = {}
+    balancer, task = Transport(**bounds), Task(n, k)
+    assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_border, "GATHERED", gathered)
+        patch.setattr(_border, "SAMPLED", 150 * k)
+        decision = balancer.decide(Table(costs), task)
+    labels = labels_of(decision, costs)
+    low, high = balancer.bounds(n, k)
+    sizes = np.bincount(labels, minlength=k)
+    assert (sizes >= low).all()
+    assert (sizes <= high).all()
+    rows = np.arange(n)
+    assert costs[rows, labels].sum() == pytest.approx(costs[rows, assignment.labels].sum(), abs=1e-6)
+    assert np.array_equal(labels, assignment.labels), "without ties the optimum is a single one"
+    assert decision.facts["gap"] <= 1e-9
+    if decision.exact and decision.offsets is not None:
+        assert np.array_equal(np.argmin(costs + decision.offsets, axis=1), labels)
+
+
+def test_a_border_that_does_not_shrink_is_gathered_in_the_end(monkeypatch):
+    rng, n, k = np.random.default_rng(2), 500, 3
+    costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 2.0])
+    monkeypatch.setattr(_border, "GATHERED", 0)
+    decision = Transport().decide(Table(costs), Task(n, k))
+    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    assert np.array_equal(labels_of(decision, costs), assignment.labels)
+
+
+def test_many_rows_need_their_border_only():
+    rng, n, k = np.random.default_rng(1), 20_000, 4
+    costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 1.0, 2.0])
+    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_border, "GATHERED", 20_000)
+        patch.setattr(_border, "SAMPLED", 8_000)
+        table = Table(costs)
+        decision = Transport().decide(table, Task(n, k))
+    assert len(table.passes) <= 10, "sizes, and a level or two with their counts, a border and a certificate each"
+    assert np.array_equal(labels_of(decision, costs), assignment.labels)
+
+
+def test_impossible_sizes_are_refused():
+    with pytest.raises(Infeasible, match="add up to 3"):
+        Transport(sizes=(1, 2)).decide(Table(np.zeros((9, 2))), Task(9, 2))
+    costs = np.zeros((9, 2))
+    costs[:7, 1] = np.inf
+    with pytest.raises(Infeasible, match="no labels with sizes"):
+        Transport().decide(Table(costs), Task(9, 2))
