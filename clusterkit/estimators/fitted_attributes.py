@@ -159,7 +159,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
-    vars(estimator).pop("preparation_", None)  # of a fit to a table before
+    estimator.__dict__.pop("preparation_", None)  # of a fit to a table before
     for name, values in (
         ("cluster_centers_", None),
         ("memberships_", fit.memberships),

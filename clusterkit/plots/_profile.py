@@ -84,7 +84,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     if values.size <= 160:
         for (row, column), value in np.ndenumerate(values):
             if np.isfinite(value):
-                ink = "white" if abs(value) > 0.7 * STRONGEST else "#111111"
+                ink = "#fefefe" if abs(value) > 0.7 * STRONGEST else "#111111"
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
     ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
