@@ -28,7 +28,8 @@ SHORT = 32
 def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
     """Draw the standardised differences of a profile: red above the rows outside, blue below.
 
-    The columns that distinguish some cluster most come first. A cell of which the interval holds 0 is left empty.
+    The columns that distinguish some cluster most come first. A cell of which the interval holds 0 is left empty, and a
+    column with no other cells is left out.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     >>> summary = clusterkit.profile([0] * 9 + [1] * 9, [[i, i % 3] for i in range(18)], names=["size", "kind"])
     >>> ax = clusterkit.plots.profile(summary, Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['size', 'kind']
+    ['size']
     """
     check_axes(ax, "profile")
     if not isinstance(clusters, Profile):
