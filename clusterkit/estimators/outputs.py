@@ -22,7 +22,7 @@ SCORED_ROWS = 5000
 """Most rows of the silhouette of `score`, which needs all distances between them: 200 MB."""
 
 
-class only_of(inductive[Any, Any, Any]):
+class _only_of(inductive[Any, Any, Any]):
     """Decorator for a method that exists only where the outcome of the fit is of a type, and extends to new rows."""
 
     kinds: tuple[type[Outcome], ...]
@@ -59,7 +59,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return np.sqrt(np.maximum(-values, 0.0))
         return values
 
-    @only_of.kind(Embedding, Domain)
+    @_only_of.kind(Embedding, Domain)
     def decision_function(self, X: Samples) -> Floats:
         """How far each row belongs to each cluster, (m, k), or to the second of two, (m,); larger is more.
 
@@ -125,7 +125,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 def _hide(name: str) -> None:
     """Let a method exist only for embeddings; scikit-learn has put `set_output` around it before."""
-    descriptor: Any = only_of.kind(Embedding)(getattr(Outputs, name))
+    descriptor: Any = _only_of.kind(Embedding)(getattr(Outputs, name))
     descriptor.__set_name__(Outputs, name)
     setattr(Outputs, name, descriptor)
 

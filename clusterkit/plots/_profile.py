@@ -28,7 +28,8 @@ SHORT = 32
 def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
     """Draw the standardised differences of a profile: red above the rows outside, blue below.
 
-    The columns that distinguish some cluster most come first. A cell of which the interval holds 0 is left empty.
+    The columns that distinguish some cluster most come first. A cell of which the interval holds 0 is left empty, and a
+    column with no other cells is left out.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     >>> summary = clusterkit.profile([0] * 9 + [1] * 9, [[i, i % 3] for i in range(18)], names=["size", "kind"])
     >>> ax = clusterkit.plots.profile(summary, Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['size', 'kind']
+    ['size']
     """
     check_axes(ax, "profile")
     if not isinstance(clusters, Profile):
@@ -84,7 +85,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     if values.size <= 160:
         for (row, column), value in np.ndenumerate(values):
             if np.isfinite(value):
-                ink = "white" if abs(value) > 0.7 * STRONGEST else "#111111"
+                ink = "#fefefe" if abs(value) > 0.7 * STRONGEST else "#111111"
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
     ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])

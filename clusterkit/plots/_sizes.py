@@ -62,7 +62,8 @@ def sizes(model_or_labels: Clusterer | ArrayLike, ax: Axes | None = None) -> Axe
     ax = axes_for(ax)
     ax.barh(range(len(bars)), [bar[1] for bar in bars], color=[bar[2] for bar in bars], height=0.7)
     for place, (_, count, _) in enumerate(bars):
-        ax.annotate(f" {count:,} ({count / len(labels):.0%})", (count, place), va="center", fontsize=8.5, color=INK)
+        ax.annotate(f"{count:,} ({count / len(labels):.0%})", (count, place), xytext=(4, 0), va="center",
+                    textcoords="offset points", fontsize=8.5, color=INK)  # fmt: skip
     frame(ax, of_clusters(labels), ("rows", ""))
     ax.set_yticks(range(len(bars)), [bar[0] for bar in bars], color=INK)
     ax.set_ylim(len(bars) - 0.4, -0.6)

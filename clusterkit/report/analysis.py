@@ -126,7 +126,7 @@ def analyse(
     began = time.perf_counter()
     pool = _pool(methods)
     model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
-    said: list[str] = []
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ClusterkitWarning)
         X = fit_prepared(model, table, preparation)
@@ -137,13 +137,13 @@ def analyse(
         if len(X) > COMPARED_ROWS:
             rows = np.sort(rng.choice(len(X), COMPARED_ROWS, replace=False))
         comparison = _comparison(model, X[rows], model.labels_[rows], methods, seed)
-    said += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
+    messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     clusters = profile(model, table, random_state=seed)
     examples = representatives(model.labels_, X, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(said)),
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)),
     )  # fmt: skip
 
 

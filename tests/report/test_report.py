@@ -73,7 +73,7 @@ def self_contained(page: str) -> Reader:
 @pytest.fixture(scope="module")
 def iris():
     data = load_iris()
-    columns = {name: values for name, values in zip(data.feature_names, data.data.T, strict=True)}
+    columns = dict(zip(data.feature_names, data.data.T, strict=True))
     return make_report(columns, n_clusters=3, methods=["kmeans", "genie"], command="clusterkit report iris.csv")
 
 
@@ -98,7 +98,7 @@ class TestContents:
 
     def test_the_same_table_gives_the_same_page(self, iris):
         data = load_iris()
-        columns = {name: values for name, values in zip(data.feature_names, data.data.T, strict=True)}
+        columns = dict(zip(data.feature_names, data.data.T, strict=True))
         again, _ = make_report(columns, n_clusters=3, methods=["kmeans", "genie"], command="clusterkit report iris.csv")
         seconds = re.compile(r'<td class="n">\d+\.\d</td></tr>')
         assert seconds.sub("", again) == seconds.sub("", iris[0])
