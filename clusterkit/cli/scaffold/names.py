@@ -92,7 +92,7 @@ def names_of(distribution: str, kind: Kind) -> Names:
     bare = distribution.removeprefix(PREFIX)
     bare = bare if bare[0].isalpha() else distribution
     snake = bare.replace("-", "_")
-    cls = "".join(part.capitalize() for part in bare.split("-"))
+    cls = "".join(part[0].upper() + part[1:] for part in bare.split("-"))
     reason = _occupied(package, snake)
     if reason:
         raise BadInput(f"{distribution!r} cannot be the name of a plugin: {reason}. Choose another name.")
