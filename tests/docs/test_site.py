@@ -25,6 +25,7 @@ def _module(name):
 
 
 pages, api = _module("pages"), _module("api")
+RECIPE_PAGES = sorted(set((ROOT / "docs" / "recipes").glob("*.md")) - {ROOT / "docs" / "recipes" / "index.md"})
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,14 @@ def test_every_link_of_a_copy_leads_to_a_copy(folder):
                     continue
                 file = (path.parent / goal).resolve()
                 assert file.is_file() or file == folder / "gallery" / "index.rst", f"{path.name}: {link[0]}"
+
+
+@pytest.mark.parametrize("path", RECIPE_PAGES, ids=lambda path: path.stem)
+def test_the_page_of_a_recipe_says_first_when_to_use_it_and_has_a_picture(path):
+    text = path.read_text(encoding="utf-8")
+    first = re.search(r"^## (.+)\n\n(.+)$", text, re.M)
+    assert first[1] == "When to use it, and when not"
+    assert first[2].endswith(f"](../images/recipes/{path.stem}.png)")
 
 
 def test_a_link_to_a_folder_without_a_page_is_text(tmp_path):
