@@ -41,9 +41,9 @@ __all__ = [
     "consensus_matrix",
     "contours",
     "edsvc_curves",
+    "embedding",
     "number_curve",
     "profile",
-    "embedding",
     "rank_diagram",
     "search_curve",
     "silhouette",
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from clusterkit.plots._consensus_matrix import consensus_matrix
     from clusterkit.plots._contours import contours
     from clusterkit.plots._edsvc_curves import edsvc_curves
+    from clusterkit.plots._embedding import embedding
     from clusterkit.plots._number_curve import number_curve
     from clusterkit.plots._profile import profile
-    from clusterkit.plots._embedding import embedding
     from clusterkit.plots._rank_diagram import rank_diagram
     from clusterkit.plots._search_curve import search_curve
     from clusterkit.plots._silhouette import silhouette
