@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import final
 
 import attrs
@@ -16,22 +17,23 @@ AGREES = 0.9
 """Adjusted Rand index from which a clustering of another method is the same answer: above it they differ in rows on
 borders."""
 
-FEWEST_METHODS, MOST_WITNESSES = 4, 7
-"""With fewer methods than the first their agreement says little; the second is the size of the default pool, with which
-the weights were fitted."""
+FEWEST_METHODS = 4
+"""With fewer methods than this their agreement says little."""
 
-KNOWN = (-2.80, 0.90, 1.69, 2.21, 1.20)
-"""Constant and weights of stability, margin, separation and witnesses where the number of clusters was given."""
+KNOWN, UNKNOWN = (-3.39, 1.12, 3.89, 4.18, 0.0, 1.15), (-6.93, 4.46, 1.22, 2.08, 1.18, 0.95)
+"""Constant and weights of stability, margin, separation, logarithm of the number of clusters, and witnesses, where the
+number of clusters was given and where it was chosen. Two clusters are the least certain number that is chosen: they
+are often the upper level of a nested structure."""
 
-UNKNOWN = (-5.08, 1.15, 1.01, 1.24, 0.58)
-"""Constant and weights of stability, margin, logarithm of the number of clusters and witnesses where the number was
-chosen. Two clusters are the least certain number: they are often the upper level of a nested structure."""
-
-KNOWN_ALONE, UNKNOWN_ALONE = (-1.34, 1.93, 2.27, 2.45), (-5.40, 3.10, 2.62, 1.07)
+KNOWN_ALONE, UNKNOWN_ALONE = (-2.44, 2.69, 4.80, 3.94, 0.0), (-3.52, 0.89, 2.19, 3.61, 0.97)
 """The same without witnesses."""
 
-# The weights are those of logistic regressions (ridge, C = 1) of "adjusted Rand index of at least .8 with the generated
-# structure" on 200 generated sets of ten families, by tests/benchmarks/confidence.py; no other data chose them.
+MOST_KNOWN, MOST_UNKNOWN = 7, 2
+"""Most witnesses that count: all methods of the default pool, and those of them that find the number themselves."""
+
+# The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the generated
+# structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
+# tests/benchmarks/confidence.py. No other data chose them.
 
 
 @final
@@ -49,7 +51,7 @@ class Evidence:
         Of `Separation.validity`.
     n_clusters : int
     witnesses : int or None
-        Of `witnesses`; None where too few methods were compared.
+        Other ways to the same answer, of `witnesses`; None where too few methods were compared.
     """
 
     stability: float
@@ -59,25 +61,31 @@ class Evidence:
     witnesses: int | None = None
 
 
-def witnesses(similarity: Array, methods: list[str]) -> int | None:
-    """Number of methods one of whose candidates has a similarity of at least .9 to the answer, with its own; at most 7.
+def witnesses(similarity: Array, methods: Sequence[str], finders: Sequence[bool], *, known: bool) -> int | None:
+    """Number of methods one of whose candidates has a similarity of at least .9 to the answer, with its own.
 
     Parameters
     ----------
     similarity : ndarray of shape (m,)
         Adjusted Rand index of each candidate with the answer.
-    methods : list of str
+    methods : sequence of str
         The method of each candidate. None is returned for fewer than 4.
+    finders : sequence of bool
+        Whether the method finds the number of clusters itself.
+    known : bool
+        Whether the number of clusters was given. Where it was not, only methods that find it are witnesses: at the
+        number of the answer the others have no choice of their own.
 
     Examples
     --------
-    >>> witnesses(np.array([1.0, 0.95, 0.99, 0.2, 0.3]), ["a", "a", "b", "c", "d"])
+    >>> close = np.array([1.0, 0.95, 0.99, 0.2, 0.3])
+    >>> witnesses(close, ["a", "a", "b", "c", "d"], [False] * 5, known=True)
     2
     """
     if len(set(methods)) < FEWEST_METHODS:
         return None
-    agreeing = {methods[int(i)] for i in np.flatnonzero(similarity >= AGREES)}
-    return min(len(agreeing), MOST_WITNESSES)
+    agreeing = {methods[int(i)] for i in np.flatnonzero(similarity >= AGREES) if known or finders[int(i)]}
+    return min(len(agreeing), MOST_KNOWN if known else MOST_UNKNOWN)
 
 
 def structure_confidence(evidence: Evidence, *, known: bool) -> float:
@@ -95,18 +103,14 @@ def structure_confidence(evidence: Evidence, *, known: bool) -> float:
 
     Examples
     --------
-    >>> round(structure_confidence(Evidence(1.0, 1.5, 0.6, 4, 7), known=False), 3), round(
-    ...     structure_confidence(Evidence(0.2, 0.0, -0.2, 2, 1), known=False), 3
-    ... )
-    (0.967, 0.032)
+    >>> sure, unsure = Evidence(1.0, 1.5, 0.6, 4, 2), Evidence(0.2, 0.0, -0.2, 2, 0)
+    >>> round(structure_confidence(sure, known=False), 3), round(structure_confidence(unsure, known=False), 3)
+    (0.984, 0.004)
     """
     e = evidence
-    third = e.separation if known else math.log(e.n_clusters)
-    if e.witnesses is None:
-        constant, *weights = KNOWN_ALONE if known else UNKNOWN_ALONE
-        terms: tuple[float, ...] = (e.stability, e.margin, third)
-    else:
-        constant, *weights = KNOWN if known else UNKNOWN
-        terms = (e.stability, e.margin, third, e.witnesses)
-    logit = constant + math.fsum(weight * term for weight, term in zip(weights, terms, strict=True))
+    constant, *weights = (
+        (KNOWN_ALONE if known else UNKNOWN_ALONE) if e.witnesses is None else KNOWN if known else UNKNOWN
+    )
+    terms = (e.stability, e.margin, e.separation, math.log(e.n_clusters), e.witnesses or 0)
+    logit = constant + math.fsum(weight * term for weight, term in zip(weights, terms, strict=False))
     return 1.0 / (1.0 + math.exp(-logit))

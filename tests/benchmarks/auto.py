@@ -183,7 +183,7 @@ def numbers(sets, rows):
 
 
 def one(draws):
-    """Share of draws that are called several, by the two tests."""
+    """The share of draws for which the flag "perhaps one cluster" is raised, as a table."""
     from clusterkit.criteria.one_cluster import OneCluster
 
     def cloud(kind, n, d, rng):
@@ -198,14 +198,19 @@ def one(draws):
         X[: n // 2, 0] += 6.0
         return X
 
-    for kind in ("gaussian", "cube", "ball", "two of distance 6"):
-        for n in (100, 300, 1000):
-            for d in (2, 5, 20):
-                several = [
-                    OneCluster.of(cloud(kind, n, d, np.random.default_rng([s, n, d])), np.random.default_rng(s)).several
-                    for s in range(draws)
-                ]
-                print(f"{kind:18s} n {n:4d} d {d:2d}: several {np.mean(several):.2f}", flush=True)
+    sizes = [(n, d) for n in (100, 300, 1000) for d in (2, 5, 20)]
+    print(f"flag raised, share of {draws} draws".ljust(36), *(f"{n}x{d}".rjust(8) for n, d in sizes), "     all")
+    for kind in ("gaussian", "cube", "ball", "two at distance 6"):
+        shares = []
+        print(kind.ljust(36), end=" ", flush=True)
+        for n, d in sizes:
+            flags = [
+                not OneCluster.of(cloud(kind, n, d, np.random.default_rng([s, n, d])), np.random.default_rng(s)).several
+                for s in range(draws)
+            ]
+            shares.append(np.mean(flags))
+            print(f"{shares[-1]:8.2f}", end=" ", flush=True)
+        print(f"{np.mean(shares):8.3f}", flush=True)
 
 
 def timing(rows, columns):

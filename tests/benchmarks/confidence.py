@@ -49,32 +49,33 @@ def given_and_chosen(X, y):
 
 def fit(sets):
     data = [generated(seed)[1:] for seed in range(sets)]
+    weights = 4.0 / np.array([len(np.unique(y[y >= 0])) for _, y in data])
     both = [given_and_chosen(X, y) for X, y in data]
     alone = [answers(X, y, (None,), (name,))[0] for X, y in data for name in METHODS]
-    for name, rows, known, witnesses in (
-        ("number given", [rows[0] for rows in both], True, True),
-        ("number given, without witnesses", [rows[0] for rows in both], True, False),
-        ("number chosen", [rows[1] for rows in both], False, True),
-        ("number chosen for one method", alone, False, False),
-    ):
-        weigh(name, rows, known, witnesses)
+    given, chosen = ([rows[place] for rows in both] for place in (0, 1))
+    weigh("number given", given, weights, True, True)
+    weigh("number given, without witnesses", given, weights, True, False)
+    weigh("number chosen", chosen, weights, False, True)
+    weigh("number chosen for one method", alone, np.repeat(weights, len(METHODS)), False, False)
 
 
-def weigh(name, rows, known, witnesses):
-    """The weights for some evidence, and what they say where they are fitted to four fifths of the sets."""
+def weigh(name, rows, weights, known, witnesses):
+    """The weights of the terms, and what they say of the sets where they are fitted to the other four fifths."""
     from sklearn.linear_model import LogisticRegression
 
     index = np.array([index for _, index, _ in rows])
-    F = np.array([(e.stability, e.margin, e.separation if known else np.log(e.n_clusters)) for e, _, _ in rows])
+    F = np.array([(e.stability, e.margin, e.separation, np.log(e.n_clusters)) for e, _, _ in rows])
+    F = F[:, :3] if known else F
     if witnesses:
         F = np.column_stack([F, [e.witnesses for e, _, _ in rows]])
     right = index >= RIGHT
-    model = LogisticRegression(C=1.0).fit(F, right)
+    model = LogisticRegression(C=10.0, max_iter=1000).fit(F, right, sample_weight=weights)
     print(name, np.round([*model.intercept_, *model.coef_[0]], 2), f"right {right.mean():.2f}")
     folds = np.arange(len(F)) * 5 // len(F)
     crossed = np.zeros(len(F))
     for fold in range(5):
-        part = LogisticRegression(C=1.0).fit(F[folds != fold], right[folds != fold])
+        rest = folds != fold
+        part = LogisticRegression(C=10.0, max_iter=1000).fit(F[rest], right[rest], sample_weight=weights[rest])
         crossed[folds == fold] = part.predict_proba(F[folds == fold])[:, 1]
     report("cross-validated", crossed, index)
 

@@ -76,8 +76,9 @@ class Verdict:
 
     def confidence(self, terrain: Terrain, stability: float) -> float:
         """Of `structure_confidence`, for the answer; nan where it is the only candidate of too few methods."""
-        ranking, methods = self.ranking, [candidate.member.name for candidate in self.candidates]
-        agreeing = witnesses(ranking.similarity[ranking.best], methods)
+        ranking, members = self.ranking, [candidate.member for candidate in self.candidates]
+        methods, finders = [member.name for member in members], [member.finds_number for member in members]
+        agreeing = witnesses(ranking.similarity[ranking.best], methods, finders, known=self.known)
         if agreeing is None and len(self.candidates) == 1:
             return math.nan
         separation = Separation.of(terrain, self.best.labels).validity
