@@ -67,10 +67,10 @@ def test_closed_pipe_is_quiet():
 
 
 def test_unexpected_failure(run, error_of, monkeypatch):
-    def fail(kind):
+    def fail(self, kind):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("clusterkit.core.registry.registry.available", fail)
+    monkeypatch.setattr("clusterkit.core.registry.Registry.available", fail)
     message = error_of(run("recipes"), 1)
     assert message == "unexpected ZeroDivisionError: by zero (--debug shows where)"
     for args in (("--debug", "recipes"), ("recipes", "--debug")):
