@@ -31,8 +31,8 @@ KNOWN_ALONE, UNKNOWN_ALONE = (-2.44, 2.69, 4.80, 3.94, 0.0), (-3.52, 0.89, 2.19,
 MOST_KNOWN, MOST_UNKNOWN = 7, 2
 """Most witnesses that count: all methods of the default pool, and those of them that find the number themselves."""
 
-# The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the generated
-# structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
+# The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
+# generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
 # tests/benchmarks/confidence.py. No other data chose them.
 
 

@@ -52,10 +52,10 @@ def fit(sets):
     weights = 4.0 / np.array([len(np.unique(y[y >= 0])) for _, y in data])
     both = [given_and_chosen(X, y) for X, y in data]
     alone = [answers(X, y, (None,), (name,))[0] for X, y in data for name in METHODS]
-    given, chosen = ([rows[place] for rows in both] for place in (0, 1))
-    weigh("number given", given, weights, True, True)
-    weigh("number given, without witnesses", given, weights, True, False)
-    weigh("number chosen", chosen, weights, False, True)
+    of_given, of_chosen = ([rows[place] for rows in both] for place in (0, 1))
+    weigh("number given", of_given, weights, True, True)
+    weigh("number given, without witnesses", of_given, weights, True, False)
+    weigh("number chosen", of_chosen, weights, False, True)
     weigh("number chosen for one method", alone, np.repeat(weights, len(METHODS)), False, False)
 
 
@@ -80,25 +80,25 @@ def weigh(name, rows, weights, known, witnesses):
     report("cross-validated", crossed, index)
 
 
-def report(name, said, index):
-    """How often each range of confidences is said, and how often it is right."""
+def report(name, confident, index):
+    """How often each range of confidences occurs, and how often it is right."""
     print(f"  {name}:", end="")
     for low, high in ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01)):
-        inside = (said >= low) & (said < high)
+        inside = (confident >= low) & (confident < high)
         right = f"{np.mean(index[inside] >= RIGHT):.2f}" if inside.any() else "-"
         print(f" {low:.1f}-{min(high, 1.0):.1f} {inside.sum()} sets, right {right};", end="")
-    sure = said >= SURE
-    print(f" at least {SURE}: {sure.sum()} of {len(said)}, right {np.sum(index[sure] >= RIGHT)}")
+    sure = confident >= SURE
+    print(f" at least {SURE}: {sure.sum()} of {len(confident)}, right {np.sum(index[sure] >= RIGHT)}")
 
 
 def check(sets):
     both = []
     for name, X, y in sets:
-        rows = answers(X, y)
+        rows = given_and_chosen(X, y)
         both.append(rows)
         print(
             f"{name:20s} {X.shape}",
-            *(f"index {index:.3f} confidence {said:.2f}" for _, index, said in rows),
+            *(f"index {index:.3f} confidence {value:.2f}" for _, index, value in rows),
             flush=True,
         )
     for place, name in ((0, "number given"), (1, "number chosen")):
