@@ -173,6 +173,8 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
 
 
 def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
+    if not math.isfinite(numbers.mean + numbers.squares):
+        raise TableError(f"column {column.name!r} has numbers that are too large to add up: {numbers.high:.3g}")
     flag = len(numbers.values) == 2
     fill = numbers.mean
     if flag:

@@ -56,9 +56,10 @@ class Moments:
         x = values.astype(np.float64, copy=False)
         w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
         n = float(w.sum())
-        # about the first value, so that values far from 0 keep their digits
-        mean = float(x[0] + (w @ (x - x[0])) / n)
-        squares = float(w @ (x - mean) ** 2)
+        with np.errstate(over="ignore", invalid="ignore"):  # of the largest numbers there are, which have no sums
+            # about the first value, so that values far from 0 keep their digits
+            mean = float(x[0] + (w @ (x - x[0])) / n)
+            squares = float(w @ (x - mean) ** 2)
         low, high = float(x.min()), float(x.max())
         many = bool(((x != low) & (x != high)).any())
         if low == high:

@@ -240,6 +240,10 @@ class TestWhatIsLeft:
     def test_numbers_alone_are_used_whatever_they_look_like(self):
         assert Preparation().fit({"id": np.arange(30), "c": np.ones(30)}).used == ("id", "c")
 
+    def test_numbers_without_a_sum(self):
+        with pytest.raises(TableError, match="column 'a' has numbers that are too large to add up: 1e[+]308"):
+            Preparation().fit({"a": np.array([1e308, -1e308, 3.0]), "b": np.arange(3.0)})
+
     def test_nothing(self):
         words = np.array([f"word {i}" for i in range(30)], dtype=object)
         with pytest.raises(TableError, match=r"no column is left to cluster: w \(an identifier: 30 different values"):
