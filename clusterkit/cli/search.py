@@ -152,9 +152,10 @@ def search(
     fitted = prepared_for(model, table, preparation.spec(table, table_options))
     from clusterkit.estimators.search import search as run
 
+    X = fitted.transform(table, quiet=True)
     began = time.perf_counter()
     ranking = run(
-        model, grid, fitted.transform(table, quiet=True), score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
+        model, grid, X, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
         resume=resume, refit=False, verbose=True,
     )  # fmt: skip
     seconds = time.perf_counter() - began

@@ -204,6 +204,8 @@ def clusterkit_savables() -> dict[str, str]:
         "PcaProjection": "clusterkit.featuremaps.pca:_PcaProjection",
         "RidgeNodes": "clusterkit.featuremaps.elm:RidgeNodes",
         "SigmoidNodes": "clusterkit.featuremaps.elm:SigmoidNodes",
+        "RowSpan": "clusterkit.estimators.row_span:RowSpan",
+        "SpanPredictor": "clusterkit.estimators.row_span:SpanPredictor",
         "SparseSpace": "clusterkit.core.spaces.features:SparseSpace",
         "StreamedSpace": "clusterkit.core.spaces.features:StreamedSpace",
         "TfIdfWeights": "clusterkit.featuremaps.log_tfidf:_TfIdfWeights",

@@ -19,6 +19,7 @@ from clusterkit.estimators.number import checked_number, is_open, limits_of, set
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.pooled import FixedDriver
 from clusterkit.estimators.preparing import attach
+from clusterkit.estimators.row_span import RowSpan, of_rows
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
@@ -39,6 +40,8 @@ class Auto(FixedDriver):
     plugins that ask for it. They are compared on the spanning tree of the data, without labels, so features in
     different units should be scaled first. Of a data frame they are: gaps, categories, dates and units of its columns
     are taken care of (`preparation`).
+
+    Of more columns than rows the coordinates are taken in which the rows differ; distances stay the same.
 
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
@@ -149,9 +152,11 @@ n_features_in_
             self.n_features_in_ = len(fitted.columns)
             self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         seeds = Seeds.of(self.random_state)
+        # mixtures estimate covariances, which have d² entries
+        span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with threads.suited(0), bars.shown(self.verbose), bars.hooks():
-            answer = driver.run([], rows, seeds)
-        set_fitted(self, answer.fit, None)
+            answer = driver.run([], rows if span is None else span(rows), seeds)
+        set_fitted(self, answer.fit if span is None else of_rows(answer.fit, span), None)
         set_report(self, answer.report)
         if fitted is None:
             warn_of_units(self, rows, None, SCALE_OR_FRAME)

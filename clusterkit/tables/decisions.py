@@ -55,6 +55,13 @@ GAP_EFFECT, GAP_CERTAINTY = 0.5, 4.0
 and this difference divided by its standard error, from which gaps carry information: a medium effect (Cohen 1988) that
 is no coincidence among the pairs of a hundred columns."""
 
+UNEVEN, CERTAIN = 0.2, 3.0
+"""Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
+and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+
+ROUNDING = 1e-9
+"""Difference from 1 that is none."""
+
 FEWEST_GAPS = 5
 """Gaps from which their information is looked at."""
 
@@ -178,17 +185,19 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     if moments.low == moments.high and not keep:
         return LeftOut(column.name, "always the same date")
     hours = (moments.high - moments.low) / 3600.0
-    days_only = moments.whole and moments.low % 86400 == 0 and _whole_days(moments)
-    parts = tuple(part for part, period in HOURS.items() if hours >= 2 * period and not (part == "hour" and days_only))
+    uneven = np.abs(column.circles[form]).max(axis=1) / moments.n
+    midnight = abs(column.circles[form][0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
+    parts = tuple(
+        part
+        for (part, period), its in zip(HOURS.items(), uneven, strict=True)
+        if hours >= 2 * period
+        and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
+        and not (part == "hour" and midnight)
+    )
     unread = column.filled - moments.n
     return DateColumn(
         column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread
     )
-
-
-def _whole_days(moments: Moments) -> bool:
-    """Whether no date has a time of day, as far as its extremes tell."""
-    return moments.high % 86400 == 0
 
 
 def _category(column: ColumnSums, keep: bool) -> ColumnPlan:

@@ -30,6 +30,12 @@ PREVIEW = 50
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
 
+FIRST = "\t;|"
+"""Delimiters that hardly occur inside a cell, as commas and blanks do."""
+
+FEWEST_EQUAL = 0.8
+"""Share of rows that a delimiter must cut into the same number of cells."""
+
 LONGEST_NAME = 80
 """Characters of a column name that the error about a table without rows shows."""
 
@@ -183,11 +189,12 @@ def _first_line(sample: list[tuple[int, list[str]]]) -> int:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that cuts all of the first rows into the same number of cells; if several do, the most cells.
+    """The delimiter that cuts all of the first rows into the same number of cells; if none does, most of them.
 
-    If none does, the one that does so with most rows.
+    If several do, tabs, semicolons and bars come first, as between them commas may stand before decimals; then the one
+    that cuts into most cells.
     """
-    best, most = ",", (0.8, 1)
+    best, most = ",", (False, False, FEWEST_EQUAL, 1)
     for mark in ",;\t| ":
         try:
             widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW))
@@ -197,8 +204,9 @@ def _delimiter(text: str) -> str:
             continue
         width, rows = widths.most_common(1)[0]
         share = rows / sum(widths.values())
-        if width > 1 and (share == 1.0, share, width) > (most[0] == 1.0, *most):
-            best, most = mark, (share, width)
+        rank = (share == 1.0, share == 1.0 and mark in FIRST, share, width)
+        if width > 1 and rank > most:
+            best, most = mark, rank
     return best
 
 

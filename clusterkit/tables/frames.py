@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
+from clusterkit.tables.cells import MISSING
 from clusterkit.tables.errors import TableError
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ Kind = Literal["number", "truth", "text", "date", "other"]
 
 MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
+
+LONGEST_GAP = max(map(len, MISSING))
+"""Letters of the longest word for a gap; longer texts need not be compared with them."""
 
 
 @attrs.frozen(eq=False)
@@ -106,11 +110,13 @@ def columns_of(frame: object) -> list[Column]:
         frame = frame.frame
     if isinstance(frame, Mapping):
         columns = [
-            values if isinstance(values, Column) else _of_array(str(name), np.asarray(values))
+            attrs.evolve(values, name=str(name))
+            if isinstance(values, Column)
+            else _of_array(str(name), np.asarray(values))
             for name, values in frame.items()
         ]
     else:
-        columns = [_of_series(str(series.name), series) for series in _narwhals(frame).iter_columns()]
+        columns = _of_frame(_narwhals(frame))
     if not columns:
         raise TableError("the table has no column")
     if len({column.name for column in columns}) < len(columns):
@@ -127,7 +133,7 @@ def _narwhals(frame: object) -> nw.DataFrame[Any]:
     if isinstance(frame, nw.DataFrame):
         return frame
     try:
-        wrapped: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)  # type: ignore[call-overload]
+        wrapped: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TableError(
             f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
@@ -135,6 +141,11 @@ def _narwhals(frame: object) -> nw.DataFrame[Any]:
     except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
         raise TableError(f"the data frame cannot be read: {error}") from error
     return wrapped
+
+
+def _of_frame(frame: nw.DataFrame[Any]) -> list[Column]:
+    every: Iterator[Any] = frame.iter_columns()  # typed as columns of narwhals itself, not of its stable part
+    return [_of_series(str(series.name), series) for series in every]
 
 
 def _of_series(name: str, series: nw.Series[Any]) -> Column:
@@ -209,10 +220,15 @@ def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Texts without blanks around them; None where there is nothing else."""
-    cells = np.empty(len(values), dtype=object)
-    cells[:] = [None if _is_gap(value) else (str(value).strip() or None) for value in values]
-    return cells
+    """Texts without blanks around them; None for those that mean a gap."""
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
+    return texts
+
+
+def _text(cell: str) -> str | None:
+    cell = cell.strip()
+    return None if len(cell) <= LONGEST_GAP and cell.lower() in MISSING else cell
 
 
 def _dates(values: Sequence[Any]) -> NDArray[np.datetime64]:

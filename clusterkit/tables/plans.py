@@ -18,15 +18,15 @@ from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_second
 
 __all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Odd"]
 
-FLAG = math.sqrt(0.5)
-"""The value of a column of 0 and 1: two rows that differ in it are at a squared distance of 1/2. A number in units of
-its standard deviation contributes 2 on average, and Huang (1998, Extensions to the k-means algorithm for clustering
-large data sets with categorical values, Data Mining and Knowledge Discovery 2) weighs a mismatch of categories by .5 to
-.7 standard deviations: with more, categories decide every clustering, because their values leave gaps between them."""
+FLAG = 0.5
+"""The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
+With more, categories decide every clustering, because their values leave gaps between them and those of numbers do not;
+Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
+Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
-LEVEL = 0.5
-"""The value of a column that stands for one of several levels: two of these columns differ, so that two rows of
-different levels are at a squared distance of 1/2 too."""
+LEVEL = FLAG / math.sqrt(2.0)
+"""The value of a column that stands for one of several levels: two of these columns differ, so that rows of different
+levels are as far apart as in a column of 0 and 1."""
 
 HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
@@ -266,7 +266,7 @@ class DateColumn(ColumnPlan):
         for i, part in enumerate(self.parts):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
-            # radius 1/2: on average two rows are at a squared distance of 1/2, as two levels
+            # with this radius two random rows are as far apart as two levels, on average of the squares
             out[:, 1 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.sin(angle))
             out[:, 2 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.cos(angle))
         if self.told_by:

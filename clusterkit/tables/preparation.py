@@ -52,7 +52,8 @@ class Preparation:
     - **Numbers** in texts are read with thousands, a comma before the decimals, percent and currency signs.
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
       those after the twentieth, count as one.
-    - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years.
+    - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
+      are not spread evenly.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns

@@ -42,7 +42,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             sheets = [str(name) for name in book.sheet_names]
             if isinstance(sheet, str) and sheet not in sheets:
                 raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
-            cells: Any = book.parse(sheet, header=None, dtype=object)
+            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object)
     except TableError:
         raise
     except Exception as error:  # a damaged file may raise anything

@@ -13,6 +13,7 @@ from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.plans import HOURS
 from clusterkit.tables.readings import NATIVE, as_numbers, as_seconds
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
@@ -51,6 +52,8 @@ class ColumnSums:
         Of all texts together; codes are digits after a zero.
     readings : mapping of str to Moments
         Of texts: what they are as numbers, by decimal mark, and as dates, by form.
+    circles : mapping of str to ndarray of shape (parts of a date, 2)
+        By form of dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
     """
 
     name: str
@@ -64,6 +67,7 @@ class ColumnSums:
     words: int = 0
     codes: int = 0
     readings: Mapping[str, Moments] = attrs.field(factory=dict)
+    circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
 
     @property
     def filled(self) -> int:
@@ -81,7 +85,9 @@ class ColumnSums:
             narrow = column.values.dtype == np.float32
             return cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
         if column.kind == "date":
-            return cls(column.name, "date", rows, gaps, Moments.of(as_seconds(column, NATIVE).values[~missing]))
+            seconds = as_seconds(column, NATIVE).values[~missing]
+            circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
         if column.kind == "other":
             return cls(column.name, "other", rows, gaps)
         return cls._of_texts(column, rows, gaps)
@@ -92,16 +98,20 @@ class ColumnSums:
         distinct = list(levels)
         counts = np.array(list(levels.values()))
         readings: dict[str, Moments] = {}
+        circles: dict[str, NDArray[np.complex128]] = {}
         letters = int(sum(len(text) * n for text, n in levels.items()))
         if letters <= cells.LONGEST * sum(levels.values()):
             for mark in (".", ","):
                 _add(readings, NUMBER + mark, [cells.number(text, mark) for text in distinct], counts)
             for form in cells.date_forms(distinct):
-                _add(readings, form, [cells.seconds(text, form) for text in distinct], counts)
+                values = [cells.seconds(text, form) for text in distinct]
+                _add(readings, form, values, counts)
+                legible = np.array([value is not None for value in values])
+                circles[form] = _circles(np.array([v for v in values if v is not None]), counts[legible])
         return cls(
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
-            codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings,
+            codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -119,9 +129,13 @@ class ColumnSums:
             levels = dict(both) if len(both) <= MOST_LEVELS else None
         names = dict.fromkeys([*self.readings, *other.readings])
         readings = {key: self.readings.get(key, Moments()) + other.readings.get(key, Moments()) for key in names}
+        turns = {
+            form: np.add(self.circles.get(form, 0.0), other.circles.get(form, 0.0))
+            for form in dict.fromkeys([*self.circles, *other.circles])
+        }
         return ColumnSums(
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
-            self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings,
+            self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
         )  # fmt: skip
 
     def best_number(self) -> str:
@@ -147,6 +161,15 @@ class ColumnSums:
             return NATIVE, Moments()
         best = max(forms, key=lambda form: forms[form].n)  # the first of equal ones
         return best, forms[best]
+
+
+def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
+    """Sums of the first two harmonics of each part of dates."""
+    sums = np.zeros((len(HOURS), 2), dtype=np.complex128)
+    for i, period in enumerate(HOURS.values()):
+        angle = 2j * np.pi * (seconds / 3600.0 % period) / period
+        sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
+    return sums
 
 
 def _add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:

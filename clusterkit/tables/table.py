@@ -98,8 +98,8 @@ class Table(HoldsFrame):
             for bad, into in ((reading.unread, words), (column.missing(), gaps)):
                 if bad.any():
                     row = int(bad.argmax())
-                    cell = "" if column.values[row] is None else str(column.values[row])
-                    into[column.name] = f"column {column.name!r}, {self.line_of(row)}: {cell!r}"
+                    cell = f": {str(column.values[row])!r}" if into is words else ""
+                    into[column.name] = f"column {column.name!r}, {self.line_of(row)}{cell}"
         for places, problem in ((words, "not a finite number"), (gaps, "missing value")):
             if places:
                 shown = "; ".join(list(places.values())[:3])

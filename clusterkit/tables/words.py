@@ -24,7 +24,7 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> di
         "categories": {plan.name: _levels(plan) for plan in categories},
         "dates": {plan.name: ", ".join(("elapsed time", *plan.parts)) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
-        "gaps": {plan.name: _gaps(plan) for plan in (*numbers, *categories, *dates) if plan.gaps},
+        "gaps": _of_gaps(plans),
         "scale": scale,
         "scale_reason": reason,
     }
@@ -55,13 +55,9 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     left = [f"{plan.name} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
-    gaps = [
-        f"{plan.name} {_gaps(plan)}"
-        for plan in plans
-        if isinstance(plan, NumberColumn | CategoryColumn | DateColumn) and plan.gaps
-    ]
+    gaps = _of_gaps(plans)
     if gaps:
-        parts.append(f"Gaps: {_some(gaps)}")
+        parts.append(f"Gaps: {_some(f'{name} {its}' for name, its in gaps.items())}")
     parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
     if options:
         parts.append("To decide otherwise: --as-category, --as-number, --as-date, --keep, --drop, --scale")
@@ -82,6 +78,12 @@ def _levels(plan: CategoryColumn) -> str:
     return f"{_count(len(plan.levels) + plan.rare, 'level', 'levels')}{rare}"
 
 
+def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
+    """The gaps of each column that has some."""
+    having = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn | DateColumn)]
+    return {plan.name: _gaps(plan) for plan in having if plan.gaps}
+
+
 def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
     """How many gaps there are, and what fills them."""
     if isinstance(plan, CategoryColumn):
@@ -93,8 +95,8 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
         filled = f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
     unread = getattr(plan, "unread", 0)
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
-    told = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
-    return f"({plan.gaps:,}{words}: {filled}{told})"
+    feature = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
+    return f"({plan.gaps:,}{words}: {filled}{feature})"
 
 
 def _count(n: int, one: str, many: str) -> str:
