@@ -112,6 +112,12 @@ class TestSmallSparseSamples:
             np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
 
 
+def test_wide_data_are_transformed_too():
+    X = np.random.default_rng(0).normal(size=(12, 40)) + 9 * (np.arange(12) % 2)[:, None]
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(X)
+    np.testing.assert_array_equal(model.transform(X).argmin(axis=1), model.labels_)
+
+
 class TestTelling:
     def test_the_recipe_is_in_both_representations(self):
         model = recipe("svc")
