@@ -76,7 +76,7 @@ def test_a_broken_one_says_so_on_use_only(run, commands, error_of, target, reaso
     registry.register(plugin({"broken": target, "abridge": "a_command_module:abridge"}))
     answer = run("--help")
     assert (answer.exit_code, answer.stderr) == (0, "")
-    assert section(answer.stdout, "Commands of plugins") == ["broken", "abridge"]
+    assert section(answer.stdout, "Commands of plugins") == ["abridge", "broken"]
     assert "Cannot be loaded; run it to see why." in answer.stdout
     for args in ((), ("--help",), ("a", "--b", "c")):
         message = error_of(run("broken", *args))
