@@ -120,7 +120,10 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _outcome_and_rows(self, X: Samples) -> tuple[Any, Array]:
         model = self._fitted()
-        return model.outcome_, model.rows_of(X)
+        rows = model.rows_of(X)
+        span = getattr(model.predictor_, "span", None)
+        # of wide data `Auto` fits the coordinates in which the rows differ
+        return model.outcome_, rows if span is None or isinstance(model.outcome_, Domain) else span(rows)
 
 
 def _hide(name: str) -> None:

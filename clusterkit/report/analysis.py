@@ -171,7 +171,9 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
     """The chosen clustering beside other methods at the same number of clusters."""
     k = max(model.n_clusters_, 1)
     rivals: dict[str, Any] = {"chosen": labels}
-    for name in methods or RIVALS:
+    auto: Any = model.resolved_.get("auto", {})
+    # the chosen method is no rival of itself, unless it is named
+    for name in methods or [name for name in RIVALS if name != auto.get("recipe")]:
         one = registry.get("recipe", name)
         if one.clusters == "two" and k != 2:
             continue

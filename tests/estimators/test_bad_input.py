@@ -231,6 +231,7 @@ def test_values_whose_squares_vanish_are_answered_with_a_warning(name):
 
 
 @pytest.mark.parametrize("name", ["elm-kmeans", "emmc"])
-def test_sparse_samples_where_the_map_takes_none(name):
+def test_sparse_samples_where_the_map_takes_none_and_a_dense_copy_is_too_large(name, monkeypatch):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
     with pytest.raises(InvalidData, match=r"must be dense here, got 60 x 4 sparse samples.*'pca'"):
         recipe(name, n_clusters=2).fit(csr_matrix(np.eye(60, 4)))

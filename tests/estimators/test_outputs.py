@@ -18,7 +18,7 @@ from clusterkit import Auto, Pipeline, recipe
 @pytest.fixture(scope="module")
 def blobs():
     X, y = make_blobs([50, 40, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    return X * [1.0, 100.0], y
+    return X * [1.0, 5.0], y
 
 
 class TestCentres:
@@ -36,7 +36,7 @@ class TestCentres:
 
     @pytest.mark.parametrize("name", ["emmc", "svc", "genie"])
     def test_others_say_that_they_have_none(self, blobs, name):
-        model = recipe(name, random_state=0, **({} if name == "svc" else {"n_clusters": 3})).fit(blobs[0] / [1, 100])
+        model = recipe(name, random_state=0, **({} if name == "svc" else {"n_clusters": 3})).fit(blobs[0] / [1, 5])
         assert not hasattr(model, "cluster_centers_")
         assert model.n_clusters_ == len(set(model.labels_.tolist()) - {-1})
 
@@ -67,18 +67,18 @@ class TestTransform:
 
 class TestDecisionFunction:
     def test_of_a_domain_it_is_positive_inside(self, blobs):
-        X = blobs[0] / [1, 100]
+        X = blobs[0] / [1, 5]
         model = recipe("svc", random_state=0).fit(X)
         np.testing.assert_allclose(model.decision_function(X), -model.outlier_scores_)
         assert (model.decision_function(X + 1e3) < 0).all()
 
     def test_of_scores_the_largest_is_the_label(self, blobs):
-        model = recipe("emmc", n_clusters=3, balancer=None, random_state=0).fit(blobs[0] / [1, 100])
+        model = recipe("emmc", n_clusters=3, balancer=None, random_state=0).fit(blobs[0] / [1, 5])
         np.testing.assert_array_equal(
-            model.decision_function(blobs[0] / [1, 100]).argmax(axis=1), model.predict(blobs[0] / [1, 100])
+            model.decision_function(blobs[0] / [1, 5]).argmax(axis=1), model.predict(blobs[0] / [1, 5])
         )
-        two = recipe("emmc", n_clusters=2, balancer=None, random_state=0).fit(blobs[0][:90] / [1, 100])
-        assert two.decision_function(blobs[0][:5] / [1, 100]).shape == (5,)
+        two = recipe("emmc", n_clusters=2, balancer=None, random_state=0).fit(blobs[0][:90] / [1, 5])
+        assert two.decision_function(blobs[0][:5] / [1, 5]).shape == (5,)
 
     def test_a_tree_has_none(self):
         assert not hasattr(recipe("genie"), "decision_function")
@@ -92,13 +92,13 @@ class TestScore:
         assert model.score(X, y) == pytest.approx(adjusted_rand_score(y, model.predict(X)))
 
     def test_a_grid_search_needs_no_scoring(self, blobs):
-        X = blobs[0] / [1, 100]
+        X = blobs[0] / [1, 5]
         search = GridSearchCV(recipe("kmeans", random_state=0), {"n_clusters": [2, 3, 5]}, cv=2).fit(X)
         assert search.best_params_ == {"n_clusters": 3}
 
     def test_auto_has_it_after_the_fit(self, blobs):
-        model = Auto(pool=["kmeans"], n_clusters=3, random_state=0).fit(blobs[0] / [1, 100])
-        assert model.score(blobs[0] / [1, 100], blobs[1]) == 1.0
+        model = Auto(pool=["kmeans"], n_clusters=3, random_state=0).fit(blobs[0] / [1, 5])
+        assert model.score(blobs[0] / [1, 5], blobs[1]) == 1.0
         assert model.n_clusters_ == 3
 
 
@@ -110,6 +110,12 @@ class TestSmallSparseSamples:
         for model in (recipe("kmeans", n_clusters=2, random_state=0), Auto(n_clusters=2, pool=["kmeans"])):
             model.fit(X)
             np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
+
+
+def test_wide_data_are_transformed_too():
+    X = np.random.default_rng(0).normal(size=(12, 40)) + 9 * (np.arange(12) % 2)[:, None]
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(X)
+    np.testing.assert_array_equal(model.transform(X).argmin(axis=1), model.labels_)
 
 
 class TestTelling:
