@@ -19,7 +19,7 @@ ROUNDS = 5
 DRAWN_PER_CENTRE = 2
 """Rows drawn in each round for each centre: the authors' oversampling factor of 2 k."""
 RECLUSTERINGS = 10
-"""Starts of k-means++ on the rows drawn: a bad start among them would be a bad start for all rows, and there are few."""
+"""Starts of k-means++ on the rows drawn, which are few: a bad start there would be a bad start for all rows."""
 MARGIN = 16.0
 """Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
 in the partitioner `seeds`."""
