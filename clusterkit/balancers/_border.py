@@ -19,7 +19,6 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.cost_passes import CostPasses
 from clusterkit.core.sums import Sums
-from clusterkit.numerics.transport.solve import TransportSolution, solve_transport
 
 __all__ = ["Priced", "cheapest_by_passes"]
 
@@ -138,6 +137,8 @@ def _gap(costs: CostPasses, priced: Priced, low: Counts, high: Counts) -> float:
 
 def _level(drawn: _Drawn, low: Counts, high: Counts, left: int) -> Level:
     """Prices from samples of the border, and twice their error."""
+    from clusterkit.numerics.transport.solve import solve_transport
+
     prices = []
     for sample in drawn.samples:
         share = len(sample) / left
@@ -153,11 +154,13 @@ def _level(drawn: _Drawn, low: Counts, high: Counts, left: int) -> Level:
 
 def _solve_border(costs: CostPasses, levels: tuple[Level, ...], low: Counts, high: Counts) -> Priced | None:
     """The exact labels of the border rows, as prices and the rows that these do not separate; None without any."""
+    from clusterkit.numerics.transport.solve import solve_transport
+
     border = costs.reduce(_Border(levels))
     C = np.ascontiguousarray(border.costs)
     if (high < 0).any() or low.sum() > len(C) or np.maximum(low, 0).sum() > len(C) or high.sum() < len(C):
         return None
-    solution: TransportSolution | None = solve_transport(C, np.argmin(C, axis=1), low, high)
+    solution = solve_transport(C, np.argmin(C, axis=1), low, high)
     if solution is None:
         return None
     tied = np.flatnonzero(np.argmin(C + solution.prices, axis=1) != solution.labels)

@@ -119,7 +119,7 @@ class Transport(Balancer):
 
     def decide(self, costs: CostPasses, task: Task) -> RowDecision:
         """The labels of `assign` but for ties: one pass for the sizes, and about four if these have to change."""
-        present = costs.reduce(CheapestSizes(task.k)).arrays[0]
+        present: Counts = costs.reduce(CheapestSizes(task.k)).arrays[0].astype(np.int64)
         low, high = self._sizes(task.n, task.k, present)
         if (present >= low).all() and (present <= high).all():
             return RowDecision(facts={"gap": 0.0})

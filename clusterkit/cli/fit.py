@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clusterkit.cli import by_rows, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
@@ -90,7 +91,8 @@ def fit(
 
     DATA is a CSV, TSV, Parquet or NPY file (CSV and TSV may be gzipped), - for CSV on standard input, or
     data:NAME for a known data set such as data:wine. Columns are used as they are in the file; some recipes
-    scale them.
+    scale them. A Parquet or NPY file too large for the memory is read block by block, if the recipe can be fitted so;
+    its labels may go to a .parquet file.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
@@ -100,6 +102,11 @@ def fit(
     from clusterkit.estimators.bars import shown
 
     outputs.check({"-o": path, "--save": save, "--plot": picture}, [data])
+    rows = by_rows.rows_of(data, table_options.columns, table_options.drop)
+    if rows is not None and by_rows.fits(large := estimator(name or "emmc", clusters, seed, settings)):
+        by_rows.check(path, with_data=with_data, picture=picture)
+        by_rows.fit(rows, data, name or "emmc", large, path, save, as_json=as_json)
+        return
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)

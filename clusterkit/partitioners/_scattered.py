@@ -18,6 +18,8 @@ ROUNDS = 5
 """Rounds of k-means||; the authors find no gain after five."""
 DRAWN_PER_CENTRE = 2
 """Rows drawn in each round for each centre: the authors' oversampling factor of 2 k."""
+RECLUSTERINGS = 10
+"""Starts of k-means++ on the rows drawn, which are few: a bad start there would be a bad start for all rows."""
 MARGIN = 16.0
 """Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
 in the partitioner `seeds`."""
@@ -66,7 +68,7 @@ class NearestOf:
         return np.einsum("ij,ij->j", C, C, dtype=np.float64) - 2.0 * (D @ C).astype(np.float64, copy=False)
 
 
-def scattered_centres(space: FeatureSpace, k: int, rng: Rng, n_init: int = 1) -> Array:
+def scattered_centres(space: FeatureSpace, k: int, rng: Rng, n_init: int = RECLUSTERINGS) -> Array:
     """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn

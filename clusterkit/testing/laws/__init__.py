@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from clusterkit.testing.law import Law
 from clusterkit.testing.laws import (
     balancer,
+    by_passes,
     codec,
     consensus,
     driver,
@@ -21,11 +22,11 @@ from clusterkit.testing.laws import (
 __all__ = ["CODEC_LAWS", "LAWS"]
 
 LAWS: Mapping[str, list[Law]] = {
-    "featuremap": featuremap.LAWS,
+    "featuremap": [*featuremap.LAWS, *by_passes.MAP_LAWS],
     "solver": [*solver.LAWS, *summing.LAWS],
     "labeler": labeler.LAWS,
-    "balancer": balancer.LAWS,
-    "partitioner": partitioner.LAWS,
+    "balancer": [*balancer.LAWS, *by_passes.BALANCER_LAWS],
+    "partitioner": [*partitioner.LAWS, *by_passes.START_LAWS],
     "consensus": consensus.LAWS,
     "tuner": tuner.LAWS,
     "driver": driver.LAWS,

@@ -1,0 +1,103 @@
+"""Files too large for the memory: read block by block, with the labels of the fit in memory."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from clusterkit.testing.compare import small_groups
+
+X = make_blobs(2000, 3, centers=3, random_state=0)[0].astype(np.float32)
+KMEANS = ("--recipe", "kmeans", "-k", 3, "--set", "n_init=1")
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """So little that 2,000 rows are many."""
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
+    with small_groups(500):
+        yield
+
+
+@pytest.fixture
+def npy(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    return tmp_path / "x.npy"
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet files are read by pyarrow")
+    from pyarrow.parquet import write_table
+
+    path = tmp_path / "x.parquet"
+    write_table(pa.table({**{name: X[:, j] for j, name in enumerate("abc")}, "title": ["x"] * len(X)}), path)
+    return path
+
+
+def expected():
+    from clusterkit import recipe
+
+    with small_groups(500):
+        return recipe("kmeans", n_clusters=3, n_init=1, random_state=0).fit(X).labels_
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv"])
+def test_labels_of_a_large_file_are_those_of_the_fit_in_memory(run, npy, little_memory, tmp_path, ending):
+    labels = tmp_path / f"labels{ending}"
+    answer = run("fit", npy, *KMEANS, "-o", labels)
+    assert answer.exit_code == 0, answer.output
+    assert "read block by block" in answer.output
+    written = np.load(labels) if ending == ".npy" else np.loadtxt(labels, skiprows=1, dtype=int)
+    assert np.array_equal(written, expected())
+
+
+def test_parquet_is_read_and_written(run, parquet, little_memory, tmp_path):
+    from pyarrow.parquet import read_table
+
+    labels, model = tmp_path / "l.parquet", tmp_path / "m.clusterkit"
+    answer = run("fit", parquet, *KMEANS, "--drop", "title", "-o", labels, "--save", model, "--json")
+    assert answer.exit_code == 0, answer.output
+    facts = json.loads(answer.stdout)
+    assert facts["columns"] == ["a", "b", "c"]
+    assert facts["read"] == "block by block"
+    assert np.array_equal(read_table(labels)["label"].to_numpy(), expected())
+
+    import clusterkit
+
+    assert np.array_equal(clusterkit.load(model).predict(clusterkit.open(parquet, columns=["a", "b", "c"])), expected())
+
+
+def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy, monkeypatch):
+    from clusterkit.cli import by_rows
+
+    assert by_rows.rows_of(str(npy), (), ()) is None
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
+    assert by_rows.rows_of(str(npy), (), ()) is not None
+    answer = run("fit", npy, "--recipe", "nmf", "-k", 3)
+    assert "block by block" not in answer.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--with-data", "-o", "l.csv"), "--with-data needs all rows in memory"),
+        (("--plot", "p.png"), "--plot needs all rows in memory"),
+        (("-o", "l.xml"), "can be .parquet, .npy, .csv or .txt"),
+        (("--columns", "1"), "its columns have no names"),
+    ],
+)
+def test_what_needs_all_rows_is_refused(run, npy, little_memory, tmp_path, monkeypatch, arguments, reason):
+    monkeypatch.chdir(tmp_path)
+    answer = run("fit", npy, *KMEANS, *arguments)
+    assert answer.exit_code != 0
+    assert reason in " ".join(answer.output.split())
+
+
+def test_columns_of_a_large_file_go_by_name(run, parquet, little_memory):
+    answer = run("fit", parquet, *KMEANS, "--drop", "nothing")
+    assert answer.exit_code != 0
+    assert "has no column 'nothing'" in " ".join(answer.output.split())
