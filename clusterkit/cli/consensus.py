@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["consensus"]
@@ -70,7 +70,7 @@ def consensus(
     which a labeling says nothing. All files must have the same rows in the same order.
     """
     for file in files:
-        early.check_data(file)
+        source.check(file)
     from clusterkit import metrics
     from clusterkit.cli import console, summary
     from clusterkit.cli.settings import parsed
@@ -129,8 +129,8 @@ def _members(files: tuple[str, ...], table_options: source.TableOptions) -> tupl
         opened, _ = table_options.open(file)
         chosen = table_options.chosen(opened)
         if not table_options.columns and opened.named and COLUMN in opened.names:
-            chosen = [opened.names.index(COLUMN)]
-        table = source.read(opened, chosen)
-        members += list(table.data.T)
+            chosen = [list(opened.names).index(COLUMN)]
+        table = opened.pick(chosen)
+        members += list(table.numbers().T)
         names += [file] if len(chosen) == 1 else [f"{file}, column {name}" for name in table.names]
     return members, names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import io
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,9 +16,9 @@ from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
-    from clusterkit.cli.tables import NumericTable, OpenedTable
+    from clusterkit.tables import Table
 
-__all__ = ["TableOptions", "options", "read"]
+__all__ = ["TableOptions", "check", "keys_of", "options"]
 
 PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
@@ -32,54 +33,89 @@ class TableOptions(NamedTuple):
     Parameters
     ----------
     columns, drop : tuple of str
-        Columns to use and to leave out, as `clusterkit.cli.tables.select` takes them.
+        Columns to use and to leave out, as `clusterkit.tables.select` takes them.
     delimiter : str, optional
         Character between the cells of a text file; detected by default.
     header : bool, optional
         Whether the first row of a text file contains the names of the columns; detected by default.
+    encoding : str, optional
+        Of a text file; detected by default.
+    decimal : str, optional
+        The mark before the decimals of a text file; detected by default.
+    sheet : str, optional
+        Name or number, from 1, of the sheet of a spreadsheet; the first one by default.
     """
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     delimiter: str | None = None
     header: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
 
-    def open(self, data: str) -> tuple[OpenedTable, AnyArray | None]:
-        """The table, whose numbers are not read yet, and the known classes of its rows or None."""
-        from clusterkit.cli.tables import open_table
+    def open(self, data: str, *, decimal: str | None = None) -> tuple[Table, AnyArray | None]:
+        """The table, and the known classes of its rows or None.
 
+        Parameters
+        ----------
+        data : str
+            The argument.
+        decimal : str, optional
+            The mark before decimals that is taken where neither the option nor the file says one.
+        """
         if data.startswith(PREFIX):
             return _known_data_set(data)
         delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         if delimiter is not None and len(delimiter) != 1:
             raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
-        if data != STDIN and Path(data).is_dir():
-            raise BadInput(f"{data} is a folder, not a file")
-        if data == STDIN and sys.stdin is None:
-            raise BadInput("standard input is closed")
-        source: str | BinaryIO = sys.stdin.buffer if data == STDIN else data
-        try:
-            return open_table(source, delimiter=delimiter, header=self.header), None
-        except FileNotFoundError as error:
-            hint = f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else ""
-            raise BadInput(f"{data}: no such file{hint}") from error
+        check(data)
+        from clusterkit.tables import read_table
 
-    def chosen(self, opened: OpenedTable) -> list[int]:
+        source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data
+
+        def read(mark: str | None) -> Table:
+            return read_table(
+                source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=mark,
+                sheet=self._sheet(),
+            )  # fmt: skip
+
+        table = read(self.decimal)
+        if table.decimal is None and decimal == ",":
+            if not isinstance(source, str):
+                source.seek(0)
+            table = read(decimal)
+        return table, None
+
+    def chosen(self, table: Table) -> list[int]:
         """Positions of the columns to use, in the order of --columns."""
-        from clusterkit.cli.tables import select
+        from clusterkit.tables import select
 
-        return select(opened.names, _keys(self.columns), _keys(self.drop), opened.title)
+        return select(table.names, keys_of(self.columns), keys_of(self.drop), table.title)
+
+    def _sheet(self) -> str | int:
+        """The sheet as `clusterkit.tables.read_table` takes it."""
+        if self.sheet is None:
+            return 0
+        return int(self.sheet) - 1 if self.sheet.isdecimal() and int(self.sheet) else self.sheet
 
 
-def read(opened: OpenedTable, chosen: list[int], *, keep_rows: bool = False) -> NumericTable:
-    """Read the chosen columns. The error about cells that are no numbers says how to leave their columns out."""
-    from clusterkit.cli.tables import NotNumeric
+def check(data: str) -> None:
+    """Raise for a file or a known data set that is not there, before anything is imported to read it."""
+    if data.startswith(PREFIX):
+        from clusterkit.datasets.loading import check_name
 
-    try:
-        return opened.table(chosen, keep_rows=keep_rows)
-    except NotNumeric as error:
-        culprits = ",".join(_quoted(name) for name in error.columns)
-        raise BadInput(f"{error} To leave columns out: --drop {culprits}") from error
+        check_name(data.removeprefix(PREFIX))
+        return
+    if data == STDIN:
+        if sys.stdin is None:
+            raise BadInput("standard input is closed")
+        return
+    if Path(data).is_dir():
+        raise BadInput(f"{data} is a folder, not a file")
+    if not Path(data).exists():
+        hint = f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else ""
+        raise BadInput(f"{data}: no such file{hint}")
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -91,6 +127,13 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         return command(*args, table_options=table_options, **values)
 
     for option in (
+        click.option(
+            "--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number.  [default: the first]"
+        ),
+        click.option(
+            "--decimal", type=click.Choice([".", ","]), help="Mark before the decimals of numbers.  [default: auto]"
+        ),
+        click.option("--encoding", metavar="NAME", help="Encoding of a text file, such as latin-1.  [default: auto]"),
         click.option(
             "--header/--no-header", default=None, help="Whether the first row holds column names.  [default: auto]"
         ),
@@ -107,18 +150,18 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _known_data_set(data: str) -> tuple[OpenedTable, AnyArray]:
+def _known_data_set(data: str) -> tuple[Table, AnyArray]:
     """A known data set, such as data:wine, and its classes."""
-    from clusterkit.cli.tables import ArrayTable
     from clusterkit.core.memory import require
     from clusterkit.datasets import load
+    from clusterkit.tables import table_of_arrays
 
     dataset = load(data.removeprefix(PREFIX))
     rows = dataset.data
     if hasattr(rows, "toarray"):
         require(8 * rows.shape[0] * rows.shape[1], f"{data} as a dense table", "Choose another data set.")
         rows = rows.toarray()
-    return ArrayTable(data, list(rows.T), dataset.feature_names), dataset.target
+    return table_of_arrays(data, rows, tuple(dataset.feature_names)), dataset.target
 
 
 def _is_known_data_set(name: str) -> bool:
@@ -127,11 +170,6 @@ def _is_known_data_set(name: str) -> bool:
     return name in known()
 
 
-def _keys(values: Iterable[str]) -> list[str]:
+def keys_of(values: Iterable[str]) -> list[str]:
     """Names and positions, separated by commas; a name that contains a comma is written in double quotes."""
     return [key.strip() for line in csv.reader(values, skipinitialspace=True) for key in line if key.strip()]
-
-
-def _quoted(name: str) -> str:
-    """The name of a column as the shell and --drop take it."""
-    return f"'\"{name}\"'" if "," in name else f"'{name}'" if " " in name else name

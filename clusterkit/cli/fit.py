@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,14 +11,26 @@ from clusterkit.cli import data as source
 from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
+from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.cli.number import NUMBER
 from clusterkit.cli.settings import estimator
+
+if TYPE_CHECKING:
+    from clusterkit._typing import NumberLike
+    from clusterkit.tables import Preparation, Table
 
 __all__ = ["fit"]
 
+BY_NUMBER, WITHOUT_NUMBER = "emmc", "auto"
+"""The recipe where none is named: for a number of clusters the one that the library is about, else the one that chooses
+method and number."""
+
 EPILOG = """\b
 Examples:
-  clusterkit fit customers.csv -k 4 --drop id -o labels.csv
+  clusterkit fit customers.xlsx -o labels.csv --save customers.clusterkit
+  clusterkit fit customers.csv -k 4 --drop notes --as-category zip -o labels.csv
+  clusterkit fit customers.csv --recipe kmeans -k 2-8
   clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2 --plot points.png
   clusterkit fit data:wine -k 3 --json
   cat points.csv | clusterkit fit - -k 2 -o - > labels.csv
@@ -29,10 +41,16 @@ Examples:
 @click.command(epilog=EPILOG, short_help="Cluster the rows of a table.")
 @click.argument("data")
 @click.option(
-    "-r", "--recipe", "name", default="emmc", show_default=True, help="Algorithm; `clusterkit recipes` lists them."
+    "-r",
+    "--recipe",
+    "name",
+    help="Algorithm; `clusterkit recipes` lists them.  [default: emmc for a number of clusters, else auto]",
 )
 @click.option(
-    "-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters; leave out if the recipe finds it."
+    "-k",
+    "--clusters",
+    type=NUMBER,
+    help="Number of clusters, auto, or a range to choose in, such as 2-8.  [default: the recipe finds it]",
 )
 @click.option(
     "-o",
@@ -51,12 +69,13 @@ Examples:
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@prepare.options
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def fit(
     data: str,
-    name: str,
-    clusters: int | None,
+    name: str | None,
+    clusters: NumberLike,
     path: str | None,
     with_data: bool,
     save: str | None,
@@ -64,6 +83,7 @@ def fit(
     settings: tuple[str, ...],
     seed: int,
     table_options: source.TableOptions,
+    preparation: prepare.PreparationOptions,
     as_json: bool,
 ) -> None:
     """Cluster the rows of DATA and print a summary.
@@ -83,13 +103,15 @@ def fit(
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)
+    if name is None:
+        name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
-    opened, classes = table_options.open(data)
-    table = source.read(opened, table_options.chosen(opened), keep_rows=with_data)
+    table, classes = table_options.open(data)
+    spec = preparation.spec(table, table_options)
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
-        _fit(model, table.data)
+        X = _fit(model, table, spec)
     seconds = time.perf_counter() - began
     interrupted = interrupt.pressed or model.interrupted_
     # files come first, because printing the summary may fail (a closed pipe)
@@ -97,7 +119,7 @@ def fit(
         output.write(path, model.labels_, table if with_data else None)
     if save is not None:
         models.save(save, model, table, name)
-    drawn = picture is None or _drawn(picture, model, table, data, name)
+    drawn = picture is None or _drawn(picture, model, X, data, name)
     interrupted = interrupted or not drawn
     facts = summary.of_fit(data, table, name, model, seconds, classes)
     facts |= {
@@ -113,14 +135,14 @@ def fit(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _drawn(path: str, model: Any, table: Any, data: str, name: str) -> bool:
+def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
     """Draw the picture; False if Ctrl-C ended that, which takes nothing from the fit."""
     import warnings
 
     from clusterkit.core.errors import ClusterkitWarning
 
     try:
-        plot.draw(path, model, table, data, name)
+        plot.draw(path, model, X, model.preparation_.features, data, name)
     except KeyboardInterrupt:
         warnings.warn(
             f"interrupted while {path} was drawn: there is no picture, the fit is kept", ClusterkitWarning, stacklevel=2
@@ -129,11 +151,12 @@ def _drawn(path: str, model: Any, table: Any, data: str, name: str) -> bool:
     return True
 
 
-def _fit(model: Any, X: Any) -> None:
-    """Fit; the error about a missing number of clusters names the option."""
+def _fit(model: Any, table: Table, spec: Preparation) -> Any:
+    """Fit to the prepared rows, and return them; the error about a missing number of clusters names the option."""
     from clusterkit.core.errors import NeedsClusters
+    from clusterkit.estimators.preparing import fit_prepared
 
     try:
-        model.fit(X)
+        return fit_prepared(model, table, spec)
     except NeedsClusters as error:
-        raise BadInput(f"{error}. Give it with -k N.") from error
+        raise BadInput(f"{error}. Give it with -k N, or let it be chosen with -k auto.") from error

@@ -10,7 +10,7 @@ from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
-    from clusterkit.cli.tables import NumericTable
+    from clusterkit.tables import Table
 
 __all__ = ["STDOUT", "check", "write"]
 
@@ -30,7 +30,7 @@ def check(path: str | None, *, with_data: bool = False) -> None:
         raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), or .npy")
 
 
-def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
+def write(path: str, labels: Labels, table: Table | None = None) -> None:
     """Write one label per row under the header ``label``, the whole file or none.
 
     Parameters
@@ -39,7 +39,7 @@ def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
         Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.gz`` is compressed, all others have
         commas. `STDOUT` is standard output.
     labels : ndarray of shape (n,)
-    table : NumericTable, optional
+    table : Table, optional
         Its cells are written before the labels.
     """
     if path.lower().endswith(".npy"):
@@ -48,7 +48,7 @@ def write(path: str, labels: Labels, table: NumericTable | None = None) -> None:
         with replacing(path) as part, part.open("wb") as file:
             np.save(file, labels, allow_pickle=False)
         return
-    head, rows = ([], [[]] * len(labels)) if table is None else (list(table.row_names), table.rows)
+    head, rows = ([], [[]] * len(labels)) if table is None else (list(table.names), table.cells())
     name = "label"
     while name in head:  # the data may be the output of this command
         name += "_"

@@ -11,11 +11,11 @@ from clusterkit.cli.failures import BadInput
 from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
 
 if TYPE_CHECKING:
-    from clusterkit.cli.tables import NumericTable, OpenedTable
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.tables import Table
 
-__all__ = ["ModelFile", "check", "load", "matched", "save"]
+__all__ = ["ModelFile", "check", "decimal_of", "load", "rows_of", "save"]
 
 ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
@@ -31,11 +31,12 @@ def check(path: str | None) -> None:
     outputs.check_ending(path, ENDINGS, "a model")
 
 
-def save(path: str, pipeline: Pipeline | Driven, table: NumericTable, recipe: str) -> None:
-    """Write a model file, whole or not at all: the fitted pipeline with the columns of `table`."""
+def save(path: str, pipeline: Pipeline | Driven, table: Table, recipe: str) -> None:
+    """Write a model file, whole or not at all: the fitted pipeline with its preparation and the columns it uses."""
     from clusterkit.estimators.saving import save_with_facts
 
-    save_with_facts(path, pipeline, {"columns": list(table.names), "named": table.named, "recipe": recipe})
+    columns = list(pipeline.preparation_.used)
+    save_with_facts(path, pipeline, {"columns": columns, "named": table.named, "recipe": recipe})
 
 
 class ModelFile(TypedDict):
@@ -98,8 +99,9 @@ def _from_data(path: str) -> ModelFile:
     loaded = load_with_facts(path)
     estimator: Any = loaded.estimator
     facts = loaded.facts
-    width = int(estimator.n_features_in_)
-    names = getattr(estimator, "feature_names_in_", None)
+    preparation = getattr(estimator, "preparation_", None)
+    names = getattr(estimator, "feature_names_in_", None) if preparation is None else preparation.used
+    width = int(estimator.n_features_in_) if preparation is None else len(preparation.used)
     of_the_fit = [str(j + 1) for j in range(width)] if names is None else [str(name) for name in names]
     columns = facts.get("columns", of_the_fit)
     named, recipe = facts.get("named", names is not None), facts.get("recipe", type(estimator).__name__)
@@ -138,33 +140,53 @@ def _from_pickle(path: str) -> ModelFile:
     return cast("ModelFile", model)
 
 
-def matched(model: ModelFile, opened: OpenedTable, chosen: list[int]) -> list[int]:
-    """Positions in the data of the columns that the model was fitted on.
+def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
+    """What `predict` of the model takes: the columns of a table that the model uses.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
-    model and the data has names, they are matched by position.
+    model and the data has names, they are matched by position: all columns of the fit, or those that it used.
 
     Raises
     ------
     BadInput
         If columns are missing, or without names their number differs.
     """
+    preparation = getattr(model["pipeline"], "preparation_", None)
+    if preparation is None:
+        return table.pick(_matched(model, table, chosen)).numbers()
+    columns = table.columns()
+    if model["named"] != table.named and len(chosen) == len(preparation.columns):
+        of_position = [columns[j] for j, plan in zip(chosen, preparation.plans, strict=True) if plan.used]
+    else:
+        of_position = [columns[j] for j in _matched(model, table, chosen)]
+    return dict(zip(preparation.used, of_position, strict=True))
+
+
+def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
+    """Positions in the data of the columns that the model uses."""
     fitted_columns = model["columns"]
-    if model["named"] == opened.named:
-        places = {opened.names[j]: j for j in chosen}
+    if model["named"] == table.named:
+        places = {table.names[j]: j for j in chosen}
         missing = [name for name in fitted_columns if name not in places]
         if missing:
             raise BadInput(
-                f"{opened.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
+                f"{table.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
                 f"{_some(missing)}"
             )
         return [places[name] for name in fitted_columns]
     if len(chosen) != len(fitted_columns):
         raise BadInput(
-            f"{opened.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
+            f"{table.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
             f"({_some(fitted_columns)}); choose them with --columns"
         )
     return chosen
+
+
+def decimal_of(model: ModelFile) -> str | None:
+    """The mark before the decimals of the texts that a model was fitted on; None where there were none."""
+    preparation = getattr(model["pipeline"], "preparation_", None)
+    marks = [] if preparation is None else [getattr(plan, "decimal", ".") for plan in preparation.plans]
+    return "," if "," in marks else None
 
 
 def _some(names: list[str]) -> str:

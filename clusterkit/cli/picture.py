@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from clusterkit.core.whole_files import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from clusterkit.cli.tables import NumericTable
+    from clusterkit._typing import Array
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
@@ -39,7 +40,7 @@ def check(path: str | None) -> None:
         raise BadInput("--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'") from error
 
 
-def draw(path: str, model: Pipeline | Driven, table: NumericTable, data: str, name: str) -> None:
+def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], data: str, name: str) -> None:
     """Draw the contours of a domain with one or two coordinates, and the clusters of all other models.
 
     Parameters
@@ -47,8 +48,10 @@ def draw(path: str, model: Pipeline | Driven, table: NumericTable, data: str, na
     path : str
         Its ending decides the format.
     model : fitted estimator
-    table : NumericTable
+    X : ndarray of shape (n, d)
         The samples that the model was fitted on.
+    names : sequence of str
+        Of their columns.
     data, name : str
         Data set and recipe, for the title.
     """
@@ -63,7 +66,7 @@ def draw(path: str, model: Pipeline | Driven, table: NumericTable, data: str, na
     function = plots.contours if has_border else plots.clusters
     figure = Figure(figsize=SIZE, layout="constrained")  # no pyplot: nothing global, no display
     ax = figure.subplots()
-    function(model, table.data, ax=ax, names=table.names)
+    function(model, X, ax=ax, names=names)
     ax.set_title(f"{Path(data).name}, recipe {name}\n" + ax.get_title(loc="left"), loc="left", fontsize=10.5)
     fit_height(ax)
     write(path, figure)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["predict"]
@@ -43,23 +45,22 @@ def predict(
     MODEL is a file that `clusterkit fit --save`, or the method save of an estimator, wrote. It holds data only and
     runs no code.
 
-    Columns are matched by name, so their order does not matter and further columns are ignored. A table without
-    names must have the same columns as the data of the fit.
+    The rows are prepared as those of the fit were. Columns are matched by name, so their order does not matter and
+    further columns are ignored. A table without names must have the same columns as the data of the fit.
     """
     from clusterkit.cli import console, models, summary
 
     outputs.check({"-o": path}, [model_file, data])
     output.check(path, with_data=with_data)
-    early.check_data(data)
+    source.check(data)
     model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
     reason = pipeline.why_not_inductive()
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
-    opened, _ = table_options.open(data)
-    chosen = models.matched(model, opened, table_options.chosen(opened))
-    table = source.read(opened, chosen, keep_rows=with_data)
-    labels = pipeline.predict(table.data)
+    table, _ = table_options.open(data, decimal=models.decimal_of(model))
+    rows: Any = models.rows_of(model, table, table_options.chosen(table))
+    labels = pipeline.predict(rows)
     to_stdout = path == output.STDOUT
     output.write(path, labels, table if with_data else None)
     counts = summary.sizes(labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,13 @@ from clusterkit.cli import data as source
 from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
+from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
+from clusterkit.cli.number import NUMBER
 from clusterkit.cli.settings import estimator, parsed
+
+if TYPE_CHECKING:
+    from clusterkit._typing import NumberLike
 
 __all__ = ["search"]
 
@@ -25,7 +30,7 @@ SCORES = ("anmi", "ami", "stability", "silhouette", "dbcv", "objective")
 
 EPILOG = """\b
 Examples:
-  clusterkit search customers.csv --recipe kmeans --grid n_clusters=2,3,4,5,6 --score ami
+  clusterkit search customers.csv --recipe kmeans -k 2-6 --score silhouette
   clusterkit search points.csv --recipe emmc -k 2 --grid solver.df=6,12,25 --score stability -o labels.csv
   clusterkit search points.tsv --recipe svc --grid featuremap.gamma=1,4,16 --grid solver.nu=0.05,0.2 \\
       --score dbcv --table scores.csv --plot scores.png --resume done.jsonl -j 2
@@ -42,7 +47,6 @@ Examples:
     "--grid",
     "axes",
     multiple=True,
-    required=True,
     metavar="SLOT.PARAM=VALUE,VALUE,...",
     help="Values to try; several --grid are combined in every way. A chain of maps is written in brackets.",
 )
@@ -56,8 +60,8 @@ Examples:
 @click.option(
     "-k",
     "--clusters",
-    type=click.IntRange(min=1),
-    help="Number of clusters; leave out if the recipe finds it or the grid has it.",
+    type=NUMBER,
+    help="Number of clusters, or a range to try, such as 2-8; leave out if the recipe finds it or the grid has it.",
 )
 @click.option(
     "--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Fix a parameter for all candidates."
@@ -90,6 +94,7 @@ Examples:
     help="File for the table of all candidates: .csv .tsv (.gz); - is standard output.",
 )
 @click.option("--plot", "picture", metavar="FILE", help="File for a picture of the scores: .png .pdf .svg.")
+@prepare.options
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def search(
@@ -97,7 +102,7 @@ def search(
     name: str,
     axes: tuple[str, ...],
     score: str,
-    clusters: int | None,
+    clusters: NumberLike,
     settings: tuple[str, ...],
     noise: str | None,
     keep_all: bool,
@@ -108,6 +113,7 @@ def search(
     scores: str | None,
     picture: str | None,
     table_options: source.TableOptions,
+    preparation: prepare.PreparationOptions,
     as_json: bool,
 ) -> None:
     """Fit DATA with every combination of the values of --grid and print which is best, without known classes.
@@ -128,18 +134,29 @@ def search(
         raise BadInput("--resume needs a file")
     outputs.check_ending(resume, ("", ".json", ".jsonl"), "finished candidates")
     plot.check(picture)
+    source.check(data)
     grid = _grid(axes)
     if "n_clusters" in grid and clusters is not None:
         raise BadInput("-k and --grid n_clusters: use one of them")
+    if clusters == "auto":
+        raise BadInput("search compares the numbers that it is given: write a range, such as -k 2-8")
+    if isinstance(clusters, tuple):
+        grid["n_clusters"] = list(range(clusters[0], clusters[1] + 1))
+        clusters = None
+    if not grid:
+        raise BadInput("nothing to search: give values with --grid SLOT.PARAM=VALUE,VALUE, or -k 2-8")
     early.check(data, name, settings)
+    model = estimator(name, clusters, seed, settings)
+    table, _ = table_options.open(data)
+    from clusterkit.estimators.preparing import prepared_for
+
+    fitted = prepared_for(model, table, preparation.spec(table, table_options))
     from clusterkit.estimators.search import search as run
 
-    model = estimator(name, clusters, seed, settings)
-    opened, _ = table_options.open(data)
-    table = source.read(opened, table_options.chosen(opened))
+    X = fitted.transform(table, quiet=True)
     began = time.perf_counter()
     ranking = run(
-        model, grid, table.data, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
+        model, grid, X, score, n_jobs=jobs, random_state=seed, noise=noise, exclude=not keep_all,
         resume=resume, refit=False, verbose=True,
     )  # fmt: skip
     seconds = time.perf_counter() - began
@@ -150,7 +167,7 @@ def search(
     if picture is not None:
         _draw(picture, ranking)
     to_stderr = output.STDOUT in (path, scores)
-    _show(ranking, data, name, seconds, as_json=as_json, err=to_stderr)
+    _show(ranking, data, name, fitted, seconds, as_json=as_json, err=to_stderr)
     if path == output.STDOUT:
         output.write(path, ranking.best_labels)
     if scores == output.STDOUT:
@@ -193,7 +210,7 @@ def _split(words: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _show(ranking: Any, data: str, name: str, seconds: float, *, as_json: bool, err: bool) -> None:
+def _show(ranking: Any, data: str, name: str, fitted: Any, seconds: float, *, as_json: bool, err: bool) -> None:
     from clusterkit.cli import console
     from clusterkit.cli.summary import sizes
 
@@ -203,7 +220,7 @@ def _show(ranking: Any, data: str, name: str, seconds: float, *, as_json: bool, 
             "data": data, "recipe": name, "score": ranking.score, "best_params": ranking.best_params,
             "best_score": ranking.best_score, "n_clusters": best.n_clusters, "sizes": sizes(ranking.best_labels),
             "noise": best.n_noise, "interrupted": ranking.interrupted, "seconds": round(seconds, 3),
-            "table": ranking.table,
+            "preparation": fitted.resolved(), "table": ranking.table,
         }  # fmt: skip
         console.as_json(facts, err=err)
         return
@@ -212,6 +229,7 @@ def _show(ranking: Any, data: str, name: str, seconds: float, *, as_json: bool, 
     statuses = [candidate.status for candidate in ranking.candidates]
     counts = [f"{statuses.count(status)} {status}" for status in ("scored", "excluded", "failed", "not run")]
     facts = {
+        "prepared": fitted.paragraph(options=True),
         "candidates": ", ".join(count for count in counts if not count.startswith("0 ")),
         "clusters": str(best.n_clusters),
         "noise": f"{best.n_noise:,}" if best.n_noise else "none",

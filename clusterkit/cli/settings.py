@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
+    from clusterkit._typing import NumberLike
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
@@ -51,14 +52,14 @@ def parsed(items: Iterable[str]) -> dict[str, object]:
     return parameters
 
 
-def estimator(name: str, clusters: int | None, seed: int, settings: Iterable[str]) -> Pipeline | Driven:
+def estimator(name: str, clusters: NumberLike, seed: int, settings: Iterable[str]) -> Pipeline | Driven:
     """The estimator of a recipe, with the parameters of --set.
 
     Parameters
     ----------
     name : str
         The recipe.
-    clusters : int or None
+    clusters : int, "auto", (int, int) or None
         Number of clusters, from -k.
     seed : int
     settings : iterable of str

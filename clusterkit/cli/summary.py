@@ -10,9 +10,9 @@ from clusterkit.core.labelings import NOISE
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray, Labels
-    from clusterkit.cli.tables import NumericTable
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.tables import Table
 
 __all__ = ["of_fit", "show", "show_sizes", "sizes"]
 
@@ -21,6 +21,10 @@ MOST_CLUSTERS = 20
 
 MOST_NAMES = 6
 """Number of column names in the printed summary."""
+
+
+BAR = 30
+"""Characters of the longest bar of the curve."""
 
 
 def sizes(labels: Labels) -> dict[int, int]:
@@ -32,13 +36,13 @@ def sizes(labels: Labels) -> dict[int, int]:
 
 
 def of_fit(
-    data: str, table: NumericTable, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
+    data: str, table: Table, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
 ) -> dict[str, object]:
     """All facts about a fit; with known `classes` also the agreement with them."""
     facts: dict[str, Any] = {
         "data": data,
-        "rows": table.data.shape[0],
-        "columns": list(table.names),
+        "rows": len(model.labels_),
+        "columns": list(model.preparation_.used),
         "recipe": name,
         "n_clusters": len(sizes(model.labels_)),
         "sizes": sizes(model.labels_),
@@ -47,7 +51,9 @@ def of_fit(
         "converged": bool(model.converged_),
         "stop_reason": model.stop_reason_,
         "objective": float(model.objective_),
-        "resolved": model.resolved_,
+        "resolved": {slot: its for slot, its in model.resolved_.items() if slot != "preparation"},
+        "preparation": model.preparation_.resolved(),
+        "prepared": ". ".join((*table.notes, model.preparation_.paragraph(options=True))),
         "seconds": round(seconds, 3),
     }
     if hasattr(model, "agreement_"):
@@ -73,10 +79,12 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
         {
             "rows": f"{values['rows']:,}",
             "columns": f"{len(names)} ({shown})",
+            "prepared": values["prepared"],
             "stopped": f"{values['stop_reason']}, after {_count(values['n_iter'], 'iteration')}",
             "converged": "yes" if values["converged"] else "no",
             "objective": "" if values["objective"] != values["objective"] else f"{values['objective']:.6g}",
-            "resolved": _resolved(values["resolved"]),
+            "resolved": _resolved({slot: its for slot, its in values["resolved"].items() if slot != "auto"}),
+            **_choice(values["resolved"].get("auto", {})),
             "agreement of maps": f"{100 * values['agreement']:.1f} %" if values.get("agreement", -1.0) >= 0 else "",
             "known classes": (
                 f"accuracy {100 * values['accuracy']:.1f} %, adjusted Rand {values['adjusted_rand']:.3f}"
@@ -92,6 +100,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
         err=err,
     )
     show_sizes(values["sizes"], values["rows"], err=err)
+    _show_curve(values["resolved"].get("auto", {}), err=err)
 
 
 def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
@@ -105,6 +114,45 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
     )
     if len(counts) > MOST_CLUSTERS:
         console.text(f"and {len(counts) - MOST_CLUSTERS} smaller clusters", err=err)
+
+
+def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
+    """How method and number of clusters were chosen, where they were."""
+    if "recipe" not in choice:
+        return {}
+    confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
+    sure = "" if confidence is None or confidence != confidence else f", confidence {100 * confidence:.0f} %"
+    nested = "; both may be right, as the clusters of one divide those of the other"
+    return {
+        "chosen": f"{choice['recipe']} with {_count(choice['n_clusters'], 'cluster')} of "
+        f"{_count(choice['distinct'], 'different clustering')}{sure}",
+        "as good": ", ".join(choice.get("tied_with", ())),
+        "next best": ""
+        if second is None
+        else _count(second, "cluster") + nested * bool(choice.get("second_is_nested")),
+        "perhaps": "no clusters at all: two tests for more than one cluster show none"
+        if choice.get("perhaps_one_cluster")
+        else "",
+    }
+
+
+def _show_curve(choice: Mapping[str, Any], *, err: bool) -> None:
+    """Print the best score at each number of clusters, where the number was chosen among several."""
+    curve = choice.get("score_of_number", ())
+    if len(curve) < 2:
+        return
+    scores = [score for _, score in curve]
+    low, width = min(scores), max(scores) - min(scores)
+    rows = [
+        [
+            str(k),
+            f"{score:.3f}",
+            "#" * (1 + round(BAR * (score - low) / width) if width else 1) + " chosen" * (k == choice["n_clusters"]),
+        ]
+        for k, score in curve
+    ]
+    console.text(err=err)
+    console.table(["clusters", "best score", ""], rows, err=err)
 
 
 def _resolved(facts: Mapping[str, Mapping[str, Any]]) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "NeedsClusters",
     "NeedsMemory",
     "NotSavable",
+    "UnitsWarning",
     "UnknownName",
     "nearest_names",
 ]
@@ -81,6 +82,10 @@ class InvalidModelFile(ValueError):
 
 class ClusterkitWarning(UserWarning):
     """Something the caller should know about a result that is still the documented answer."""
+
+
+class UnitsWarning(ClusterkitWarning):
+    """Columns are in units that cannot be compared, and the method does not scale them."""
 
 
 def nearest_names(name: str, known: Iterable[str]) -> str:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import Array, RandomState, Samples
-from clusterkit.core.params import check_count
+from clusterkit._typing import Array, NumberLike, RandomState, Samples
+from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.seeds import Seeds
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.pooled import FixedDriver
+from clusterkit.estimators.preparing import attach
+from clusterkit.estimators.row_span import RowSpan, of_rows
+from clusterkit.estimators.units import warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
+if TYPE_CHECKING:
+    from clusterkit.tables import FittedPreparation, Preparation
+
 __all__ = ["Auto"]
+
+SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
+"""What to do about columns of an array in different units."""
 
 
 class Auto(FixedDriver):
@@ -27,7 +37,10 @@ class Auto(FixedDriver):
 
     Members of the pool are k-means, Gaussian mixtures, spectral clustering, Genie, mass cut and HDBSCAN, and recipes of
     plugins that ask for it. They are compared on the spanning tree of the data, without labels, so features in
-    different units should be scaled first.
+    different units should be scaled first. Of a data frame they are: gaps, categories, dates and units of its columns
+    are taken care of (`preparation`).
+
+    Of more columns than rows the coordinates are taken in which the rows differ; distances stay the same.
 
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
@@ -40,8 +53,8 @@ class Auto(FixedDriver):
 
     Parameters
     ----------
-    n_clusters : int, "auto" or None, default None
-        Number of clusters; None and "auto" choose it.
+    n_clusters : int, "auto", (int, int) or None, default None
+        Number of clusters; None and "auto" choose it, and a range ``(least, most)`` chooses one in it.
     pool : sequence of str or None, default None
         Recipes to choose among; None: those above.
     max_rows : int, default 5000
@@ -50,6 +63,9 @@ class Auto(FixedDriver):
     max_work : int, default 4e10
         Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
         2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
+    preparation : Preparation or None, default None
+        What becomes of the columns of a data frame (`clusterkit.tables.Preparation`); None: its defaults. An array is
+        taken as it is.
     random_state : int, Generator, RandomState or None, default None
     verbose : bool, default False
         Whether to show a progress bar, if standard error is a terminal.
@@ -72,7 +88,11 @@ class Auto(FixedDriver):
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
     resolved_ : dict
-        Under "auto" the choice in short, with what was done on a sample of the rows and which members failed.
+        Under "auto" the choice in short, with the best score at each number ("score_of_number"), ties ("tied_with"),
+        what was done on a sample of the rows and which members failed.
+    preparation_ : FittedPreparation
+        Only after a fit to a data frame: what became of each column. `predict` applies it to data frames with the same
+        columns; its decisions are also ``resolved_["preparation"]``.
     n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, exact_on_training_, \
 n_features_in_
         As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
@@ -102,17 +122,19 @@ n_features_in_
 
     def __init__(
         self,
-        n_clusters: int | str | None = None,
+        n_clusters: NumberLike = None,
         pool: Sequence[str] | None = None,
         max_rows: int = 5000,
         max_work: int = 40_000_000_000,
+        preparation: Preparation | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
-        self.n_clusters = n_clusters  # type: ignore[assignment]
+        self.n_clusters = n_clusters
         self.pool = pool
         self.max_rows = max_rows
         self.max_work = max_work
+        self.preparation = preparation
         self.random_state = random_state
         self.verbose = verbose
 
@@ -120,13 +142,25 @@ n_features_in_
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver = self._driver()
         refuse_unsuited(X)
-        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        fitted = self._fitted_preparation(X)
+        rows: Array
+        if fitted is None:
+            rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        else:
+            rows = fitted.transform(X, quiet=True)
+            self.n_features_in_ = len(fitted.columns)
+            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
         seeds = Seeds.of(self.random_state)
+        # mixtures estimate covariances, which have d² entries
+        span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with threads.suited(0), bars.shown(self.verbose), bars.hooks():
-            answer = driver.run([], rows, seeds)
-        set_fitted(self, answer.fit, None)
-        for name, value in answer.report.items():
-            setattr(self, f"{name}_", value)
+            answer = driver.run([], rows if span is None else span(rows), seeds)
+        set_fitted(self, answer.fit if span is None else of_rows(answer.fit, span), None)
+        set_report(self, answer.report)
+        if fitted is None:
+            warn_of_units(self, rows, None, SCALE_OR_FRAME)
+        else:
+            attach(self, fitted)
         return self
 
     def why_not_inductive(self) -> str | None:
@@ -141,8 +175,16 @@ n_features_in_
         """Set parameters by name."""
         return NestedParams.set_params(self, **params)
 
+    def _fitted_preparation(self, X: object) -> FittedPreparation | None:
+        """The preparation of a data frame; None for an array."""
+        from clusterkit.tables import Preparation, is_frame
+
+        if self.preparation is not None and not isinstance(self.preparation, Preparation):
+            raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
+        return (self.preparation or Preparation()).fit(X) if is_frame(X) else None
+
     def _driver(self) -> AutoDriver:
-        asked_number: Any = self.n_clusters
-        k = None if asked_number == "auto" else check_count("n_clusters", asked_number, optional=True)
+        choice = is_open(self.n_clusters)
+        k, between = (None, limits_of(self.n_clusters)) if choice else (checked_number(self.n_clusters), None)
         pool: Any = None if self.pool is None else tuple(self.pool)
-        return AutoDriver(k, pool, self.max_rows, self.max_work)
+        return AutoDriver(k, pool, self.max_rows, self.max_work, between)

@@ -19,6 +19,7 @@ from clusterkit.core.stages import Consensus
 from clusterkit.estimators import bars
 from clusterkit.estimators.ensemble import ensemble
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.units import warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["ConsensusClustering"]
@@ -114,6 +115,7 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         self.labels_ = combine(self.members_, stage, n_clusters=self.n_clusters, random_state=seeds.stream("consensus"))
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ != NOISE]))
         self.agreement_ = metrics.anmi(self.labels_, self.members_)
+        warn_of_units(self, rows, None, "If their units have no meaning, scale them first.")
         return self
 
     def _consensus(self) -> Consensus:

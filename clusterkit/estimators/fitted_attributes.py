@@ -16,6 +16,9 @@ from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Predict
 from clusterkit.drivers.compose import Tuning
 
+if TYPE_CHECKING:
+    from clusterkit.tables import FittedPreparation
+
 __all__ = ["FittedAttributes", "set_fitted"]
 
 
@@ -89,6 +92,7 @@ class FittedAttributes:
     resolved_: dict[str, dict[str, object]]
     exact_on_training_: bool
     predictor_: Predict | None
+    preparation_: FittedPreparation
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     memberships_ = only_where_made(
@@ -134,6 +138,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
+    vars(estimator).pop("preparation_", None)  # of a fit to a table before
     for name, values in (
         ("memberships_", fit.memberships),
         ("outlier_scores_", fit.outlier_scores),

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from clusterkit.cli import console
-from clusterkit.cli.tables import TableError, open_table
-from clusterkit.cli.tables.opened import unique
+from clusterkit.tables import TableError, read_table
+from clusterkit.tables.selection import unique
 
 EVIL = "\x1b[31mred\x9b2J\u202eback\x00\x7f"
 ESCAPED = r"\x1b[31mred\x9b2J\u202eback\x00\x7f"
@@ -45,15 +45,15 @@ class TestLineEnds:
     def test_of_every_system(self, tmp_path, end):
         path = tmp_path / "t.csv"
         path.write_bytes(end.join(["a,b", "1,2", "3,4", ""]).encode())
-        opened = open_table(path)
-        assert opened.names == ["a", "b"]
-        assert opened.numbers([0, 1]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        table = read_table(path)
+        assert table.names == ("a", "b")
+        assert table.numbers().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
     def test_a_cell_that_the_reader_does_not_take(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("a,b\n" + "x" * 200_000 + ",1\n")
         with pytest.raises(TableError, match="is no delimited text: field larger than field limit"):
-            open_table(path)
+            read_table(path)
 
 
 class TestEscapes:

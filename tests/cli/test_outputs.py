@@ -184,24 +184,37 @@ class TestUnpacking:
         message = error_of(run("fit", bomb, "-k", 2))
         assert "is larger than 1.0 MiB when it is unpacked. If that is right, raise the cap: CLUSTERKIT_UNP" in message
         monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", message.rpartition("=")[2])
-        from clusterkit.cli.tables import open_table
+        from clusterkit.tables import read_table
 
-        assert len(open_table(bomb).numbers([0, 1])) == 500_000
+        assert read_table(bomb).n_rows == 500_000
 
     def test_parquet_too(self, tmp_path, monkeypatch):
         pa = pytest.importorskip("pyarrow")
         import pyarrow.parquet as pq
 
-        from clusterkit.cli.tables import TableError, open_table
+        from clusterkit.tables import TableError, read_table
 
         path = tmp_path / "t.parquet"
         pq.write_table(pa.table({"a": np.zeros(1_000_000)}), path)
         assert path.stat().st_size < 10_000
         monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
         with pytest.raises(TableError, match=r"7\.6 MiB when it is unpacked, above the cap of 1\.0 MiB"):
-            open_table(path)
+            read_table(path)
         monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "16M")
-        assert len(open_table(path).numbers([0])) == 1_000_000
+        assert read_table(path).n_rows == 1_000_000
+
+    def test_spreadsheets_too(self, tmp_path, monkeypatch):
+        openpyxl = pytest.importorskip("openpyxl")
+        from clusterkit.tables import TableError, read_table
+
+        book = openpyxl.Workbook()
+        for _ in range(2000):
+            book.active.append([1] * 100)
+        path = tmp_path / "t.xlsx"
+        book.save(path)
+        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
+        with pytest.raises(TableError, match=r"MiB when it is unpacked, above the cap of 1\.0 MiB"):
+            read_table(path)
 
     @pytest.mark.parametrize("text", ["much", "-1G", "0", "nan", "1e400", "inf"])
     def test_the_cap_must_be_a_size(self, monkeypatch, text):
@@ -213,7 +226,7 @@ class TestUnpacking:
             memory.unpacked_cap()
 
     def test_arrays_that_are_none(self, tmp_path):
-        from clusterkit.cli.tables import TableError, open_table
+        from clusterkit.tables import TableError, read_table
 
         archive = tmp_path / "a.npy"
         with archive.open("wb") as file:
@@ -225,7 +238,7 @@ class TestUnpacking:
         huge.write_bytes(header.ljust(128) + b"\n")
         for path in (archive, huge):
             with pytest.raises(TableError, match="is no NPY file of numbers"):
-                open_table(path)
+                read_table(path)
 
 
 class TestResume:

@@ -125,22 +125,18 @@ def _parquet() -> bytes:
 
 
 def _read_table(path: Path) -> str | None:
-    from clusterkit.cli.tables import open_table, select
+    from clusterkit.tables import Preparation, read_table
 
-    opened = open_table(path)
-    names = list(opened.names)
-    if names and names[0] == "name":
-        chosen = select(names, [], ["name"], str(path)) if len(names) > 1 and names.count("name") == 1 else [0]
-    else:
-        chosen = list(range(len(names)))
-    table = opened.table(chosen)
-    if table.data.ndim != 2 or table.data.shape[1] != len(chosen) or not np.isfinite(table.data).all():
-        return f"its data are not finite or of shape {table.data.shape} for {len(chosen)} columns"
+    table = read_table(path)
+    fitted = Preparation().fit(table)
+    rows = fitted.transform(table)
+    if rows.shape != (table.n_rows, len(fitted.features)) or not np.isfinite(rows).all():
+        return f"its features are not finite or of shape {rows.shape} for {len(fitted.features)} names"
     return None
 
 
 def _table_errors() -> tuple[type[Exception], ...]:
-    from clusterkit.cli.tables import TableError
+    from clusterkit.tables import TableError
 
     return (TableError,)
 

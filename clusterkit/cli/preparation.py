@@ -1,0 +1,83 @@
+"""The options that overrule what the preparation of a table decides."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from clusterkit.cli.data import TableOptions, keys_of
+
+if TYPE_CHECKING:
+    from clusterkit.tables import Preparation, Table
+
+__all__ = ["PreparationOptions", "options"]
+
+SCALES = ("auto", "none", "zscore", "spread", "minmax")
+"""What may be done about units; those of `clusterkit.tables.Preparation`, which is not imported for the help."""
+
+OVERRULED = ("as_category", "as_number", "as_date", "keep")
+"""Options that name columns."""
+
+
+class PreparationOptions(NamedTuple):
+    """The values of the options that `options` adds.
+
+    Parameters
+    ----------
+    as_category, as_number, as_date, keep : tuple of str
+        Columns, written as in --columns.
+    scale : str
+    """
+
+    as_category: tuple[str, ...] = ()
+    as_number: tuple[str, ...] = ()
+    as_date: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    scale: str = "auto"
+
+    def spec(self, table: Table, table_options: TableOptions) -> Preparation:
+        """The preparation of a table, without the columns that --columns and --drop leave out."""
+        from clusterkit.tables import Preparation
+        from clusterkit.tables.selection import positions
+
+        chosen = {table.names[j] for j in table_options.chosen(table)}
+        uses = {
+            option: tuple(
+                table.names[j]
+                for key in keys_of(getattr(self, option))
+                for j in positions(key, table.names, table.title)
+            )
+            for option in OVERRULED
+        }
+        drop = tuple(name for name in table.names if name not in chosen)
+        return Preparation(**uses, drop=drop, scale=self.scale, decimal=table_options.decimal)
+
+
+def options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options; the command receives them as `preparation`."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        preparation = PreparationOptions(**{name: values.pop(name) for name in PreparationOptions._fields})
+        return command(*args, preparation=preparation, **values)
+
+    for option in (
+        click.option(
+            "--scale",
+            type=click.Choice(SCALES),
+            default="auto",
+            show_default=True,
+            help="Units: auto is zscore where they differ, else none; spread subtracts nothing.",
+        ),
+        click.option("--keep", multiple=True, metavar="COLS", help="Columns to use though they look like identifiers."),
+        click.option("--as-date", multiple=True, metavar="COLS", help="Columns to read as dates."),
+        click.option("--as-number", multiple=True, metavar="COLS", help="Columns to read as numbers."),
+        click.option(
+            "--as-category", multiple=True, metavar="COLS", help="Columns whose values are names, not numbers."
+        ),
+    ):
+        wrapped = option(wrapped)
+    return wrapped

@@ -1,0 +1,108 @@
+"""Fits to tables: the preparation is fitted first, becomes a part of the model, and is applied again by `predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.core.errors import InvalidData
+
+if TYPE_CHECKING:
+    from clusterkit.tables import FittedPreparation, Preparation
+
+__all__ = ["attach", "features_of", "fit_prepared", "prepared_for"]
+
+
+def fit_prepared(model: Any, table: object, preparation: Preparation | None = None) -> Array:
+    """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
+
+    Parameters
+    ----------
+    model : Pipeline or Driven
+        Its `predict` then takes tables with the columns of this one, and `save` writes the preparation too.
+    table : Table, data frame or mapping of str to array
+    preparation : Preparation, optional
+        Default: ``Preparation()``.
+
+    Returns
+    -------
+    ndarray of shape (n, features)
+        The rows that the model was fitted to. The fitted preparation is ``model.preparation_``, its decisions are
+        ``model.resolved_["preparation"]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clusterkit import recipe
+    >>> from clusterkit.estimators.preparing import fit_prepared
+    >>> table = {"age": np.r_[20:30, 60:70.0], "income": np.r_[20_000:30_000:1000, 60_000:70_000:1000.0]}
+    >>> model = recipe("kmeans", n_clusters=2, random_state=0)
+    >>> X = fit_prepared(model, table)
+    >>> model.preparation_.scale
+    'zscore'
+    >>> bool((model.predict(table) == model.labels_).all())
+    True
+    """
+    fitted = prepared_for(model, table, preparation)
+    X = fitted.transform(table, quiet=True)
+    model.fit(X)
+    attach(model, fitted)
+    return X
+
+
+def prepared_for(model: Any, table: object, preparation: Preparation | None = None) -> FittedPreparation:
+    """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
+    from clusterkit.tables import Preparation
+
+    spec = Preparation() if preparation is None else preparation
+    fitted = spec.fit(table)
+    if spec.scale == "auto" and fitted.scale == "zscore" and _needs_nonnegative(model):
+        fitted = attrs.evolve(spec, scale="spread").fit(table)
+        fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")
+    return fitted
+
+
+def attach(model: Any, fitted: FittedPreparation) -> None:
+    """Make a preparation a part of a fitted model."""
+    model.preparation_ = fitted
+    model.resolved_ = {"preparation": fitted.resolved(), **model.resolved_}
+
+
+def features_of(model: object, X: object) -> Array | None:
+    """The features of a table that the preparation of a model makes; None for a model without one.
+
+    Raises
+    ------
+    TableError
+        If the table has not the columns of the fit.
+    InvalidData
+        If X is neither a table nor an array.
+    """
+    fitted = cast("FittedPreparation | None", vars(model).get("preparation_"))
+    if fitted is None:
+        return None
+    from clusterkit.tables import is_frame
+
+    if isinstance(X, Mapping) or is_frame(X):
+        return fitted.transform(X)
+    rows = np.asarray(X)
+    if rows.ndim != 2:
+        raise InvalidData(f"this model takes tables with the columns {', '.join(fitted.used[:5])}, ...")
+    return fitted.transform(rows)
+
+
+def _needs_nonnegative(model: Any) -> bool:
+    """Whether the composition of a model refuses negative numbers."""
+    pipeline = model._base() if hasattr(model, "_base") and getattr(model, "base", None) is not None else model
+    if not hasattr(pipeline, "composition_at"):
+        return False
+    try:
+        composition = pipeline.composition()
+    except ValueError:
+        return False  # fit reports what is wrong
+    featuremap = composition.featuremap
+    return not featuremap.takes_negative or (composition.solver.nonnegative and featuremap.nonnegative is None)

@@ -1,0 +1,35 @@
+r"""Tables with gaps, categories, dates and units become features: read, prepared, and applied again to new rows.
+
+`files` reads a file and `frames` is the seam for data frames; both give typed columns. `sums` adds up what has to be
+known of them, `decisions` makes a plan for each column (`plans`), and `preparation` applies it.
+
+>>> import io
+>>> from clusterkit.tables import Preparation, read_table
+>>> table = read_table(io.BytesIO(b"id;income;since\n1;45.920,5;2019-04-01\n2;;2021-10-12\n3;61.300,0;2020-01-30\n"))
+>>> fitted = Preparation().fit(table)
+>>> fitted.used, fitted.left_out, fitted.transform(table).shape
+(('income', 'since'), {'id': 'an identifier, by its name'}, (3, 6))
+"""
+
+from clusterkit.tables.errors import NotNumeric, TableError, TableWarning
+from clusterkit.tables.files import known_endings, read_table, table_of_arrays
+from clusterkit.tables.frames import Column, columns_of, is_frame
+from clusterkit.tables.preparation import FittedPreparation, Preparation
+from clusterkit.tables.selection import select
+from clusterkit.tables.table import Table
+
+__all__ = [
+    "Column",
+    "FittedPreparation",
+    "NotNumeric",
+    "Preparation",
+    "Table",
+    "TableError",
+    "TableWarning",
+    "columns_of",
+    "is_frame",
+    "known_endings",
+    "read_table",
+    "select",
+    "table_of_arrays",
+]

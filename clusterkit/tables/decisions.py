@@ -1,0 +1,310 @@
+"""From the sums of a table to a plan for each column."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit.numerics.units import differing_units
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.moments import Moments
+from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.readings import NATIVE
+from clusterkit.tables.selection import no_such_column
+from clusterkit.tables.sums import ColumnSums, TableSums
+
+__all__ = ["SCALES", "Overrides", "decide"]
+
+SCALES = ("auto", "none", "zscore", "spread", "minmax")
+"""What may be done about units."""
+
+MOSTLY = 0.9
+"""Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
+as gaps. Below it the words are likely to mean something."""
+
+ALMOST_EMPTY = 0.95
+"""Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
+
+RARE = 0.01
+"""Share of the filled cells below which a level counts as rare."""
+
+MOST_GROUPS = 20
+"""Most levels that are told apart; more would make as many features of one column."""
+
+TOO_MANY = 0.5
+"""Share of rows in rare levels above which a column is no category."""
+
+FEWEST_NUMBERED = 10
+"""Rows from which the whole numbers from a to b, each once, are a numbering and no coincidence."""
+
+ID_NAME = re.compile(
+    r"(?:.*[\W_])?(id|ids|uuid|guid|key|nr|no|index|rowid|row)(?:[\W_].*)?|unnamed: \d+|.*[a-z]Id|.*ID"
+)
+"""Names of identifiers, in lower case or as written."""
+
+WORDY, LONG = 3.0, 30.0
+"""Words and letters of a cell above which, on average, texts are free text."""
+
+GAP_EFFECT, GAP_CERTAINTY = 0.5, 4.0
+"""Difference between the means of a column where another one has gaps and where it has none, in standard deviations,
+and this difference divided by its standard error, from which gaps carry information: a medium effect (Cohen 1988) that
+is no coincidence among the pairs of a hundred columns."""
+
+UNEVEN, CERTAIN = 0.2, 3.0
+"""Length of the mean of a part of dates on its circle, or on the circle turned twice as fast, from which it is used,
+and the same in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+
+ROUNDING = 1e-9
+"""Difference from 1 that is none."""
+
+FEWEST_GAPS = 5
+"""Gaps from which their information is looked at."""
+
+
+@final
+@attrs.frozen
+class Overrides:
+    """What the user decided.
+
+    Parameters
+    ----------
+    as_category, as_number, as_date, keep, drop : frozenset of str
+    scale : str
+    decimal : str or None
+    """
+
+    as_category: frozenset[str]
+    as_number: frozenset[str]
+    as_date: frozenset[str]
+    keep: frozenset[str]
+    drop: frozenset[str]
+    scale: str
+    decimal: str | None
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise `TableError` for a column that does not exist."""
+        for name in sorted(self.as_category | self.as_number | self.as_date | self.keep | self.drop):
+            if name not in names:
+                raise no_such_column(name, names, "the table")
+
+
+def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
+    """A plan for each column, the scale, and the reason for it.
+
+    Raises
+    ------
+    TableError
+        If no column can be used, or an override does not suit its column.
+    """
+    overrides.check([column.name for column in sums.columns])
+    plans = [_plan(column, overrides) for column in sums.columns]
+    if not any(plan.used for plan in plans):
+        # better a table of constants or of numbers that are all different than none
+        plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
+    if not any(plan.used for plan in plans):
+        reasons = "; ".join(f"{plan.name} ({plan.reason})" for plan in plans[:5] if isinstance(plan, LeftOut))
+        raise TableError(f"no column is left to cluster: {reasons}{'; ...' if len(plans) > 5 else ''}")
+    used = [plan.used for plan in plans]
+    plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
+    scale, reason = _scale(plans, sums, overrides)
+    return tuple(_scaled(p, c, scale) for p, c in zip(plans, sums.columns, strict=True)), scale, reason
+
+
+def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
+    """What becomes of a column, without regard to units."""
+    name = column.name
+    if name in overrides.drop:
+        return LeftOut(name, "as you asked", True)
+    if name in overrides.as_number:
+        mark, numbers = column.as_number(overrides.decimal)
+        if not numbers.n:
+            raise TableError(f"column {name!r} cannot be used as numbers: no cell is one")
+        return _number(column, mark, numbers)
+    if name in overrides.as_date:
+        form, moments = column.as_date()
+        if not moments.n:
+            raise TableError(f"column {name!r} cannot be used as dates: no cell is one")
+        return _date(column, form, moments)
+    keep = name in overrides.keep
+    if name in overrides.as_category:
+        return _category(column, keep=True)
+    if column.kind == "empty":
+        return LeftOut(name, "empty")
+    if column.kind == "other":
+        return LeftOut(name, "its cells are lists or objects")
+    if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
+        return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.kind in ("number", "truth"):
+        return _number_unless_id(column, ".", column.moments, keep)
+    if column.kind == "date":
+        return _date(column, NATIVE, column.moments, keep)
+    return _of_texts(column, overrides, keep)
+
+
+def _of_texts(column: ColumnSums, overrides: Overrides, keep: bool) -> ColumnPlan:
+    """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
+    mark, numbers = column.as_number(overrides.decimal)
+    if numbers.n >= MOSTLY * column.filled and column.codes <= column.filled / 2:
+        return _number_unless_id(column, mark, numbers, keep)
+    form, moments = column.as_date()
+    if moments.n >= MOSTLY * column.filled:
+        return _date(column, form, moments, keep)
+    return _category(column, keep)
+
+
+def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: bool) -> ColumnPlan:
+    """A column of numbers, or an identifier."""
+    if not keep:
+        if numbers.low == numbers.high:
+            return LeftOut(column.name, f"always {numbers.low:g}")
+        if numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
+            return LeftOut(
+                column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
+            )
+        named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
+        if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
+            return LeftOut(column.name, "an identifier, by its name")
+    return _number(column, mark, numbers)
+
+
+def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
+    flag = len(numbers.values) == 2
+    fill = numbers.mean
+    if flag:
+        fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
+    unread = column.filled - numbers.n
+    return NumberColumn(column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread)
+
+
+def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
+    if moments.low == moments.high and not keep:
+        return LeftOut(column.name, "always the same date")
+    hours = (moments.high - moments.low) / 3600.0
+    uneven = np.abs(column.circles[form]).max(axis=1) / moments.n
+    midnight = abs(column.circles[form][0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
+    parts = tuple(
+        part
+        for (part, period), its in zip(HOURS.items(), uneven, strict=True)
+        if hours >= 2 * period
+        and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
+        and not (part == "hour" and midnight)
+    )
+    unread = column.filled - moments.n
+    return DateColumn(
+        column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread
+    )
+
+
+def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A category, or a text that is none."""
+    levels = column.levels
+    if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
+        if keep:
+            raise TableError(f"column {column.name!r} has too many different values for a category")
+        return LeftOut(column.name, _no_category(column, levels))
+    if len(levels) == 1 and not keep:
+        return LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
+    ranked = sorted(levels, key=lambda level: (-levels[level], level))
+    frequent = [level for level in ranked[:MOST_GROUPS] if levels[level] >= RARE * column.filled]
+    rare = ranked[len(frequent) :]
+    if len(rare) == 1 and len(frequent) < MOST_GROUPS:  # alone it needs no common name
+        frequent, rare = ranked, []
+    if not frequent or (not keep and sum(levels[level] for level in rare) > TOO_MANY * column.filled):
+        if keep:
+            raise TableError(f"column {column.name!r} has no level with {100 * RARE:.0f} % of the rows: no category")
+        return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps)
+
+
+def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
+    """Why a column of texts is left out."""
+    if column.words > WORDY * column.filled or column.letters > LONG * column.filled:
+        return "free text"
+    count = "more than 10,000" if levels is None else f"{len(levels):,}"
+    if levels is not None and len(levels) >= MOSTLY * column.filled:
+        return f"an identifier: {count} different values in {column.filled:,} rows"
+    return f"too many different values ({count} in {column.filled:,} rows)"
+
+
+def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
+    """The plan of a column of numbers where no other column can be used."""
+    if isinstance(plan, LeftOut) and not plan.asked_for and column.kind in ("number", "truth"):
+        return _number(column, ".", column.moments)
+    return plan
+
+
+def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) -> ColumnPlan:
+    """The plan, with a feature for the gaps if they go with the values of another column."""
+    column = sums.columns[j]
+    if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
+        return plan
+    if column.gaps < max(FEWEST_GAPS, RARE * column.rows):
+        return plan
+    best, name = 0.0, ""
+    for k, other in enumerate(sums.columns):
+        numbers = other.as_number(None)[1]
+        n, total = float(sums.pairs[0, j, k]), float(sums.pairs[1, j, k])
+        rest = numbers.n - n
+        if k == j or not used[k] or n < FEWEST_GAPS or rest < FEWEST_GAPS or not numbers.spread:
+            continue
+        effect = abs(total / n - (numbers.mean * numbers.n - total) / rest) / numbers.spread
+        certain = effect * math.sqrt(n * rest / numbers.n) >= GAP_CERTAINTY
+        if certain and effect >= GAP_EFFECT and effect > best:
+            best, name = effect, other.name
+    return attrs.evolve(plan, told_by=name)
+
+
+def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -> tuple[str, str]:
+    """What is done about units, and why."""
+    if overrides.scale != "auto":
+        return overrides.scale, "as you asked"
+    numbers = [
+        (plan, column.as_number(plan.decimal)[1])
+        for plan, column in zip(plans, sums.columns, strict=True)
+        if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
+    ]
+    several = [(plan.name, its) for plan, its in numbers if not plan.flag]
+    if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
+        len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")
+        for plan, column in zip(plans, sums.columns, strict=True)
+    ):
+        return "zscore", "there are other columns than numbers"
+    low, high, spread = (np.array([getattr(its, field) for _, its in several]) for field in ("low", "high", "spread"))
+    pair = differing_units(low, high, spread)
+    if pair is None:
+        return "none", "the spreads of the numbers are comparable"
+    wide, thin = pair
+    ratio = spread[wide] / spread[thin]
+    return "zscore", f"the spread of {several[wide][0]} is {ratio:,.0f} times that of {several[thin][0]}"
+
+
+def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
+    """The plan with the numbers of the scale."""
+    if isinstance(plan, DateColumn):
+        moments = column.as_date()[1]
+        if scale == "minmax":
+            width = moments.high - moments.low
+            return attrs.evolve(plan, centre=moments.low, factor=1.0 / width if width else 0.0)
+        if scale == "none":
+            return attrs.evolve(plan, factor=1.0 / 86400.0)  # days: a unit that people read
+        centre = moments.low if scale == "spread" else moments.mean
+        return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
+    if not isinstance(plan, NumberColumn) or scale == "none":
+        return plan
+    numbers = column.as_number(plan.decimal)[1]
+    width = numbers.high - numbers.low
+    if scale == "minmax":
+        return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))
+    if plan.flag:
+        return attrs.evolve(plan, centre=numbers.low, factor=FLAG * _inverse(width))
+    return attrs.evolve(plan, centre=0.0 if scale == "spread" else numbers.mean, factor=_inverse(numbers.spread))
+
+
+def _inverse(width: float) -> float:
+    """The reciprocal; 0 for a constant column, which then becomes 0."""
+    return 1.0 / width if width > 0.0 and math.isfinite(1.0 / width) else 0.0

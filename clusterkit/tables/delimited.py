@@ -1,0 +1,231 @@
+"""Text with a delimiter: CSV, TSV, and numbers between spaces.
+
+pandas reads the cells; here are the questions that it leaves open: which delimiter, whether there is a header, which
+mark stands before decimals.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clusterkit.tables import cells
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.selection import NAMES_SHOWN, numbered, unique
+from clusterkit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["NEEDS_PANDAS", "read_delimited"]
+
+PREVIEW = 50
+"""Number of rows from which the delimiter and the header are detected."""
+
+SAMPLE = 1000
+"""Number of rows from which codes and the mark before decimals are detected."""
+
+FIRST = "\t;|"
+"""Delimiters that hardly occur inside a cell, as commas and blanks do."""
+
+FEWEST_EQUAL = 0.8
+"""Share of rows that a delimiter must cut into the same number of cells."""
+
+LONGEST_NAME = 80
+"""Characters of a column name that the error about a table without rows shows."""
+
+NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
+"""What to do where pandas is missing."""
+
+GAPS = sorted({form for cell in cells.MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize())})
+"""Cells that are gaps, as pandas takes them: in lower, upper and mixed case."""
+
+
+def read_delimited(
+    text: str, title: str, delimiter: str | None, header: bool | None, decimal: str | None, notes: tuple[str, ...] = ()
+) -> Table:
+    """A table in delimited text.
+
+    Parameters
+    ----------
+    text : str
+        The content of the file, with line ends of one kind.
+    title : str
+        The name in messages.
+    delimiter : str or None
+        Detected if None.
+    header : bool or None
+        Whether the first row has names; detected if None.
+    decimal : str or None
+        The mark before the decimals; detected if None.
+    notes : tuple of str
+        What is known about the file.
+
+    Raises
+    ------
+    TableError
+        If it is no table: empty, without rows of data, or with rows of different lengths.
+    """
+    sep = delimiter or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
+    try:
+        sample = list(_rows(text, sep, SAMPLE + 1))
+    except csv.Error as error:
+        raise TableError(f"{title} is no delimited text: {error}") from None
+    if not sample:
+        raise TableError(f"{title} is empty")
+    preview = [row for _, row in sample[: PREVIEW + 1]]
+    named = _looks_like_names(preview) if header is None else header
+    names = unique(preview[0]) if named else numbered(len(preview[0]))
+    body = [row for _, row in sample[named:]]
+    if not body:
+        shown = ", ".join(name[:LONGEST_NAME] for name in names[:NAMES_SHOWN])
+        raise TableError(f"{title} has no row of data, only the names {shown}")
+    if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
+        names = unique([*names, ""])  # every row ends with a delimiter, the header does not
+    mark = decimal or cells.decimal_mark(cell for row in body for cell in row)
+    reader = _Reader(text, title, sep, names, named, sample[0][0] if named else _first_line(sample))
+    codes = [j for j in range(len(names)) if any(len(row) > j and cells.is_code(row[j].strip()) for row in body)]
+    frame = reader.frame(None if mark == "," else codes)
+    return Table(title, frame, tuple(names), named, notes, mark, reader.place, reader.cells)
+
+
+class _Reader:
+    """Reads the cells of a text whose form is known.
+
+    Parameters
+    ----------
+    text, title, sep : str
+    names : list of str
+    named : bool
+    skip : int
+        Lines before the first one that may have data.
+    """
+
+    def __init__(self, text: str, title: str, sep: str, names: list[str], named: bool, skip: int) -> None:
+        self.text, self.title, self.sep, self.names, self.named, self.skip = text, title, sep, names, named, skip
+
+    def frame(self, as_text: list[int] | None) -> pandas.DataFrame:
+        """The cells by pandas; the columns `as_text`, or all if it is None, stay texts."""
+        try:
+            import pandas
+        except ImportError:
+            raise TableError(f"{self.title}: reading text {NEEDS_PANDAS}") from None
+        single = len(self.names) == 1
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pandas.errors.ParserWarning)
+                warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+                frame = pandas.read_csv(
+                    io.StringIO(self.text.rstrip("\n") + "\n" if single else self.text),
+                    sep=r"\s+" if self.sep == " " else self.sep, header=None, names=range(len(self.names)),
+                    index_col=False, skiprows=self.skip, skipinitialspace=True, na_values=GAPS, low_memory=False,
+                    dtype=str if as_text is None else dict.fromkeys(as_text, str),
+                    # in a single column an empty line is a gap; to skip it would shift the rows
+                    skip_blank_lines=not single,
+                )  # fmt: skip
+        except (pandas.errors.ParserError, pandas.errors.ParserWarning, ValueError) as error:
+            self._check_widths()
+            raise TableError(f"{self.title} is no table: {error}") from None
+        except pandas.errors.EmptyDataError:
+            raise TableError(f"{self.title} has no row of data") from None
+        if not single and frame.iloc[:, -1].isna().any():
+            self._check_widths()  # pandas fills short rows with gaps
+        frame.columns = self.names
+        return frame
+
+    def cells(self) -> list[list[str]]:
+        """All cells as they are in the text."""
+        return [[*row, *[""] * (len(self.names) - len(row))] for _, row in self._body()]
+
+    def place(self, row: int) -> str:
+        """The number of a row, and its line."""
+        for number, (line, _) in enumerate(self._body()):
+            if number == row:
+                return f"row {row + 1} (line {line})"
+        return f"row {row + 1}"
+
+    def _body(self) -> Iterator[tuple[int, list[str]]]:
+        """Line number and cells of each row of data."""
+        rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1)
+        try:
+            for line, row in rows:
+                if line > self.skip:
+                    yield line, row
+        except csv.Error as error:
+            raise TableError(f"{self.title} is no delimited text: {error}") from None
+
+    def _check_widths(self) -> None:
+        """Raise the error about the first row with more or fewer cells than there are names."""
+        for number, (line, row) in enumerate(self._body(), 1):
+            if len(row) != len(self.names):
+                raise TableError(
+                    f"{self.title}: row {number} (line {line}) has {len(row)} cells instead of {len(self.names)}"
+                )
+
+
+def _rows(
+    text: str, delimiter: str, most: int | None = None, *, blank_too: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Number of the last line, and cells, of each row that is not blank, of at most `most` rows."""
+    reader = csv.reader(
+        io.StringIO(text.rstrip("\n") if blank_too else text), delimiter=delimiter, skipinitialspace=True
+    )
+    for row in reader:
+        if blank_too or (row and (len(row) > 1 or row[0].strip())):
+            yield reader.line_num, [cell for cell in row if cell] if delimiter == " " else row
+            most = None if most is None else most - 1
+            if most == 0:
+                return
+
+
+def _first_line(sample: list[tuple[int, list[str]]]) -> int:
+    """Lines before the first row: those that are blank."""
+    return sample[0][0] - 1
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that cuts all of the first rows into the same number of cells; if none does, most of them.
+
+    If several do, tabs, semicolons and bars come first, as between them commas may stand before decimals; then the one
+    that cuts into most cells.
+    """
+    best, most = ",", (False, False, FEWEST_EQUAL, 1)
+    for mark in ",;\t| ":
+        try:
+            widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW))
+        except csv.Error:  # a cell longer than the reader takes; another delimiter may cut it
+            continue
+        if not widths:
+            continue
+        width, rows = widths.most_common(1)[0]
+        share = rows / sum(widths.values())
+        rank = (share == 1.0, share == 1.0 and mark in FIRST, share, width)
+        if width > 1 and rank > most:
+            best, most = mark, rank
+    return best
+
+
+def _looks_like_names(preview: list[list[str]]) -> bool:
+    """Whether no cell of the first row is a number or missing, or one is a word with only numbers below it."""
+    words = [cell.strip().lower() not in cells.MISSING and not _is_value(cell) for cell in preview[0]]
+    if all(words):
+        return True
+    below = [row for row in preview[1:] if len(row) == len(words)]
+    return bool(below) and any(word and _are_values([row[j] for row in below]) for j, word in enumerate(words))
+
+
+def _are_values(column: list[str]) -> bool:
+    """Whether all filled cells are numbers or dates, and some are filled."""
+    filled = [cell for cell in column if cell.strip().lower() not in cells.MISSING]
+    return bool(filled) and all(map(_is_value, filled))
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a number, in whatever form, or a date."""
+    cell = cell.strip()
+    return any(cells.number(cell, mark) is not None for mark in (".", ",")) or bool(cells.date_forms([cell]))

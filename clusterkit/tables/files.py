@@ -1,0 +1,201 @@
+"""A table from a file: its ending decides who reads it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import numpy as np
+
+from clusterkit._typing import AnyArray
+from clusterkit.core import memory
+from clusterkit.tables import unpacking
+from clusterkit.tables.delimited import read_delimited
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.selection import numbered, unique
+from clusterkit.tables.table import Table, check_not_empty
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
+__all__ = ["known_endings", "read_table", "table_of_arrays"]
+
+TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data"})
+"""Endings of delimited text, for which no plugin is asked; each may be followed by ``.gz``."""
+
+SPREADSHEETS = frozenset({".xlsx", ".xlsm"})
+"""Endings of spreadsheets."""
+
+PARQUET = frozenset({".parquet", ".pq"})
+"""Endings of Parquet files."""
+
+NUMPY = ".npy"
+"""The ending of arrays."""
+
+STREAM = "standard input"
+"""The title of a stream."""
+
+
+def read_table(
+    source: str | os.PathLike[str] | BinaryIO, *, delimiter: str | None = None, header: bool | None = None,
+    encoding: str | None = None, decimal: str | None = None, sheet: str | int = 0,
+) -> Table:  # fmt: skip
+    r"""Read a table from a file. Its ending decides the format.
+
+    Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz) and Excel (.xlsx, .xlsm) are read by
+    pandas, Parquet by pyarrow, arrays (.npy) by numpy, further endings by plugins through the hook
+    ``clusterkit_readers``. Delimiter, header, encoding and the mark before decimals are detected.
+
+    Parameters
+    ----------
+    source : path or binary stream
+        A stream is read as text.
+    delimiter : str, optional
+        Character between the cells of a text file.
+    header : bool, optional
+        Whether the first row of a text file or a spreadsheet holds names.
+    encoding : str, optional
+        Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
+    decimal : {".", ","}, optional
+        The mark before the decimals in a text file.
+    sheet : str or int, default 0
+        Name or number, from 0, of the sheet of a spreadsheet.
+
+    Returns
+    -------
+    Table
+        Its `frame` goes into a `Preparation`, as the table itself does.
+
+    Raises
+    ------
+    TableError
+        If the file is not a table, its ending is not known, or the library that reads it is missing; names the file,
+        and where it can column and row.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.BytesIO(b"height;born\n1,82;3.4.1990\n1,64;17.12.1985\n"))
+    >>> table.names, table.decimal, table.n_rows
+    (('height', 'born'), ',', 2)
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _text(source, STREAM, delimiter, header, encoding, decimal)
+    title = os.fspath(source)
+    if not os.path.exists(title):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), title)
+    ending = Path(title.lower().removesuffix(".gz")).suffix
+    if ending in TEXT:
+        return _text(title, title, delimiter, header, encoding, decimal)
+    if ending == NUMPY:
+        return table_of_arrays(title, _npy(title))
+    if ending in PARQUET:
+        return _parquet(title)
+    if ending in SPREADSHEETS:
+        from clusterkit.tables.spreadsheets import read_spreadsheet
+
+        return read_spreadsheet(title, header, sheet)
+    return _by_plugin(title, Path(title).suffix.lower())
+
+
+def known_endings() -> list[str]:
+    """All endings of files that can be read, those of plugins too."""
+    from clusterkit.core.registry import registry
+
+    return sorted({*TEXT, *SPREADSHEETS, *PARQUET, NUMPY, *registry.names("reader")} - {""})
+
+
+def table_of_arrays(title: str, arrays: Mapping[str, AnyArray] | AnyArray, names: tuple[str, ...] = ()) -> Table:
+    """A table of columns that are arrays, or of the columns of one array."""
+    if isinstance(arrays, np.ndarray):
+        columns = list(arrays.T)
+    else:
+        names, columns = tuple(arrays), list(arrays.values())
+    unique_names = unique(names) if names else numbered(len(columns))
+    frame = dict(zip(unique_names, columns, strict=True))
+    return check_not_empty(Table(title, frame, tuple(unique_names), bool(names)))
+
+
+def _text(
+    source: str | BinaryIO, title: str, delimiter: str | None, header: bool | None, encoding: str | None,
+    decimal: str | None,
+) -> Table:  # fmt: skip
+    text, name = unpacking.decoded(unpacking.content_of(source, title), title, encoding)
+    notes = () if name.startswith("utf-8") or text.isascii() else (f"read as {name}",)
+    return read_delimited(text, title, delimiter, header, decimal, notes)
+
+
+def _npy(title: str) -> AnyArray:
+    """The array of an NPY file. Pickled objects are refused, because reading them runs code."""
+    try:
+        array = np.load(title, allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header may raise anything, and claim any size
+        raise TableError(f"{title} is no NPY file of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise TableError(f"{title} is no NPY file of numbers: it is an archive of several arrays")
+    if array.ndim != 2 or array.dtype.kind not in "iufb" or not array.shape[1]:
+        raise TableError(f"{title}: needs real numbers in rows and columns, got {array.dtype} of shape {array.shape}")
+    return array
+
+
+def _parquet(title: str) -> Table:
+    """The columns of a Parquet file."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError(
+            f"{title}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'"
+        ) from None
+    with open(title, "rb") as file:
+        try:
+            _check_size(pyarrow.parquet.ParquetFile(file).metadata, title)
+            table = pyarrow.parquet.read_table(file)
+        except TableError:
+            raise
+        except Exception as error:  # a damaged file may raise anything, OSError too
+            raise TableError(f"{title} is no Parquet file: {error}") from None
+    if not table.num_columns:
+        raise TableError(f"{title} has no column")
+    names = unique([str(name) for name in table.column_names])
+    return check_not_empty(Table(title, table.rename_columns(names), tuple(names)))
+
+
+def _check_size(metadata: FileMetaData, title: str) -> None:
+    """Refuse a Parquet file that would be too large when it is unpacked."""
+    allowed = memory.unpacked_cap()
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    # columns of equal values are almost nothing in the file
+    size = max(sum(group.total_byte_size for group in groups), 8 * metadata.num_rows * metadata.num_columns)
+    if size > allowed:
+        raise TableError(
+            f"{title} has {memory.human(size)} when it is unpacked, above the cap of {memory.human(allowed)}. If that "
+            f"is right, raise the cap: {memory.setting(memory.UNPACKED_VARIABLE, 2 * size)}"
+        )
+
+
+def _by_plugin(title: str, ending: str) -> Table:
+    """Columns of a file by the reader that a plugin registers for the ending.
+
+    A reader is a function from the path of a file to a mapping of column names to arrays of shape (n,).
+    """
+    from clusterkit.core.registry import registry
+
+    if registry.find("reader", ending) is None:
+        old = " Save it as .xlsx." if ending in (".xls", ".ods", ".xlsb") else ""
+        raise TableError(
+            f"{title}: nothing reads files that end in {ending}.{old} Endings: {', '.join(known_endings())} (text also "
+            "with .gz). Text with another ending can be given on standard input: -"
+        )
+    reader = cast("Callable[[str], Mapping[str, AnyArray]]", registry.get("reader", ending))
+    columns = reader(title)
+    if not columns:
+        raise TableError(f"{title} has no column")
+    return table_of_arrays(title, {str(name): np.asarray(values) for name, values in columns.items()})

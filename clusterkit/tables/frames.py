@@ -1,0 +1,247 @@
+"""The one seam for data frames: pandas, Polars and PyArrow tables become typed columns, by narwhals."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import AnyArray
+from clusterkit.tables.cells import MISSING
+from clusterkit.tables.errors import TableError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+
+__all__ = ["Column", "HoldsFrame", "columns_of", "is_frame"]
+
+Kind = Literal["number", "truth", "text", "date", "other"]
+"""What the cells of a column are."""
+
+MICROSECONDS = "datetime64[us]"
+"""The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
+
+LONGEST_GAP = max(map(len, MISSING))
+"""Letters of the longest word for a gap; longer texts need not be compared with them."""
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "truth", "text", "date", "other"}
+        "other" are lists and objects, of which nothing can be read.
+    values : ndarray of shape (n,)
+        Of numbers float64 or float32 with nan for gaps, of truth values 0, 1 and nan, of text objects with None for
+        gaps, of dates datetime64 with NaT.
+    """
+
+    name: str
+    kind: Kind
+    values: AnyArray
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each cell is a gap; a number that is not finite is one."""
+        if self.kind == "date":
+            return np.isnat(self.values)
+        if self.kind in ("number", "truth"):
+            return ~np.isfinite(self.values.astype(np.float64, copy=False))
+        return np.array([value is None for value in self.values], dtype=bool)
+
+
+class HoldsFrame:
+    """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`."""
+
+    frame: object
+
+
+def is_frame(data: object) -> bool:
+    """Whether an object is a data frame of pandas, Polars, PyArrow or another library that narwhals knows.
+
+    Loads none of these libraries.
+    """
+    import sys
+
+    if isinstance(data, HoldsFrame):
+        return True
+    if isinstance(data, np.ndarray | list | tuple):
+        return False
+    if not any(name in sys.modules for name in ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")):
+        return False
+    import narwhals.stable.v1 as nw
+
+    return isinstance(data, nw.DataFrame) or nw.dependencies.is_into_dataframe(data)
+
+
+def columns_of(frame: object) -> list[Column]:
+    """The typed columns of a data frame, or of a mapping of names to arrays.
+
+    Parameters
+    ----------
+    frame : data frame, mapping of str to array of shape (n,) or Column, or HoldsFrame
+        Of pandas, Polars, PyArrow or another library that narwhals knows.
+
+    Returns
+    -------
+    list of Column
+        In the order of the frame; names that are no texts become texts.
+
+    Raises
+    ------
+    TableError
+        If it is neither, has no column, or two columns have one name.
+
+    Examples
+    --------
+    >>> [column] = columns_of({"height": np.array([1.5, np.nan])})
+    >>> column.kind, column.missing().tolist()
+    ('number', [False, True])
+    """
+    if isinstance(frame, HoldsFrame):
+        frame = frame.frame
+    if isinstance(frame, Mapping):
+        columns = [
+            attrs.evolve(values, name=str(name))
+            if isinstance(values, Column)
+            else _of_array(str(name), np.asarray(values))
+            for name, values in frame.items()
+        ]
+    else:
+        columns = _of_frame(_narwhals(frame))
+    if not columns:
+        raise TableError("the table has no column")
+    if len({column.name for column in columns}) < len(columns):
+        raise TableError("the table has two columns of one name")
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        raise TableError(f"the columns of the table have {min(lengths)} to {max(lengths)} rows")
+    return columns
+
+
+def _narwhals(frame: object) -> nw.DataFrame[Any]:
+    import narwhals.stable.v1 as nw
+
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    try:
+        wrapped: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TableError(
+            f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
+        ) from None
+    except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
+        raise TableError(f"the data frame cannot be read: {error}") from error
+    return wrapped
+
+
+def _of_frame(frame: nw.DataFrame[Any]) -> list[Column]:
+    every: Iterator[Any] = frame.iter_columns()  # typed as columns of narwhals itself, not of its stable part
+    return [_of_series(str(series.name), series) for series in every]
+
+
+def _of_series(name: str, series: nw.Series[Any]) -> Column:
+    """A column of a data frame."""
+    import narwhals.stable.v1 as nw
+
+    dtype = series.dtype
+    if dtype == nw.Float32:
+        return Column(name, "number", np.asarray(series.to_numpy(), dtype=np.float32))
+    if dtype.is_numeric():
+        return Column(name, "number", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    if dtype == nw.Boolean:
+        return Column(name, "truth", _numbers(series.to_list()))
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return Column(name, "text", _texts(series.to_list()))
+    if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
+        if getattr(dtype, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return Column(name, "date", np.asarray(series.to_numpy()).astype(MICROSECONDS))
+    if dtype == nw.Date:
+        return Column(name, "date", _dates(series.to_list()))
+    if dtype == nw.Duration:
+        return Column(name, "number", _numbers([_seconds(value) for value in series.to_list()]))
+    return _of_objects(name, series.to_list())
+
+
+def _of_array(name: str, values: AnyArray) -> Column:
+    """A column of a mapping."""
+    if values.ndim != 1:
+        raise TableError(f"column {name!r} has {values.ndim} dimensions instead of one")
+    if values.dtype.kind == "b":
+        return Column(name, "truth", values.astype(np.float64))
+    if values.dtype.kind in "iuf":
+        return Column(name, "number", values if values.dtype == np.float32 else values.astype(np.float64))
+    if values.dtype.kind == "M":
+        return Column(name, "date", values.astype(MICROSECONDS))
+    if values.dtype.kind in "US":
+        return Column(name, "text", _texts([str(value) for value in values]))
+    return _of_objects(name, list(values))
+
+
+def _of_objects(name: str, values: Sequence[Any]) -> Column:
+    """A column of objects: of one kind, or else their texts."""
+    cells = [None if _is_gap(value) else value for value in values]
+    filled = [value for value in cells if value is not None]
+    if filled and all(isinstance(value, bool | np.bool_) for value in filled):
+        return Column(name, "truth", _numbers(cells))
+    if filled and all(isinstance(value, numbers.Number) or _is_decimal(value) for value in filled):
+        return Column(name, "number", _numbers(cells))
+    if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):
+        return Column(name, "date", _dates(cells))
+    if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
+        return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
+    return Column(name, "text", _texts(cells))
+
+
+def _is_gap(value: object) -> bool:
+    """Whether an object stands for a gap: None, a nan, pandas's NA and NaT."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, float):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.datetime64) and np.isnat(value))
+
+
+def _is_decimal(value: object) -> bool:
+    return type(value).__name__ == "Decimal"
+
+
+def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
+    return np.array([np.nan if _is_gap(value) else float(value) for value in values], dtype=np.float64)
+
+
+def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
+    """Texts without blanks around them; None for those that mean a gap."""
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
+    return texts
+
+
+def _text(cell: str) -> str | None:
+    cell = cell.strip()
+    return None if len(cell) <= LONGEST_GAP and cell.lower() in MISSING else cell
+
+
+def _dates(values: Sequence[Any]) -> NDArray[np.datetime64]:
+    return np.array([None if _is_gap(value) else _without_zone(value) for value in values], dtype=MICROSECONDS)
+
+
+def _without_zone(value: Any) -> Any:
+    """A date without its time zone, after which it is taken for UTC."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _seconds(value: object) -> object:
+    """The seconds of a duration."""
+    return value.total_seconds() if isinstance(value, datetime.timedelta) else None

@@ -1,0 +1,287 @@
+"""What a preparation does with one column: the fitted values, and how new cells become features."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar, final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import Array
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.frames import Column
+from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
+
+__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Odd"]
+
+FLAG = 0.5
+"""The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
+With more, categories decide every clustering, because their values leave gaps between them and those of numbers do not;
+Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
+Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
+
+LEVEL = FLAG / math.sqrt(2.0)
+"""The value of a column that stands for one of several levels: two of these columns differ, so that rows of different
+levels are as far apart as in a column of 0 and 1."""
+
+HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
+"""The hours after which a part of a date begins anew."""
+
+Odd = Callable[[str, NDArray[np.bool_], Column, str], None]
+"""Told of cells that a fit did not see: name, mask, column, and what was done with them."""
+
+
+def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not math.isfinite(value):
+        raise ValueError(f"{attribute.name} must be finite, got {value}")
+
+
+def _is_decimal(instance: object, attribute: attrs.Attribute[str], value: str) -> None:
+    if value not in (".", ","):
+        raise ValueError(f"{attribute.name} must be '.' or ',', got {value[:40]!r}")
+
+
+@attrs.frozen
+class ColumnPlan:
+    """A column, and what becomes of it.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    used: ClassVar[bool] = True
+
+    name: str
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that the column becomes."""
+
+    @abstractmethod
+    def write(self, column: Column, out: Array, odd: Odd) -> None:
+        """Write the features of the cells into `out`, (n, number of features), and report odd cells."""
+
+
+@final
+@attrs.frozen
+class LeftOut(ColumnPlan):
+    """A column that is not used.
+
+    Parameters
+    ----------
+    name : str
+    reason : str
+        Why; ends a sentence.
+    asked_for : bool, default False
+        Whether the user left it out.
+    """
+
+    used: ClassVar[bool] = False
+
+    reason: str
+    asked_for: bool = False
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def write(self, column: Column, out: Array, odd: Odd) -> None:
+        """Write nothing."""
+
+
+@final
+@attrs.frozen
+class NumberColumn(ColumnPlan):
+    """A column of numbers: ``(x - centre) factor``, with a value for gaps.
+
+    Parameters
+    ----------
+    name : str
+    fill : float
+        What stands for a gap.
+    centre, factor : float
+    decimal : {".", ","}
+        The mark before the decimals of texts.
+    flag : bool
+        Whether there are two values only.
+    gaps : int
+        Gaps in the fit, with cells that were no numbers.
+    unread : int
+        Of these, cells that were no numbers.
+    told_by : str
+        A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
+    """
+
+    fill: float = attrs.field(validator=_finite)
+    centre: float = attrs.field(default=0.0, validator=_finite)
+    factor: float = attrs.field(default=1.0, validator=_finite)
+    decimal: str = attrs.field(default=".", validator=_is_decimal)
+    flag: bool = False
+    gaps: int = 0
+    unread: int = 0
+    told_by: str = ""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The column, and its gaps where they say something."""
+        return (self.name, *_gap_feature(self))
+
+    def write(self, column: Column, out: Array, odd: Odd) -> None:
+        """Write the scaled numbers."""
+        reading = as_numbers(column, self.decimal)
+        _refuse_none(reading, column, "number", self.unread)
+        odd("no number", reading.unread, column, "counted as gaps")
+        x = reading.values
+        gaps = np.isnan(x)
+        x[gaps] = self.fill
+        if self.centre or self.factor != 1.0:
+            x -= self.centre
+            x *= self.factor
+        out[:, 0] = x
+        if self.told_by:
+            out[:, 1] = FLAG * gaps
+
+
+@final
+@attrs.frozen
+class CategoryColumn(ColumnPlan):
+    """A column of levels: a feature each, or one feature if there are two of them.
+
+    Parameters
+    ----------
+    name : str
+    levels : tuple of str
+        The levels that are told apart.
+    rare : int
+        Number of further levels that count as one; 0 where there are none.
+    fill : int
+        Number of the level that stands for a gap: the most frequent one.
+    gaps : int
+    told_by : str
+        As in `NumberColumn`.
+    """
+
+    levels: tuple[str, ...]
+    rare: int
+    fill: int
+    gaps: int = 0
+    told_by: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if len(set(self.levels)) < len(self.levels) or self.rare < 0 or self.n_groups < 1:
+            raise ValueError("the levels of a category must differ")
+        if not 0 <= self.fill < self.n_groups:
+            raise ValueError(f"there is no level number {self.fill}")
+
+    @property
+    def n_groups(self) -> int:
+        """Number of the levels, the rare ones together counted as one."""
+        return len(self.levels) + (self.rare > 0)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """A feature for each level; the second level alone if there are two."""
+        groups = [f"{self.name}={level}" for level in self.levels]
+        if self.rare:
+            groups.append(f"{self.name}=(other)")
+        return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
+
+    def write(self, column: Column, out: Array, odd: Odd) -> None:
+        """Write the level of each cell."""
+        numbers = {level: i for i, level in enumerate(self.levels)}
+        texts = as_levels(column)
+        gaps = column.missing()
+        places = np.array([numbers.get(text, -1) for text in texts])
+        places[gaps] = self.fill
+        unknown = places < 0
+        if self.rare:
+            places[unknown] = len(self.levels)  # those of the fit, and new ones
+        else:
+            places[unknown] = self.fill
+            odd("a level that the fit did not see", unknown, column, "counted as gaps")
+        if self.n_groups == 2:
+            out[:, 0] = FLAG * (places == 1)
+        else:
+            out[:, : self.n_groups] = 0.0
+            out[np.arange(len(places)), places] = LEVEL
+        if self.told_by:
+            out[:, -1] = FLAG * gaps
+
+
+@final
+@attrs.frozen
+class DateColumn(ColumnPlan):
+    """A column of dates: the time since the mean date, and parts that come again, each on a circle.
+
+    Parameters
+    ----------
+    name : str
+    fill, centre, factor : float
+        As in `NumberColumn`, of seconds since 1970.
+    form : str
+        The form of texts.
+    parts : tuple of str
+        Names in `HOURS`.
+    gaps : int
+    unread : int
+    told_by : str
+        As in `NumberColumn`.
+    """
+
+    fill: float = attrs.field(validator=_finite)
+    centre: float = attrs.field(validator=_finite)
+    factor: float = attrs.field(validator=_finite)
+    form: str
+    parts: tuple[str, ...] = ()
+    gaps: int = 0
+    unread: int = 0
+    told_by: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        unknown = [part for part in self.parts if part not in HOURS]
+        if unknown:
+            raise ValueError(f"a date has no part {unknown[0][:40]!r}")
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The elapsed time, and sine and cosine of each part."""
+        circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
+        return (self.name, *circles, *_gap_feature(self))
+
+    def write(self, column: Column, out: Array, odd: Odd) -> None:
+        """Write the elapsed time and the parts."""
+        reading = as_seconds(column, self.form)
+        _refuse_none(reading, column, "date", self.unread)
+        odd("no date", reading.unread, column, "counted as gaps")
+        gaps = np.isnan(reading.values)
+        x = np.where(gaps, self.fill, reading.values)
+        out[:, 0] = (x - self.centre) * self.factor
+        for i, part in enumerate(self.parts):
+            # the first of January 1970 was a Thursday; where a circle begins does not matter
+            angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
+            # with this radius two random rows are as far apart as two levels, on average of the squares
+            out[:, 1 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.sin(angle))
+            out[:, 2 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.cos(angle))
+        if self.told_by:
+            out[:, -1] = FLAG * gaps
+
+
+def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:
+    return (f"{plan.name} is a gap",) if plan.told_by else ()
+
+
+def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
+    """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
+    if unread == 0 and reading.unread.any() and np.isnan(reading.values).all():
+        row = int(np.flatnonzero(reading.unread)[0])
+        raise TableError(
+            f"column {column.name!r} has no {what}, though it had some in the fit: row {row + 1} has "
+            f"{str(column.values[row])[:40]!r}"
+        )

@@ -1,0 +1,307 @@
+"""From the columns of a table to features that clustering methods can compare, and the same for new rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit._typing import AnyArray, Array
+from clusterkit.core.errors import InvalidParameter, nearest_names
+from clusterkit.tables.decisions import SCALES, Overrides, decide
+from clusterkit.tables.errors import TableError, TableWarning
+from clusterkit.tables.frames import Column, columns_of, is_frame
+from clusterkit.tables.plans import ColumnPlan, LeftOut
+from clusterkit.tables.readings import as_levels
+from clusterkit.tables.sums import TableSums
+from clusterkit.tables.words import facts, paragraph
+
+__all__ = ["FittedPreparation", "Preparation"]
+
+SHOWN = 5
+"""Names in a message."""
+
+
+def _names(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _check_names(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if not all(isinstance(name, str) for name in value):
+        raise InvalidParameter(f"Preparation: {attribute.name} must be names of columns, got {value!r}")
+
+
+def _names_field() -> Any:
+    return attrs.field(default=(), converter=_names, validator=_check_names)
+
+
+@final
+@attrs.frozen
+class Preparation:
+    """Makes the columns of a table comparable: gaps, categories, dates and units.
+
+    Nothing is fitted here; `fit` returns a `FittedPreparation`. It is decided column by column, from sums and counts:
+
+    - **Gaps** become the mean of the column, or its most frequent level. Where another column has other values in the
+      rows with gaps (by half a standard deviation), the gaps are a feature of their own. A column that is empty in 95 %
+      of the rows is left out.
+    - **Numbers** in texts are read with thousands, a comma before the decimals, percent and currency signs.
+    - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
+      those after the twentieth, count as one.
+    - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
+      are not spread evenly.
+    - **Identifiers**, free text, constant and empty columns are left out.
+    - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
+      features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
+      of 0 and 1, levels and gaps get a weight of 1/2. Columns that mostly share one range, such as pixels, are in one
+      unit already.
+
+    Parameters
+    ----------
+    as_category, as_number, as_date : sequence of str, default ()
+        Columns that are used as this.
+    keep : sequence of str, default ()
+        Columns that are used although they look like identifiers or are constant.
+    drop : sequence of str, default ()
+        Columns that are left out.
+    scale : {"auto", "none", "zscore", "spread", "minmax"}, default "auto"
+        What is done about units; "auto" is "zscore" where units differ, else "none". "spread" divides by the standard
+        deviation and subtracts nothing, so that no number becomes negative.
+    decimal : {".", ","} or None, default None
+        What stands before the decimals of numbers in texts; None: what the texts show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clusterkit.tables import Preparation
+    >>> table = {"age": np.array([31.0, np.nan, 45.0, 38.0]), "town": np.array(["Ulm", "Bonn", "Ulm", "Ulm"])}
+    >>> fitted = Preparation().fit(table)
+    >>> fitted.features
+    ('age', 'town=Bonn')
+    >>> fitted.transform(table).round(2).tolist()
+    [[-1.22, 0.0], [0.0, 0.71], [1.22, 0.0], [0.0, 0.0]]
+    """
+
+    as_category: tuple[str, ...] = _names_field()
+    as_number: tuple[str, ...] = _names_field()
+    as_date: tuple[str, ...] = _names_field()
+    keep: tuple[str, ...] = _names_field()
+    drop: tuple[str, ...] = _names_field()
+    scale: str = "auto"
+    decimal: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise InvalidParameter(
+                f"Preparation: no scale named {self.scale!r}. {nearest_names(str(self.scale), SCALES)}"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
+        uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
+        twice = [name for name in dict.fromkeys(uses) if uses.count(name) > 1]
+        if twice:
+            raise InvalidParameter(f"Preparation: column {twice[0]!r} has two uses")
+
+    def fit(self, table: object) -> FittedPreparation:
+        """The preparation of a table.
+
+        Parameters
+        ----------
+        table : data frame, or mapping of str to array of shape (n,)
+            Of pandas, Polars or PyArrow, or a `Table`.
+
+        Returns
+        -------
+        FittedPreparation
+
+        Raises
+        ------
+        TableError
+            If no column can be used, or one that a parameter names does not exist or suit its use.
+        """
+        return self.fit_blocks([table])
+
+    def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
+        """The preparation of a table that comes in blocks of rows; each is looked at once."""
+        sums: TableSums | None = None
+        decimal = self.decimal
+        for block in blocks:
+            columns = [self._as_asked(column) for column in columns_of(block)]
+            if not len(columns[0].values):
+                continue
+            of_block = TableSums.of(columns)
+            decimal = decimal or getattr(block, "decimal", None)
+            sums = of_block if sums is None else sums + of_block
+        if sums is None or not sums.rows:
+            raise TableError("the table has no row")
+        overrides = Overrides(
+            frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
+            frozenset(self.drop), self.scale, decimal,
+        )  # fmt: skip
+        plans, scale, reason = decide(sums, overrides)
+        narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
+        return FittedPreparation(self, plans, sums.rows, scale, reason, narrow)
+
+    def _as_asked(self, column: Column) -> Column:
+        """The column, as texts where its values are levels of a category."""
+        return (
+            attrs.evolve(column, kind="text", values=as_levels(column)) if column.name in self.as_category else column
+        )
+
+
+@final
+@attrs.frozen
+class FittedPreparation:
+    """What becomes of each column; a part of the model, saved with it.
+
+    Parameters
+    ----------
+    preparation : Preparation
+    plans : tuple of ColumnPlan
+        One for each column of the table.
+    rows : int
+        Number of rows of the fit.
+    scale : {"none", "zscore", "spread", "minmax"}
+        What was done about units.
+    reason : str
+        Why.
+    narrow : bool
+        Whether features are of single precision, as all used columns were.
+    """
+
+    saved_schema: ClassVar[int] = 1
+
+    preparation: Preparation
+    plans: tuple[ColumnPlan, ...]
+    rows: int
+    scale: str
+    reason: str
+    narrow: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns of the table."""
+        return tuple(plan.name for plan in self.plans)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Names of the columns that are used."""
+        return tuple(plan.name for plan in self.plans if plan.used)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Why each unused column is left out."""
+        return {plan.name: plan.reason for plan in self.plans if isinstance(plan, LeftOut)}
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features, the columns of what `transform` returns."""
+        return tuple(name for plan in self.plans for name in plan.features)
+
+    def transform(self, table: object, *, by_position: bool = False, quiet: bool = False) -> Array:
+        """The features of the rows of a table.
+
+        Columns are found by their names, in whatever order; other columns are ignored, and those that the fit left out
+        need not be there.
+
+        Parameters
+        ----------
+        table : data frame, mapping of str to array, or array of shape (n, number of columns)
+            An array has no names, so that its columns are those of the fit in their order.
+        by_position : bool, default False
+            Whether names are ignored here too: all columns of the fit, or those that are used, in their order.
+        quiet : bool, default False
+            Whether the warnings below are left out, as for the table of the fit, of which `paragraph` tells them.
+
+        Returns
+        -------
+        ndarray of shape (n, len(features))
+            Finite; float64, or float32 where all columns of the fit were.
+
+        Raises
+        ------
+        TableError
+            If columns are missing, or hold something else than in the fit.
+
+        Warns
+        -----
+        TableWarning
+            If cells cannot be read, or are levels that the fit did not see; they count as gaps.
+        """
+        columns = self._matched(table, by_position)
+        n = len(columns[0].values)
+        out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
+        at = 0
+        for plan, column in zip((plan for plan in self.plans if plan.used), columns, strict=True):
+            width = len(plan.features)
+            plan.write(column, out[:, at : at + width], _silent if quiet else _warn)
+            at += width
+        return out
+
+    def resolved(self) -> dict[str, object]:
+        """Every decision, as `resolved_` of a model has it."""
+        return facts(self.plans, self.rows, self.scale, self.reason)
+
+    def paragraph(self, *, options: bool = False) -> str:
+        """Every decision in words.
+
+        Parameters
+        ----------
+        options : bool, default False
+            Whether the paragraph ends with the options of the command line that change the decisions.
+        """
+        return paragraph(self.plans, self.rows, self.scale, self.reason, options=options)
+
+    def _matched(self, table: object, by_position: bool) -> list[Column]:
+        """The columns of the used plans, in their order."""
+        named = not by_position and not (isinstance(table, np.ndarray | list) and not is_frame(table))
+        columns = columns_of(_of_rows(table, self) if isinstance(table, np.ndarray | list) else table)
+        if not named:
+            return _by_position(columns, self.plans)
+        by_name = {column.name: column for column in columns}
+        missing = [name for name in self.used if name not in by_name]
+        if missing:
+            shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+            raise TableError(
+                f"the table lacks {len(missing)} of the {len(self.used)} columns that the model uses: {shown}"
+            )
+        return [by_name[name] for name in self.used]
+
+
+def _of_rows(table: object, fitted: FittedPreparation) -> dict[str, AnyArray]:
+    """The columns of an array."""
+    rows = np.asarray(table)
+    if rows.ndim != 2:
+        raise TableError(f"expected rows and columns, got an array of shape {rows.shape}")
+    return {f"x{j + 1}": rows[:, j] for j in range(rows.shape[1])}
+
+
+def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list[Column]:
+    """The columns of the used plans, which are either all columns of the fit, or the used ones alone."""
+    used = [plan for plan in plans if plan.used]
+    if len(columns) == len(plans):
+        columns = [column for column, plan in zip(columns, plans, strict=True) if plan.used]
+    elif len(columns) != len(used):
+        raise TableError(f"the table has {len(columns)} columns without names, the model was fitted on {len(plans)}")
+    return [attrs.evolve(column, name=plan.name) for column, plan in zip(columns, used, strict=True)]
+
+
+def _silent(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
+    """Say nothing."""
+
+
+def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
+    """Warn of the odd cells of a column, if there are any."""
+    if odd.any():
+        rows = np.flatnonzero(odd)
+        cell = str(column.values[rows[0]])[:40]
+        warnings.warn(
+            f"column {column.name!r}: {len(rows)} cells are {what}, the first one in row {rows[0] + 1}: {cell!r}; they "
+            f"are {done}",
+            TableWarning,
+            stacklevel=6,
+        )

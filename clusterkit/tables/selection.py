@@ -1,0 +1,85 @@
+"""Names of columns: made unique, made up where a table has none, and chosen by name, position or range."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from clusterkit.tables.errors import TableError
+
+__all__ = ["NAMES_SHOWN", "no_such_column", "numbered", "select", "unique"]
+
+NAMES_SHOWN = 12
+"""Number of column names in an error message."""
+
+
+def select(names: Sequence[str], columns: Iterable[str], drop: Iterable[str], title: str) -> list[int]:
+    """Positions of the columns to use, in the order of `columns`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all columns of the table.
+    columns : iterable of str
+        Columns to use: names, positions from 1, or ranges such as "2-4". A name goes before a position. All columns if
+        empty.
+    drop : iterable of str
+        Columns to leave out, written in the same way.
+    title : str
+        The table, for messages.
+
+    Raises
+    ------
+    TableError
+        If there is no such column, or none is left.
+
+    Examples
+    --------
+    >>> select(["id", "a", "b", "c"], ["2-3", "c"], ["a"], "t.csv")
+    [2, 3]
+    """
+    included = [j for key in columns for j in positions(key, names, title)] or range(len(names))
+    excluded = {j for key in drop for j in positions(key, names, title)}
+    chosen = [j for j in dict.fromkeys(included) if j not in excluded]
+    if not chosen:
+        raise TableError(f"{title}: no column is left to cluster")
+    return chosen
+
+
+def positions(key: str, names: Sequence[str], title: str) -> Sequence[int]:
+    """Positions of the columns that a name, a position from 1, or a range such as "2-4" stands for."""
+    if key in names:
+        return [names.index(key)]
+    low, dash, high = key.partition("-")
+    if low.isdecimal() and (high.isdecimal() if dash else True):
+        first, last = int(low), int(high if dash else low)
+        if 1 <= first <= last <= len(names):
+            return range(first - 1, last)
+        raise TableError(f"{title}: no column {key}; there are {len(names)} columns, counted from 1")
+    raise no_such_column(key, names, title)
+
+
+def no_such_column(key: str, names: Sequence[str], title: str) -> TableError:
+    """The error about a name that no column has, with the nearest one."""
+    close = difflib.get_close_matches(key, names, n=1)
+    offer = f" Did you mean {close[0]!r}?" if close else ""
+    shown = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
+    return TableError(f"{title}: no column named {key!r}.{offer} Its {len(names)} columns: {shown}")
+
+
+def numbered(width: int) -> list[str]:
+    """Names by position: x1, x2, ..."""
+    return [f"x{j}" for j in range(1, width + 1)]
+
+
+def unique(cells: Sequence[str]) -> list[str]:
+    """Names for all columns, each one once: x3 for an empty third name, a.2 for the second column named a."""
+    names: dict[str, None] = {}
+    copies: dict[str, int] = {}  # of each name so far, so that thousands of equal names are no search
+    for j, cell in enumerate(cells, 1):
+        name = base = cell.strip() or f"x{j}"
+        while name in names:
+            copies[base] = copies.get(base, 1) + 1
+            name = f"{base}.{copies[base]}"
+        names[name] = None
+    return list(names)

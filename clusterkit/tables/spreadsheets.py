@@ -1,0 +1,80 @@
+"""Excel files, by pandas and openpyxl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clusterkit.tables.delimited import NEEDS_PANDAS
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.selection import numbered, unique
+from clusterkit.tables.table import Table, check_not_empty
+from clusterkit.tables.unpacking import check_archive
+
+__all__ = ["read_spreadsheet"]
+
+
+def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table:
+    """A sheet of an Excel file; empty rows and columns around the table are left out.
+
+    Parameters
+    ----------
+    title : str
+        The file.
+    header : bool or None
+        Whether the first row has names; detected if None: it has if all its cells are texts.
+    sheet : str or int
+
+    Raises
+    ------
+    TableError
+        If it is no Excel file, too large when it is unpacked, or pandas or openpyxl is missing.
+    """
+    check_archive(title)
+    try:
+        import openpyxl  # noqa: F401
+        import pandas
+    except ImportError:
+        raise TableError(f"{title}: reading Excel {NEEDS_PANDAS}") from None
+    try:
+        with pandas.ExcelFile(title, engine="openpyxl") as book:
+            sheets = [str(name) for name in book.sheet_names]
+            if isinstance(sheet, str) and sheet not in sheets:
+                raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
+            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object)
+    except TableError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise TableError(f"{title} is no Excel file: {type(error).__name__}: {error}") from None
+    filled = cells.notna().to_numpy()
+    if not filled.any():
+        raise TableError(f"{title} is empty")
+    rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    values = cells.to_numpy(dtype=object)[rows][:, columns]
+    first = values[0]
+    named = all(isinstance(cell, str) for cell in first) if header is None else header
+    if not named and header is None and len(values) > 1:
+        # a gap in the header, above a column with cells
+        named = any(isinstance(cell, str) for cell in first) and all(
+            isinstance(cell, str) or not before for cell, before in zip(first, filled[rows[0], columns], strict=True)
+        )
+    names = unique(["" if cell is None or cell != cell else str(cell) for cell in first]) if named else None
+    names = names or numbered(len(columns))
+    body = values[1:] if named else values
+    if not len(body):
+        raise TableError(f"{title} has no row of data, only the names {', '.join(names[:12])}")
+    notes = (
+        (f"sheet {sheets[sheet] if isinstance(sheet, int) else sheet!r} of {len(sheets)}",) if len(sheets) > 1 else ()
+    )
+    places = rows[1:] if named else rows
+    return check_not_empty(
+        Table(
+            title,
+            {name: body[:, j] for j, name in enumerate(names)},
+            tuple(names),
+            named,
+            notes,
+            line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
+        )
+    )

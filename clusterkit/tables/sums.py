@@ -1,0 +1,229 @@
+"""What a preparation needs to know of a table: counts and sums that add up over blocks of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterkit.tables import cells
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.frames import Column
+from clusterkit.tables.moments import Moments
+from clusterkit.tables.plans import HOURS
+from clusterkit.tables.readings import NATIVE, as_numbers, as_seconds
+
+__all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
+
+MOST_LEVELS = 10_000
+"""Distinct texts of a column up to which each is counted; with more it is no category."""
+
+MOST_PAIRED = 100
+"""Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
+side."""
+
+NUMBER = "number with "
+"""Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
+
+NOTHING = Moments()
+"""The sums of no values."""
+
+
+@attrs.frozen(eq=False)
+class ColumnSums:
+    """Counts and sums of one column.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        As in `Column`; "empty" where all cells are gaps.
+    rows, gaps : int
+    moments : Moments
+        Of numbers and truth values, and of dates in seconds.
+    narrow : bool
+        Whether the numbers are of single precision.
+    levels : mapping of str to int, or None
+        Rows of each distinct text; None if they are more than `MOST_LEVELS`.
+    letters, words, codes : int
+        Of all texts together; codes are digits after a zero.
+    readings : mapping of str to Moments
+        Of texts: what they are as numbers, by decimal mark, and as dates, by form.
+    circles : mapping of str to ndarray of shape (parts of a date, 2)
+        By form of dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    gaps: int
+    moments: Moments = NOTHING
+    narrow: bool = False
+    levels: Mapping[str, int] | None = attrs.field(factory=dict)
+    letters: int = 0
+    words: int = 0
+    codes: int = 0
+    readings: Mapping[str, Moments] = attrs.field(factory=dict)
+    circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
+
+    @property
+    def filled(self) -> int:
+        """Number of cells that are no gaps."""
+        return self.rows - self.gaps
+
+    @classmethod
+    def of(cls, column: Column) -> ColumnSums:
+        """The sums of a column."""
+        missing = column.missing()
+        rows, gaps = len(missing), int(missing.sum())
+        if rows == gaps:
+            return cls(column.name, "empty", rows, gaps)
+        if column.kind in ("number", "truth"):
+            narrow = column.values.dtype == np.float32
+            return cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+        if column.kind == "date":
+            seconds = as_seconds(column, NATIVE).values[~missing]
+            circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
+        if column.kind == "other":
+            return cls(column.name, "other", rows, gaps)
+        return cls._of_texts(column, rows, gaps)
+
+    @classmethod
+    def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
+        levels = Counter(text for text in column.values if text is not None)
+        distinct = list(levels)
+        counts = np.array(list(levels.values()))
+        readings: dict[str, Moments] = {}
+        circles: dict[str, NDArray[np.complex128]] = {}
+        letters = int(sum(len(text) * n for text, n in levels.items()))
+        if letters <= cells.LONGEST * sum(levels.values()):
+            for mark in (".", ","):
+                _add(readings, NUMBER + mark, [cells.number(text, mark) for text in distinct], counts)
+            for form in cells.date_forms(distinct):
+                values = [cells.seconds(text, form) for text in distinct]
+                _add(readings, form, values, counts)
+                legible = np.array([value is not None for value in values])
+                circles[form] = _circles(np.array([v for v in values if v is not None]), counts[legible])
+        return cls(
+            column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
+            letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
+            codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
+        )  # fmt: skip
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        """The sums of both blocks of rows."""
+        rows, gaps = self.rows + other.rows, self.gaps + other.gaps
+        if "empty" in (self.kind, other.kind):
+            return attrs.evolve(other if self.kind == "empty" else self, rows=rows, gaps=gaps)
+        if self.kind != other.kind:
+            raise TableError(
+                f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
+            )
+        levels: Mapping[str, int] | None = None
+        if self.levels is not None and other.levels is not None:
+            both = Counter(self.levels) + Counter(other.levels)
+            levels = dict(both) if len(both) <= MOST_LEVELS else None
+        names = dict.fromkeys([*self.readings, *other.readings])
+        readings = {key: self.readings.get(key, Moments()) + other.readings.get(key, Moments()) for key in names}
+        turns = {
+            form: np.add(self.circles.get(form, 0.0), other.circles.get(form, 0.0))
+            for form in dict.fromkeys([*self.circles, *other.circles])
+        }
+        return ColumnSums(
+            self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
+            self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
+        )  # fmt: skip
+
+    def best_number(self) -> str:
+        """The decimal mark with which most texts are numbers; the point where both are as good and show no comma."""
+        point, comma = (self.readings.get(NUMBER + mark, Moments()) for mark in (".", ","))
+        if point.n != comma.n:
+            return "." if point.n > comma.n else ","
+        return cells.decimal_mark(self.levels or ()) or "."
+
+    def as_number(self, decimal: str | None) -> tuple[str, Moments]:
+        """The decimal mark, and the sums of the numbers."""
+        if self.kind != "text":
+            return ".", self.moments if self.kind != "date" else Moments()
+        mark = decimal or self.best_number()
+        return mark, self.readings.get(NUMBER + mark, Moments())
+
+    def as_date(self) -> tuple[str, Moments]:
+        """The form of dates that most texts have, and the sums of the seconds."""
+        if self.kind == "date":
+            return NATIVE, self.moments
+        forms = {form: sums for form, sums in self.readings.items() if not form.startswith(NUMBER)}
+        if not forms:
+            return NATIVE, Moments()
+        best = max(forms, key=lambda form: forms[form].n)  # the first of equal ones
+        return best, forms[best]
+
+
+def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
+    """Sums of the first two harmonics of each part of dates."""
+    sums = np.zeros((len(HOURS), 2), dtype=np.complex128)
+    for i, period in enumerate(HOURS.values()):
+        angle = 2j * np.pi * (seconds / 3600.0 % period) / period
+        sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
+    return sums
+
+
+def _add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:
+    """Add a reading of distinct texts, if it reads any."""
+    legible = np.array([value is not None for value in values])
+    if legible.any():
+        readings[name] = Moments.of(np.array([v for v in values if v is not None]), counts[legible])
+
+
+@attrs.frozen(eq=False)
+class TableSums:
+    """Counts and sums of a table.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnSums
+    rows : int
+    pairs : ndarray of shape (2, p, p)
+        For the gaps of column j and the numbers of column k: the number of rows that have both, and their sum; p is
+        0 where the columns are more than `MOST_PAIRED`.
+    """
+
+    columns: tuple[ColumnSums, ...]
+    rows: int
+    pairs: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> TableSums:
+        """The sums of a block of rows."""
+        sums = tuple(map(ColumnSums.of, columns))
+        rows = len(columns[0].values)
+        return cls(sums, rows, _pairs(columns, sums))
+
+    def __add__(self, other: TableSums) -> TableSums:
+        """The sums of both blocks of rows."""
+        if [c.name for c in self.columns] != [c.name for c in other.columns]:
+            raise TableError("blocks of one table must have the same columns")
+        columns = tuple(a + b for a, b in zip(self.columns, other.columns, strict=True))
+        return TableSums(columns, self.rows + other.rows, self.pairs + other.pairs)
+
+
+def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.float64]:
+    """Rows with a gap in one column and a number in another, and the sums of these numbers."""
+    p = len(columns)
+    if p > MOST_PAIRED:
+        return np.zeros((2, 0, 0))
+    if not any(column.gaps for column in sums):
+        return np.zeros((2, p, p))
+    missing = np.column_stack([column.missing() for column in columns]).astype(np.float64)
+    values = np.zeros_like(missing)
+    legible = np.zeros_like(missing)
+    for k, (column, its) in enumerate(zip(columns, sums, strict=True)):
+        if column.kind in ("number", "truth") or its.readings:
+            x = as_numbers(column, its.as_number(None)[0]).values
+            usable = np.isfinite(x)
+            values[usable, k], legible[usable, k] = x[usable], 1.0
+    return np.stack([missing.T @ legible, missing.T @ values])

@@ -1,0 +1,116 @@
+"""A table that was read, with what its file says about names and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.tables.errors import NotNumeric, TableError
+from clusterkit.tables.frames import Column, HoldsFrame, columns_of
+from clusterkit.tables.readings import as_levels, as_numbers
+from clusterkit.tables.selection import select
+
+__all__ = ["Table"]
+
+
+@attrs.frozen(eq=False)
+class Table(HoldsFrame):
+    """Columns of a file, of standard input or of a data set.
+
+    Parameters
+    ----------
+    title : str
+        The name in messages.
+    frame : data frame, or mapping of str to array
+        What a `Preparation` takes.
+    names : tuple of str
+        Names of all columns, each one once.
+    named : bool
+        Whether these are from the file, or x1, x2, ... by position.
+    notes : tuple of str
+        What was found out about the file, for people: its encoding, for example.
+    decimal : {".", ","} or None
+        What stands before the decimals of its numbers, where they show it.
+    line_of : callable
+        From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
+    raw : callable or None
+        Gives all cells as they are in the file, row by row; None where they are those of the frame.
+    """
+
+    title: str
+    frame: object
+    names: tuple[str, ...]
+    named: bool = True
+    notes: tuple[str, ...] = ()
+    decimal: str | None = None
+    line_of: Callable[[int], str] = lambda row: f"row {row + 1}"
+    raw: Callable[[], list[list[str]]] | None = None
+    _memo: dict[str, list[Column]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def columns(self) -> list[Column]:
+        """The typed columns."""
+        if not self._memo:
+            self._memo["columns"] = columns_of(self.frame)
+        return self._memo["columns"]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns()[0].values)
+
+    def cells(self) -> list[list[str]]:
+        """All cells of all columns as texts, row by row; a gap is empty."""
+        if self.raw is not None:
+            return self.raw()
+        texts = [["" if text is None else text for text in as_levels(column)] for column in self.columns()]
+        return [list(row) for row in zip(*texts, strict=True)]
+
+    def pick(self, chosen: Sequence[int]) -> Table:
+        """The table of the columns at these positions."""
+        if list(chosen) == list(range(len(self.names))):
+            return self
+        columns = self.columns()
+        picked = {columns[j].name: columns[j] for j in chosen}
+        return attrs.evolve(self, frame=picked, names=tuple(picked), raw=None)
+
+    def select(self, columns: Iterable[str] = (), drop: Iterable[str] = ()) -> Table:
+        """The table of the columns that names, positions and ranges stand for; see `clusterkit.tables.select`."""
+        return self.pick(select(self.names, columns, drop, self.title))
+
+    def numbers(self) -> Array:
+        """All columns as an array (n, d), where every cell is a finite number.
+
+        Raises
+        ------
+        NotNumeric
+            For a cell that is missing or no number; names column and row.
+        """
+        columns = self.columns()
+        out = np.empty((len(columns[0].values), len(columns)))
+        words: dict[str, str] = {}
+        gaps: dict[str, str] = {}
+        for j, column in enumerate(columns):
+            reading = as_numbers(column, self.decimal or ".")
+            out[:, j] = reading.values
+            for bad, into in ((reading.unread, words), (column.missing(), gaps)):
+                if bad.any():
+                    row = int(bad.argmax())
+                    cell = f": {str(column.values[row])!r}" if into is words else ""
+                    into[column.name] = f"column {column.name!r}, {self.line_of(row)}{cell}"
+        for places, problem in ((words, "not a finite number"), (gaps, "missing value")):
+            if places:
+                shown = "; ".join(list(places.values())[:3])
+                more = f"; and {len(places) - 3} more columns" if len(places) > 3 else ""
+                raise NotNumeric(f"{self.title}: {problem} in {shown}{more}.", list(places))
+        narrow = all(column.values.dtype == np.float32 for column in columns)
+        return out.astype(np.float32) if narrow else out
+
+
+def check_not_empty(table: Table) -> Table:
+    """The table, if it has a row."""
+    if not table.n_rows:
+        raise TableError(f"{table.title} has no row of data")
+    return table

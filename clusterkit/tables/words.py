@@ -1,0 +1,109 @@
+"""The decisions of a preparation, as data and as one paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+
+__all__ = ["facts", "paragraph"]
+
+MOST = 8
+"""Most columns that a sentence names."""
+
+
+def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> dict[str, object]:
+    """Every decision by kind, as texts and numbers."""
+    numbers = [plan for plan in plans if isinstance(plan, NumberColumn)]
+    categories = [plan for plan in plans if isinstance(plan, CategoryColumn)]
+    dates = [plan for plan in plans if isinstance(plan, DateColumn)]
+    return {
+        "rows": rows,
+        "features": sum(len(plan.features) for plan in plans),
+        "numbers": [plan.name for plan in numbers],
+        "categories": {plan.name: _levels(plan) for plan in categories},
+        "dates": {plan.name: ", ".join(("elapsed time", *plan.parts)) for plan in dates},
+        "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
+        "gaps": _of_gaps(plans),
+        "scale": scale,
+        "scale_reason": reason,
+    }
+
+
+def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *, options: bool) -> str:
+    """Every decision in words."""
+    features = sum(len(plan.features) for plan in plans)
+    used = [plan for plan in plans if plan.used]
+    kinds = [
+        _count(sum(isinstance(plan, kind) for plan in plans), *words)
+        for kind, words in (
+            (NumberColumn, ("number", "numbers")),
+            (CategoryColumn, ("category", "categories")),
+            (DateColumn, ("date", "dates")),
+        )
+    ]
+    parts = [
+        f"{len(used)} of {_count(len(plans), 'column', 'columns')} used ({', '.join(kind for kind in kinds if kind)}), "
+        f"as {_count(features, 'feature', 'features')}"
+    ]
+    categories = [f"{plan.name}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
+    if categories:
+        parts.append(f"Categories: {_some(categories)}")
+    dates = [f"{p.name}: {', '.join(('elapsed time', *p.parts))}" for p in plans if isinstance(p, DateColumn)]
+    if dates:
+        parts.append(f"Dates: {_some(dates)}")
+    left = [f"{plan.name} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
+    if left:
+        parts.append(f"Left out: {_some(left)}")
+    gaps = _of_gaps(plans)
+    if gaps:
+        parts.append(f"Gaps: {_some(f'{name} {its}' for name, its in gaps.items())}")
+    parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
+    if options:
+        parts.append("To decide otherwise: --as-category, --as-number, --as-date, --keep, --drop, --scale")
+    return ". ".join(parts) + "."
+
+
+_UNITS = {
+    "none": "left as they are",
+    "zscore": "numbers divided by their standard deviations",
+    "spread": "numbers divided by their standard deviations, without a shift",
+    "minmax": "every number scaled to 0 to 1",
+}
+"""What was done about units."""
+
+
+def _levels(plan: CategoryColumn) -> str:
+    rare = f", {plan.rare:,} rare ones together" if plan.rare else ""
+    return f"{_count(len(plan.levels) + plan.rare, 'level', 'levels')}{rare}"
+
+
+def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
+    """The gaps of each column that has some."""
+    having = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn | DateColumn)]
+    return {plan.name: _gaps(plan) for plan in having if plan.gaps}
+
+
+def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
+    """How many gaps there are, and what fills them."""
+    if isinstance(plan, CategoryColumn):
+        level = plan.levels[plan.fill] if plan.fill < len(plan.levels) else "(other)"
+        filled = f"{level!r}, the most frequent level"
+    elif isinstance(plan, DateColumn):
+        filled = "the mean date"
+    else:
+        filled = f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
+    unread = getattr(plan, "unread", 0)
+    words = f", {unread:,} of them cells that cannot be read" if unread else ""
+    told = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
+    return f"({plan.gaps:,}{words}: {filled}{told})"
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}" if n else ""
+
+
+def _some(items: Iterable[str]) -> str:
+    names = list(items)
+    more = f"; and {len(names) - MOST} more" if len(names) > MOST else ""
+    return "; ".join(names[:MOST]) + more

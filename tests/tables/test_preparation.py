@@ -1,0 +1,284 @@
+"""What becomes of the columns of a table, that the same becomes of new rows, and that sums add up over blocks."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.saving import Content, pack, unpack
+from clusterkit.tables import Preparation, TableError, TableWarning
+
+N = 300
+
+
+@pytest.fixture
+def table():
+    """A column of every kind."""
+    rng = np.random.default_rng(0)
+    income = rng.normal(40_000, 9_000, N)
+    income[:25] -= 30_000
+    age = rng.normal(40, 10, N)
+    age[:25] = np.nan
+    town = rng.choice(np.array(["Ulm", "Bonn", "Köln"], dtype=object), N, p=[0.2, 0.3, 0.5])
+    town[::40] = None
+    return {
+        "customer_id": np.arange(1000, 1000 + N),
+        "age": age,
+        "income": income,
+        "town": town,
+        "vip": rng.random(N) < 0.3,
+        "since": np.datetime64("2020-01-01", "us") + 86_400_000_000 * rng.integers(0, 1500, N),
+        "shop": np.datetime64("2024-01-01T09:00", "us")
+        + 60_000_000 * (rng.integers(0, 90, N) * 1440 + rng.integers(0, 120, N)),
+        "note": np.array([" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(N)], dtype=object),
+        "constant": np.ones(N),
+        "empty": np.full(N, np.nan),
+        "margin": np.array([f"{x:.1f} %" for x in 100 * rng.random(N)], dtype=object),
+        "price": np.array([f"{x:,.2f} €" for x in 5000 * rng.random(N)], dtype=object),
+    }
+
+
+@pytest.fixture
+def fitted(table):
+    return Preparation().fit(table)
+
+
+def test_every_kind(table, fitted):
+    assert fitted.left_out == {
+        "customer_id": "an identifier: the numbers from 1000 to 1299, each once",
+        "note": "free text",
+        "constant": "always 1",
+        "empty": "empty",
+    }
+    assert fitted.features == (
+        "age", "age is a gap", "income", "town=Köln", "town=Bonn", "town=Ulm", "vip", "since", "shop",
+        "shop hour (sin)", "shop hour (cos)", "margin", "price",
+    )  # fmt: skip
+    X = dict(zip(fitted.features, fitted.transform(table).T, strict=True))
+    for name in ("income", "since", "margin", "price"):
+        assert X[name].mean() == pytest.approx(0, abs=1e-12)
+        assert X[name].std() == pytest.approx(1)
+    assert set(X["age"][:25]) == {0.0}
+    assert set(X["age is a gap"][:25]) == {0.5}
+    assert not X["age is a gap"][25:].any()
+    np.testing.assert_allclose(X["vip"], 0.5 * table["vip"])
+    np.testing.assert_array_equal(X["town=Ulm"] > 0, table["town"] == "Ulm")
+    np.testing.assert_array_equal(X["town=Köln"] > 0, [town in ("Köln", None) for town in table["town"]])
+
+
+def test_levels_are_as_far_apart_as_truth_values(table, fitted):
+    X = fitted.transform(table)
+    levels = X[:, [fitted.features.index(f"town={town}") for town in ("Ulm", "Bonn", "Köln")]]
+    distances = np.linalg.norm(levels[:, None] - levels[None], axis=2)
+    assert set(np.round(distances, 12).ravel()) == {0.0, 0.5}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_data_frames_agree(table, fitted, library):
+    module = pytest.importorskip(library)
+    frame = module.table(table) if library == "pyarrow" else module.DataFrame(table)
+    again = Preparation().fit(frame)
+    assert again.plans == fitted.plans
+    np.testing.assert_array_equal(again.transform(frame), fitted.transform(table))
+
+
+@pytest.mark.parametrize("cuts", [(100, 200), (1,), (299,)])
+def test_blocks_add_up(table, fitted, cuts):
+    parts = np.split(np.arange(N), cuts)
+    blocks = [{name: values[rows] for name, values in table.items()} for rows in parts]
+    again = Preparation().fit_blocks(iter(blocks))
+    assert again.features == fitted.features
+    assert again.left_out == fitted.left_out
+    np.testing.assert_allclose(again.transform(table), fitted.transform(table), rtol=1e-9, atol=1e-9)
+
+
+def test_columns_are_found_by_name(table, fitted):
+    X = fitted.transform(table)
+    shuffled = {name: table[name] for name in sorted(table, reverse=True)} | {"new": np.zeros(N)}
+    del shuffled["note"], shuffled["customer_id"]
+    np.testing.assert_array_equal(fitted.transform(shuffled), X)
+    del shuffled["age"], shuffled["town"]
+    with pytest.raises(TableError, match="lacks 2 of the 8 columns that the model uses: age, town"):
+        fitted.transform(shuffled)
+
+
+def test_columns_without_names(table, fitted):
+    X = fitted.transform(table)
+    everything = {f"x{j}": values for j, values in enumerate(table.values())}
+    np.testing.assert_array_equal(fitted.transform(everything, by_position=True), X)
+    used = {f"x{j}": table[name] for j, name in enumerate(fitted.used)}
+    np.testing.assert_array_equal(fitted.transform(used, by_position=True), X)
+    used.popitem()
+    with pytest.raises(TableError, match="has 7 columns without names, the model was fitted on 12"):
+        fitted.transform(used, by_position=True)
+
+
+class TestOddCells:
+    @pytest.fixture
+    def fitted(self, table):
+        return Preparation().fit({name: table[name] for name in ("income", "town", "since", "margin")})
+
+    def test_levels_that_the_fit_did_not_see(self, table, fitted):
+        other = {**table, "town": np.where(np.arange(N) == 7, "Kiel", table["town"])}
+        with pytest.warns(TableWarning, match="column 'town': 1 cells are a level that the fit did not see, the first"):
+            X = fitted.transform(other)
+        gap = {**table, "town": np.where(np.arange(N) == 7, None, table["town"])}
+        np.testing.assert_array_equal(X, fitted.transform(gap))
+
+    def test_among_rare_levels_there_is_room_for_new_ones(self, table):
+        town = table["town"].copy()
+        town[:2], town[2:4] = "Kiel", "Rom"
+        rare = Preparation().fit({"town": town, "income": table["income"]})
+        assert rare.features[:4] == ("town=Köln", "town=Bonn", "town=Ulm", "town=(other)")
+        new = {"town": np.array(["Kiel", "Oslo"], dtype=object), "income": np.zeros(2)}
+        X = rare.transform(new)
+        np.testing.assert_array_equal(X[0], X[1])
+
+    def test_words_among_numbers(self, table, fitted):
+        margin = table["margin"].copy()
+        margin[3] = "unknown"
+        with pytest.warns(TableWarning, match=r"column 'margin': 1 cells are no number, .* row 4: 'unknown'; they are"):
+            fitted.transform({**table, "margin": margin})
+        with_word = Preparation().fit({"margin": margin})
+        assert "1 of them cells that cannot be read" in with_word.paragraph()
+
+    def test_another_kind_of_column(self, table, fitted):
+        with pytest.raises(
+            TableError, match="column 'margin' has no number, though it had some in the fit: row 1 has 'a"
+        ):
+            fitted.transform({**table, "margin": np.full(N, "a", dtype=object)})
+        with pytest.raises(TableError, match="column 'since' has no date, though it had some in the fit"):
+            fitted.transform({**table, "since": np.arange(N)})
+
+    def test_numbers_as_texts(self, table, fitted):
+        texts = {**table, "income": np.array([repr(x) for x in table["income"].tolist()], dtype=object)}
+        np.testing.assert_array_equal(fitted.transform(texts), fitted.transform(table))
+
+
+class TestOverrides:
+    def test_uses(self, table):
+        zips = np.random.default_rng(1).choice([10_115, 20_095, 80_331], N)
+        changed = Preparation(as_category="zip", keep=["customer_id"], drop=["since", "shop"]).fit(
+            {**table, "zip": zips}
+        )
+        assert {"zip=10115", "zip=20095", "zip=80331", "customer_id"} <= set(changed.features)
+        assert changed.left_out["since"] == "as you asked"
+
+    def test_texts_as_dates_and_numbers(self):
+        table = {
+            "a": np.array(["1", "2", "x", "y", "z"], dtype=object),
+            "b": np.array(["1.2.2024"] * 4 + ["?"], dtype=object),
+        }
+        assert Preparation(as_number="a", keep="b").fit(table).features == ("a", "b")
+        assert Preparation(as_number="a", as_date="b").fit(table).features == ("a", "b")
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"as_number": "note"}, "column 'note' cannot be used as numbers: no cell is one"),
+            ({"as_date": "town"}, "column 'town' cannot be used as dates: no cell is one"),
+            ({"as_category": "note"}, "column 'note' has no level with 1 % of the rows: no category"),
+            ({"keep": "hight"}, "no column named 'hight'"),
+            ({"drop": ("age", "income")}, ""),
+        ],
+    )
+    def test_what_does_not_suit(self, table, parameters, message):
+        if message:
+            with pytest.raises(TableError, match=message):
+                Preparation(**parameters).fit(table)
+        else:
+            assert "age" not in Preparation(**parameters).fit(table).used
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"scale": "zscor"}, "no scale named 'zscor'. Did you mean 'zscore'?"),
+            ({"decimal": ";"}, "decimal must be"),
+            ({"drop": [3]}, "drop must be names of columns"),
+            ({"drop": "a", "as_date": "a"}, "column 'a' has two uses"),
+        ],
+    )
+    def test_wrong_parameters(self, parameters, message):
+        with pytest.raises(InvalidParameter, match=message):
+            Preparation(**parameters)
+
+    @pytest.mark.parametrize(("scale", "low", "high"), [("none", 1, 90), ("minmax", 0, 1), ("spread", 0.0, 20.0)])
+    def test_scales(self, table, scale, low, high):
+        X = Preparation(scale=scale).fit({"age": table["age"], "income": table["income"]}).transform(table)
+        ages = X[np.isfinite(table["age"]), 0]
+        assert low <= ages.min() < ages.max() <= high
+
+
+class TestUnits:
+    def test_comparable_numbers_stay(self):
+        X = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 3.0, 9.0]
+        fitted = Preparation().fit({f"x{j}": X[:, j] for j in range(3)})
+        assert fitted.scale == "none"
+        np.testing.assert_array_equal(fitted.transform(X), X)
+
+    def test_single_precision_stays(self):
+        X = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
+        assert Preparation().fit({"a": X[:, 0], "b": X[:, 1]}).transform(X).dtype == np.float32
+
+    def test_a_shared_range_is_one_unit(self):
+        X = np.random.default_rng(0).integers(0, 17, size=(200, 9)).astype(float)
+        X[:, 0] = np.where(np.arange(200) == 3, 1.0, 0.0)
+        X[:2, 1:] = [[0.0], [16.0]]
+        assert Preparation().fit({f"x{j}": X[:, j] for j in range(9)}).scale == "none"
+
+    def test_two_values_are_no_number_of_standard_deviations(self):
+        """A rare flag in units of its standard deviation would be farther from the rest than any cluster."""
+        flag = (np.arange(200) == 3).astype(float)
+        fitted = Preparation().fit({"flag": flag, "a": np.linspace(0, 1, 200), "b": np.linspace(0, 99, 200) ** 1.5})
+        assert fitted.scale == "zscore"
+        assert set(fitted.transform({"flag": flag, "a": flag, "b": flag})[:, 0]) == {0.0, 0.5}
+
+
+class TestWhatIsLeft:
+    def test_numbers_alone_are_used_whatever_they_look_like(self):
+        assert Preparation().fit({"id": np.arange(30), "c": np.ones(30)}).used == ("id", "c")
+
+    def test_nothing(self):
+        words = np.array([f"word {i}" for i in range(30)], dtype=object)
+        with pytest.raises(TableError, match=r"no column is left to cluster: w \(an identifier: 30 different values"):
+            Preparation().fit({"w": words})
+        with pytest.raises(TableError, match="no row"):
+            Preparation().fit({"w": np.zeros(0)})
+
+
+class TestSaving:
+    def round_trip(self, value):
+        packed = pack(value)
+        return unpack(Content({**packed.tree()}, packed.tensors), "file")
+
+    def test_the_same_object(self, table, fitted):
+        again = self.round_trip(fitted)
+        assert again == fitted
+        np.testing.assert_array_equal(again.transform(table), fitted.transform(table))
+
+    def test_what_a_file_must_not_hold(self, fitted):
+        category = next(plan for plan in fitted.plans if plan.name == "town")
+        date = next(plan for plan in fitted.plans if plan.name == "shop")
+        number = next(plan for plan in fitted.plans if plan.name == "income")
+        for plan, change in (
+            (category, {"fill": 3}), (category, {"levels": ("a", "a")}), (date, {"parts": ("century",)}),
+            (number, {"factor": float("nan")}), (number, {"decimal": ";"}),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match=r"must|there is no|has no"):
+                attrs.evolve(plan, **change)
+
+
+def test_the_paragraph_names_every_decision(fitted):
+    text = fitted.paragraph(options=True)
+    for words in (
+        "8 of 12 columns used (5 numbers, 1 category, 2 dates), as 13 features", "town: 3 levels",
+        "shop: elapsed time, hour", "customer_id (an identifier", "constant (always 1)",
+        "they are a feature too, because income differs there", "'Köln', the most frequent level",
+        "numbers divided by their standard deviations", "--as-category",
+    ):  # fmt: skip
+        assert words in text
+    facts = fitted.resolved()
+    assert facts["categories"] == {"town": "3 levels"}
+    assert facts["left_out"] == fitted.left_out
