@@ -67,10 +67,10 @@ def test_closed_pipe_is_quiet():
 
 
 def test_unexpected_failure(run, error_of, monkeypatch):
-    def fail():
+    def fail(*_):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("clusterkit.recipes", fail, raising=False)
+    monkeypatch.setattr("clusterkit.core.registry.Registry.available", fail)
     message = error_of(run("recipes"), 1)
     assert message == "unexpected ZeroDivisionError: by zero (--debug shows where)"
     for args in (("--debug", "recipes"), ("recipes", "--debug")):
