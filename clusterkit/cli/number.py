@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import click
+
+if TYPE_CHECKING:
+    from clusterkit._typing import NumberLike
 
 __all__ = ["NUMBER", "NumberOfClusters"]
 
@@ -15,14 +18,14 @@ class NumberOfClusters(click.ParamType):
 
     name = "number"
 
-    def get_metavar(self, param: click.Parameter, ctx: Any = None) -> str:
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """What may be written."""
         return "N|auto|N-M"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> NumberLike:
         """The value of the parameter `n_clusters`."""
         if not isinstance(value, str):
-            return value
+            return cast("NumberLike", value)  # converted before
         word = value.strip()
         if word.lower() == "auto":
             return "auto"

@@ -10,14 +10,17 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.spaces import FeatureSpace
 
 if TYPE_CHECKING:
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import FittedPreparation, Preparation
 
 __all__ = ["attach", "features_of", "fit_prepared", "prepared_for"]
 
 
-def fit_prepared(model: Any, table: object, preparation: Preparation | None = None) -> Array:
+def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> Array:
     """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
 
     Parameters
@@ -54,7 +57,7 @@ def fit_prepared(model: Any, table: object, preparation: Preparation | None = No
     return X
 
 
-def prepared_for(model: Any, table: object, preparation: Preparation | None = None) -> FittedPreparation:
+def prepared_for(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> FittedPreparation:
     """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
     from clusterkit.tables import Preparation
 
@@ -66,7 +69,7 @@ def prepared_for(model: Any, table: object, preparation: Preparation | None = No
     return fitted
 
 
-def attach(model: Any, fitted: FittedPreparation) -> None:
+def attach(model: Pipeline | Driven, fitted: FittedPreparation) -> None:
     """Make a preparation a part of a fitted model."""
     model.preparation_ = fitted
     model.resolved_ = {"preparation": fitted.resolved(), **model.resolved_}
@@ -105,4 +108,5 @@ def _needs_nonnegative(model: Any) -> bool:
     except ValueError:
         return False  # fit reports what is wrong
     featuremap = composition.featuremap
-    return not featuremap.takes_negative or (composition.solver.nonnegative and featuremap.nonnegative is None)
+    keeps_signs = issubclass(featuremap.gives, FeatureSpace) and featuremap.nonnegative is None
+    return not featuremap.takes_negative or (composition.solver.nonnegative and keeps_signs)

@@ -48,7 +48,7 @@ class RowSpan:
         """Number of coordinates."""
         return int(self.axes.shape[1])
 
-    def __call__(self, Y: Any) -> Array:
+    def __call__(self, Y: Array) -> Array:
         """Coordinates, (m, d) to (m, r), in the type of Y."""
         coordinates: Array = ((Y - self.mean) @ self.axes).astype(Y.dtype, copy=False)
         return coordinates

@@ -8,7 +8,7 @@ known of them, `decisions` makes a plan for each column (`plans`), and `preparat
 >>> table = read_table(io.BytesIO(b"id;income;since\n1;45.920,5;2019-04-01\n2;;2021-10-12\n3;61.300,0;2020-01-30\n"))
 >>> fitted = Preparation().fit(table)
 >>> fitted.used, fitted.left_out, fitted.transform(table).shape
-(('income', 'since'), {'id': 'an identifier, by its name'}, (3, 6))
+(('income', 'since'), {'id': 'an identifier, by its name'}, (3, 2))
 """
 
 from clusterkit.tables.errors import NotNumeric, TableError, TableWarning

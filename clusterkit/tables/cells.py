@@ -19,8 +19,8 @@ BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
-    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
+    ".": re.compile(r"[+-]?(?=[.]?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(?=,?\d)(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
 }
 """A number, by the mark before its decimals."""
 
@@ -70,7 +70,7 @@ def number(text: str, decimal: str) -> float | None:
 
     Examples
     --------
-    >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("12a", ".")
+    >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
     (45920.0, 1234.5, 0.325, 12.0, None)
     """
     if decimal == ".":
@@ -87,7 +87,7 @@ def number(text: str, decimal: str) -> float | None:
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
     if SPACED.fullmatch(bare):
         bare = bare.translate(BLANKS)
-    if not any(letter.isdigit() for letter in bare) or GROUPED[decimal].fullmatch(bare) is None:
+    if GROUPED[decimal].fullmatch(bare) is None:
         return None
     thousands = "," if decimal == "." else "."
     value = float(bare.replace(thousands, "").replace(decimal, "."))

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import NAMES_SHOWN, numbered, unique
@@ -21,6 +23,7 @@ from clusterkit.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import NDArray
 
 __all__ = ["NEEDS_PANDAS", "read_delimited"]
 
@@ -109,12 +112,15 @@ class _Reader:
     def __init__(self, text: str, title: str, sep: str, names: list[str], named: bool, skip: int) -> None:
         self.text, self.title, self.sep, self.names, self.named, self.skip = text, title, sep, names, named, skip
 
-    def frame(self, as_text: list[int] | None) -> pandas.DataFrame:
-        """The cells by pandas; the columns `as_text`, or all if it is None, stay texts."""
+    def frame(self, as_text: list[int] | None) -> pandas.DataFrame | dict[str, NDArray[np.float64]]:
+        """The cells by pandas; the columns `as_text`, or all if it is None, stay texts.
+
+        Without pandas a table of plain numbers is read by numpy.
+        """
         try:
             import pandas
         except ImportError:
-            raise TableError(f"{self.title}: reading text {NEEDS_PANDAS}") from None
+            return self._plain_numbers(as_text)
         single = len(self.names) == 1
         try:
             with warnings.catch_warnings():
@@ -137,6 +143,18 @@ class _Reader:
             self._check_widths()  # pandas fills short rows with gaps
         frame.columns = self.names
         return frame
+
+    def _plain_numbers(self, as_text: list[int] | None) -> dict[str, NDArray[np.float64]]:
+        lines = io.StringIO(self.text)
+        blank = None if self.sep == " " else self.sep
+        try:
+            if as_text is None or as_text:
+                raise ValueError("not plain")
+            rows = np.loadtxt(lines, delimiter=blank, quotechar='"', comments=None, skiprows=self.skip, ndmin=2)
+            return dict(zip(self.names, rows.T, strict=True))
+        except ValueError:
+            self._check_widths()
+            raise TableError(f"{self.title}: reading text that is not plain numbers {NEEDS_PANDAS}") from None
 
     def cells(self) -> list[list[str]]:
         """All cells as they are in the text."""

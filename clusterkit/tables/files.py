@@ -89,9 +89,9 @@ def read_table(
     title = os.fspath(source)
     if not os.path.exists(title):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), title)
-    ending = Path(title.lower().removesuffix(".gz")).suffix
-    if ending in TEXT:
+    if Path(title.lower().removesuffix(".gz")).suffix in TEXT:
         return _text(title, title, delimiter, header, encoding, decimal)
+    ending = Path(title.lower()).suffix
     if ending == NUMPY:
         return table_of_arrays(title, _npy(title))
     if ending in PARQUET:
@@ -100,7 +100,7 @@ def read_table(
         from clusterkit.tables.spreadsheets import read_spreadsheet
 
         return read_spreadsheet(title, header, sheet)
-    return _by_plugin(title, Path(title).suffix.lower())
+    return _by_plugin(title, ending)
 
 
 def known_endings() -> list[str]:

@@ -83,7 +83,7 @@ class Preparation:
     >>> fitted.features
     ('age', 'town=Bonn')
     >>> fitted.transform(table).round(2).tolist()
-    [[-1.22, 0.0], [0.0, 0.71], [1.22, 0.0], [0.0, 0.0]]
+    [[-1.22, 0.0], [0.0, 0.5], [1.22, 0.0], [0.0, 0.0]]
     """
 
     as_category: tuple[str, ...] = _names_field()

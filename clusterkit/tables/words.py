@@ -95,8 +95,8 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
         filled = f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
     unread = getattr(plan, "unread", 0)
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
-    told = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
-    return f"({plan.gaps:,}{words}: {filled}{told})"
+    feature = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
+    return f"({plan.gaps:,}{words}: {filled}{feature})"
 
 
 def _count(n: int, one: str, many: str) -> str:

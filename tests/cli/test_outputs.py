@@ -159,7 +159,7 @@ class TestEndings:
             run("search", table, *GRID, "--resume", "r.csv")
         )
 
-    @pytest.mark.parametrize("name", ["t.xlsx", "t.json", "t.csv.zip", "t.xlsx.gz", "t.2024"])
+    @pytest.mark.parametrize("name", ["t.docx", "t.json", "t.csv.zip", "t.xlsx.gz", "t.2024"])
     def test_of_inputs(self, run, table, name, error_of):
         other = table.with_name(name)
         other.write_bytes(table.read_bytes())

@@ -78,7 +78,7 @@ def test_whole_slots_and_chains(run, table):
         (("--grid", "n_clusters=2", "-o", "-", "--table", "-"), "standard output (-) takes either"),
         (("--grid", "n_clusters=2", "--resume", "-"), "--resume needs a file"),
         (("--grid", "n_clusters=2", "--plot", "a.txt"), "the picture can be"),
-        ((), "Missing option '--grid'"),
+        ((), "nothing to search: give values with --grid"),
     ],
 )
 def test_wrong_options(run, table, error_of, args, message):

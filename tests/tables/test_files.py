@@ -255,11 +255,28 @@ def test_bad_files(tmp_path):
         read_table(tmp_path / "n.npy").numbers()
 
 
+def test_plain_numbers_need_no_pandas(write, monkeypatch, blobs):
+    lines = "\n".join(";".join(map(repr, row)) for row in blobs.tolist())
+    expected = read_table(write("t.csv", f"a;b\n{lines}\n")).numbers()
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    table = read_table(write("t.csv", f"a;b\n{lines}\n"))
+    assert table.names == ("a", "b")
+    np.testing.assert_array_equal(table.numbers(), expected)
+    assert table.cells()[0] == [repr(value) for value in blobs[0].tolist()]
+    with pytest.raises(TableError, match=r"row 2 \(line 3\) has 1 cells instead of 2"):
+        read_table(write("t.csv", "a,b\n1,2\n3\n"))
+
+
 @pytest.mark.parametrize(
     ("module", "name", "content", "message"),
     [
         ("pyarrow", "t.parquet", b"", "Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'"),
-        ("pandas", "t.csv", b"a,b\n1,2\n", "reading text needs pandas; install clusterkit-toolkit with the extra"),
+        (
+            "pandas",
+            "t.csv",
+            b"a,b\n1,x\n",
+            "reading text that is not plain numbers needs pandas; install clusterkit-toolkit with",
+        ),
     ],
 )
 def test_a_missing_library_is_one_line(tmp_path, monkeypatch, module, name, content, message):

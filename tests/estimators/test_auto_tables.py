@@ -1,0 +1,128 @@
+"""`Auto` prepares data frames and nothing else; models of tables apply their preparation again, loaded too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import clusterkit
+from clusterkit import Auto, load, recipe
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.metrics import adjusted_rand
+from clusterkit.tables import Preparation, TableError
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def planted():
+    return np.repeat([0, 1, 2], 30)
+
+
+@pytest.fixture
+def frame(planted):
+    rng = np.random.default_rng(0)
+    income = 30_000 + 20_000 * (planted == 1) + 1500 * rng.normal(size=90)
+    income[::89] = np.nan
+    return pandas.DataFrame(
+        {
+            "key": [f"k{i}" for i in range(90)],
+            "income": income,
+            "share": 0.1 + 0.2 * (planted == 2) + 0.01 * rng.normal(size=90),
+            "plan": np.array(["a", "b", "c"], dtype=object)[planted],
+        }
+    )
+
+
+def test_a_data_frame_is_prepared(frame, planted, tmp_path):
+    model = Auto(random_state=0).fit(frame)
+    assert adjusted_rand(planted, model.labels_) > 0.95
+    assert model.feature_names_in_.tolist() == list(frame)
+    assert model.n_features_in_ == 4
+    assert model.preparation_.left_out == {"key": "an identifier: 90 different values in 90 rows"}
+    assert model.resolved_["preparation"]["scale"] == "zscore"
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    np.testing.assert_array_equal(model.predict(frame[["plan", "share", "income"]]), model.labels_)
+    model.save(tmp_path / "m.clusterkit")
+    again = load(tmp_path / "m.clusterkit")
+    assert again.preparation_ == model.preparation_
+    np.testing.assert_array_equal(again.predict(frame), model.labels_)
+    again.save(tmp_path / "n.clusterkit")
+    assert (tmp_path / "m.clusterkit").read_bytes() == (tmp_path / "n.clusterkit").read_bytes()
+    with pytest.raises(TableError, match="lacks 1 of the 3 columns that the model uses: plan"):
+        again.predict(frame[["income", "share"]])
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_other_libraries(frame, library):
+    module = pytest.importorskip(library)
+    other = module.table(frame) if library == "pyarrow" else module.DataFrame(frame.to_dict("list"), strict=False)
+    expected = Auto(n_clusters=3, pool=["kmeans"], random_state=0).fit(frame)
+    model = Auto(n_clusters=3, pool=["kmeans"], random_state=0).fit(other)
+    assert adjusted_rand(expected.labels_, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(other), model.labels_)
+
+
+def test_an_array_is_not(frame):
+    X = frame[["share"]].to_numpy()
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(frame[["share"]]).fit(X)
+    assert not hasattr(model, "preparation_")
+    assert "preparation" not in model.resolved_
+    with pytest.raises(ValueError, match="NaN"):
+        Auto().fit(frame[["income", "share"]].to_numpy())
+
+
+def test_the_preparation_can_be_chosen(frame):
+    spec = Preparation(drop="plan", scale="minmax")
+    model = clone(Auto(n_clusters=2, pool=["kmeans"], preparation=spec, random_state=0)).fit(frame)
+    assert model.preparation_.features == ("income", "share")
+    assert model.preparation_.scale == "minmax"
+    with pytest.raises(InvalidParameter, match="preparation must be a Preparation or None"):
+        Auto(preparation="zscore").fit(frame)
+
+
+def test_any_recipe_by_hand(frame, planted, tmp_path):
+    model = recipe("kmeans", n_clusters=3, random_state=0)
+    fit_prepared(model, frame)
+    assert adjusted_rand(planted, model.labels_) > 0.95
+    model.save(tmp_path / "m.clusterkit")
+    np.testing.assert_array_equal(clusterkit.load(tmp_path / "m.clusterkit").predict(frame), model.labels_)
+    model.fit(frame[["share"]].to_numpy())
+    assert not hasattr(model, "preparation_")
+
+
+def test_methods_without_negative_numbers_get_none(frame):
+    model = recipe("nmf", n_clusters=2, featuremap="identity", random_state=0)
+    X = fit_prepared(model, frame)
+    assert X.min() >= 0
+    assert model.preparation_.scale == "spread"
+    assert model.preparation_.preparation == Preparation()
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+
+
+class TestMoreColumnsThanRows:
+    def test_the_same_clusters_in_fewer_coordinates(self, tmp_path):
+        rng = np.random.default_rng(0)
+        y = np.repeat([0, 1], 15)
+        X = rng.normal(size=(30, 200)) + 3.0 * y[:, None] * (np.arange(200) < 20)
+        model = Auto(random_state=0).fit(X)
+        assert adjusted_rand(y, model.labels_) == 1.0
+        assert model.space_ is None or model.space_.points.shape[1] < 30
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        model.save(tmp_path / "m.clusterkit")
+        new = rng.normal(size=(6, 200)) + 3.0 * (np.arange(200) < 20)
+        again = load(tmp_path / "m.clusterkit")
+        np.testing.assert_array_equal(again.predict(new), model.predict(new))
+        assert set(model.predict(new)) == set(model.labels_[15:])
+
+    def test_distances_stay(self):
+        from clusterkit.estimators.row_span import RowSpan
+
+        X = np.random.default_rng(0).normal(size=(10, 50))
+        Z = RowSpan.of(X)(X)
+        assert Z.shape == (10, 9)
+        np.testing.assert_allclose(
+            np.linalg.norm(Z[:, None] - Z[None], axis=2), np.linalg.norm(X[:, None] - X[None], axis=2), atol=1e-10
+        )
