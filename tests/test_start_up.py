@@ -43,7 +43,7 @@ ERRORS = {
     "fit data:wibe -k 3": "Did you mean 'wine'?",
     "fit x.csv -r emmcc": "Did you mean 'emmc'",
     "fit x.csv --recipee emmc": "No such option",
-    "fit x.csv -k two": "'two' is not",
+    "fit x.csv -k two": "'two' is no",
     "fit x.csv -k 2 --set solver=rige": "Did you mean 'ridge'?",
     "fit x.csv -k 2 --set solver.D=2": "solver 'ridge' has no parameter 'D'",
     "fit x.csv -r svc --set featuremap.gama=2": "Did you mean 'gamma' or 'sigma'?",

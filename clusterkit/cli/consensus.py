@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["consensus"]
@@ -70,7 +70,7 @@ def consensus(
     which a labeling says nothing. All files must have the same rows in the same order.
     """
     for file in files:
-        early.check_data(file)
+        source.check(file)
     from clusterkit import metrics
     from clusterkit.cli import console, summary
     from clusterkit.cli.settings import parsed

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
-from clusterkit.cli.early import check_data
 from clusterkit.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
     from clusterkit.tables import Table
 
-__all__ = ["TableOptions", "keys_of", "options"]
+__all__ = ["TableOptions", "check", "keys_of", "options"]
 
 PREFIX = "data:"
 """Beginning of the name of a known data set, which tells it from a file."""
@@ -69,7 +68,7 @@ class TableOptions(NamedTuple):
         delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         if delimiter is not None and len(delimiter) != 1:
             raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
-        check_data(data)
+        check(data)
         from clusterkit.tables import read_table
 
         source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data
@@ -98,6 +97,24 @@ class TableOptions(NamedTuple):
         if self.sheet is None:
             return 0
         return int(self.sheet) - 1 if self.sheet.isdecimal() and int(self.sheet) else self.sheet
+
+
+def check(data: str) -> None:
+    """Raise for a file or a known data set that is not there, before anything is imported to read it."""
+    if data.startswith(PREFIX):
+        from clusterkit.datasets.loading import check_name
+
+        check_name(data.removeprefix(PREFIX))
+        return
+    if data == STDIN:
+        if sys.stdin is None:
+            raise BadInput("standard input is closed")
+        return
+    if Path(data).is_dir():
+        raise BadInput(f"{data} is a folder, not a file")
+    if not Path(data).exists():
+        hint = f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else ""
+        raise BadInput(f"{data}: no such file{hint}")
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -144,6 +161,12 @@ def _known_data_set(data: str) -> tuple[Table, AnyArray]:
         require(8 * rows.shape[0] * rows.shape[1], f"{data} as a dense table", "Choose another data set.")
         rows = rows.toarray()
     return table_of_arrays(data, rows, tuple(dataset.feature_names)), dataset.target
+
+
+def _is_known_data_set(name: str) -> bool:
+    from clusterkit.datasets.known import known
+
+    return name in known()
 
 
 def keys_of(values: Iterable[str]) -> list[str]:

@@ -6,21 +6,13 @@ checked here is checked again where it is used, with the same messages; here not
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 
+from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["SLOTS", "check", "check_data", "check_recipe"]
-
-PREFIX = "data:"
-"""Beginning of the name of a known data set, which tells it from a file."""
-
-STDIN = "-"
-"""The argument that stands for standard input."""
+__all__ = ["SLOTS", "check", "check_recipe"]
 
 SLOTS: Mapping[str, object] = MappingProxyType(
     {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
@@ -47,25 +39,7 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
     """
     if recipe is not None:
         check_recipe(recipe, settings)
-    check_data(data)
-
-
-def check_data(data: str) -> None:
-    """Raise `BadInput` for a file, or `DatasetNotFound` for a data set, that is not there."""
-    if data.startswith(PREFIX):
-        from clusterkit.datasets.loading import check_name
-
-        check_name(data.removeprefix(PREFIX))
-    elif data == STDIN:
-        if sys.stdin is None:
-            raise BadInput("standard input is closed")
-    elif Path(data).is_dir():
-        raise BadInput(f"{data} is a folder, not a file")
-    elif not os.path.lexists(data):
-        from clusterkit.datasets.known import known
-
-        hint = f"; the data set of this name is {PREFIX}{data}" if data in known() else ""
-        raise BadInput(f"{data}: no such file{hint}")
+    source.check(data)
 
 
 def check_recipe(name: str, settings: Iterable[str] = ()) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clusterkit.cli import by_rows, outputs
+from clusterkit.cli import by_rows, early, outputs
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
 from clusterkit.cli import preparation as prepare

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, outputs
 from clusterkit.cli import labels as output
+from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 
 __all__ = ["predict"]
@@ -52,7 +52,7 @@ def predict(
 
     outputs.check({"-o": path}, [model_file, data])
     output.check(path, with_data=with_data)
-    early.check_data(data)
+    source.check(data)
     model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
     reason = pipeline.why_not_inductive()

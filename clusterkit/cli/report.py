@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clusterkit.cli import console, early, outputs
+from clusterkit.cli import console, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import BadInput
@@ -70,7 +70,7 @@ def report(
     """
     outputs.check({"-o": path}, [data])
     outputs.check_ending(path, ENDINGS, "a report")
-    early.check_data(data)
+    source.check(data)
     names = tuple(name.strip() for name in methods.split(",") if name.strip())
     from clusterkit.core.registry import registry
     from clusterkit.estimators.bars import shown

@@ -67,7 +67,7 @@ def test_closed_pipe_is_quiet():
 
 
 def test_unexpected_failure(run, error_of, monkeypatch):
-    def fail(self, kind):
+    def fail(*_):
         raise ZeroDivisionError("by zero")
 
     monkeypatch.setattr("clusterkit.core.registry.Registry.available", fail)
