@@ -23,14 +23,17 @@ _HOME = {
     "Pipeline": "clusterkit.estimators.pipeline",
     "Pooled": "clusterkit.estimators.pooled",
     "Recipe": "clusterkit.core.recipe",
+    "compare": "clusterkit.profiles",
     "compositions": "clusterkit.catalogue",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
     "load": "clusterkit.estimators.loading",
     "plugins": "clusterkit.catalogue",
+    "profile": "clusterkit.profiles",
     "recipe": "clusterkit.estimators.build",
     "recipes": "clusterkit.estimators.build",
     "register": "clusterkit.catalogue",
+    "representatives": "clusterkit.profiles",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
     "width_path": "clusterkit.estimators.width_path",
@@ -49,6 +52,7 @@ __all__ = [
     "Pipeline",
     "Pooled",
     "Recipe",
+    "compare",
     "compositions",
     "consensus",
     "core",
@@ -59,9 +63,11 @@ __all__ = [
     "metrics",
     "plots",
     "plugins",
+    "profile",
     "recipe",
     "recipes",
     "register",
+    "representatives",
     "search",
     "stages",
     "testing",
@@ -85,6 +91,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pooled import Pooled
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
+    from clusterkit.profiles import compare, profile, representatives
 
 
 if not TYPE_CHECKING:  # a checker would take every misspelt name for one that exists

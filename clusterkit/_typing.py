@@ -6,7 +6,7 @@ The types of what a user may pass are texts, because this is the lowest layer an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ __all__ = [
     "LabelerLike",
     "Labels",
     "Mask",
+    "NumberLike",
     "RandomState",
     "Rng",
     "Rows",
@@ -88,6 +89,11 @@ InitLike: TypeAlias = "str | Parameters | Partitioner"
 TunerLike: TypeAlias = "str | Parameters | Tuner"
 ConsensusLike: TypeAlias = "str | Parameters | Consensus"
 DriverLike: TypeAlias = "str | Parameters | Driver"
+
+
+NumberLike: TypeAlias = "int | Literal['auto'] | tuple[int, int] | None"
+"""What an estimator takes as the number of clusters: a number, "auto" or a pair (least, most) to let it be chosen, or
+None where the method finds it."""
 
 
 class SparseMatrix(Protocol):

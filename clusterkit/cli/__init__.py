@@ -6,6 +6,8 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 app                    The group of commands: the built-in ones by name, then those of plugins.
 fit, predict, search,  A command each; benchmark, compositions and consensus too. The listings `stages`, `recipes`
 demo, listings         and `plugins` are in one file.
+new_plugin, scaffold/  The files of a new plugin, from templates.
+plugin_check           ``clusterkit plugins --check``: the laws of what plugins provide.
 data, tables/          From the argument DATA to an array: which file, which columns, and what is refused.
 settings               Options ``--set solver.C=1`` to parameters, and from them to an estimator.
 labels, models,        What a command writes: label files, fitted models, pictures, summaries.
@@ -34,6 +36,7 @@ app = App(
         "recipes": "clusterkit.cli.listings:recipes",
         "compositions": "clusterkit.cli.compositions:compositions",
         "plugins": "clusterkit.cli.listings:plugins",
+        "new-plugin": "clusterkit.cli.new_plugin:new_plugin",
     },
     help="""Cluster tables of numbers with published algorithms, composed of stages.
 

@@ -83,14 +83,30 @@ def recipes(name: str | None, as_json: bool) -> None:
     _mention_broken()
 
 
-@click.command(short_help="List the installed plugins and what they provide.")
+@click.command(short_help="List or check the installed plugins.")
+@click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Run the laws of what the plugins provide (extra 'testing').")
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=25,
+    show_default=True,
+    help="Number of examples that --check tries of each law.",
+)
 @AS_JSON
-def plugins(as_json: bool) -> None:
-    """List the installed plugins: what each provides, or why it is not used."""
-    import clusterkit
-    from clusterkit.cli import app
+def plugins(name: str | None, check: bool, examples: int, as_json: bool) -> None:
+    """List the installed plugins: what each provides, or why it is not used. With NAME, only that plugin.
 
-    installed = clusterkit.plugins()
+    With --check, the conformance kit runs on all stages that they provide, recipes are fitted to a few rows, and
+    commands are loaded. The exit code is 1 if a plugin is not used or something breaks a law.
+    """
+    import clusterkit
+    from clusterkit.cli import app, plugin_check
+
+    installed = plugin_check.chosen(clusterkit.plugins(), name)
+    if check:
+        plugin_check.check(installed, examples, as_json)
+        return
     if as_json:
         console.as_json(
             [

@@ -143,6 +143,8 @@ def checked(labelings: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | N
 
 
 def _vector(part: ArrayLike, name: str) -> Labels:
+    if np.ma.is_masked(part):  # the values under the mask would count as labels
+        raise InvalidData(f"{name} has masked values; give -1 where a labeling says nothing")
     try:
         labels = np.asarray(part)
     except ValueError as error:

@@ -60,6 +60,9 @@ __all__ = [
 AUTO = "auto"
 """The value of the slots labeler and balancer that leaves the choice to the solver."""
 
+OFFER = "Give a number, or 'auto' to have it chosen"
+"""What to do where the number of clusters is missing, in the words of the estimators."""
+
 KINDS: Mapping[str, str] = {**SLOTS, "tuner": "tuner"}
 """Slot of a pipeline to the kind of stage that it takes."""
 
@@ -99,7 +102,7 @@ def compose(
     if n_clusters is None and not labeler.finds_k:
         n_clusters = labeler.max_clusters
         if n_clusters is None:
-            raise NeedsClusters(f"n_clusters is needed: labeler '{labeler.name}' does not find it")
+            raise NeedsClusters(f"n_clusters is needed: labeler '{labeler.name}' does not find it. {OFFER}")
     limits = resolve_limits(values["balancer"], solver)
     c = Composition(featuremap, solver, labeler, balancer, init, n_clusters, n_init, max_iter, limits)
     check(c)
@@ -287,7 +290,7 @@ def resolve_labeler(value: LabelerLike, featuremap: FeatureMap, solver: Solver, 
         if k is None and not labeler.finds_k:
             raise NeedsClusters(
                 f"n_clusters is needed: solver '{solver.name}' with labeler='auto' does not find the number of "
-                "clusters (labeler='threshold' always makes two)"
+                f"clusters (labeler='threshold' always makes two). {OFFER}"
             )
         return labeler
     stage = resolve("labeler", value)

@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import Array, RandomState, Samples
-from clusterkit.core.params import check_count
+from clusterkit._typing import Array, NumberLike, RandomState, Samples
 from clusterkit.core.seeds import Seeds
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.pooled import FixedDriver
 from clusterkit.estimators.unsuited import refuse_unsuited
@@ -40,8 +40,8 @@ class Auto(FixedDriver):
 
     Parameters
     ----------
-    n_clusters : int, "auto" or None, default None
-        Number of clusters; None and "auto" choose it.
+    n_clusters : int, "auto", (int, int) or None, default None
+        Number of clusters; None and "auto" choose it, and a range ``(least, most)`` chooses one in it.
     pool : sequence of str or None, default None
         Recipes to choose among; None: those above.
     max_rows : int, default 5000
@@ -72,7 +72,8 @@ class Auto(FixedDriver):
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
     resolved_ : dict
-        Under "auto" the choice in short, with what was done on a sample of the rows and which members failed.
+        Under "auto" the choice in short, with the best score at each number ("score_of_number"), ties ("tied_with"),
+        what was done on a sample of the rows and which members failed.
     n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, exact_on_training_, \
 n_features_in_
         As in `Pipeline`, of the chosen fit. After Ctrl-C the best of the candidates so far is kept.
@@ -102,14 +103,14 @@ n_features_in_
 
     def __init__(
         self,
-        n_clusters: int | str | None = None,
+        n_clusters: NumberLike = None,
         pool: Sequence[str] | None = None,
         max_rows: int = 5000,
         max_work: int = 40_000_000_000,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
-        self.n_clusters = n_clusters  # type: ignore[assignment]
+        self.n_clusters = n_clusters
         self.pool = pool
         self.max_rows = max_rows
         self.max_work = max_work
@@ -125,8 +126,7 @@ n_features_in_
         with threads.suited(0), bars.shown(self.verbose), bars.hooks():
             answer = driver.run([], rows, seeds)
         set_fitted(self, answer.fit, None)
-        for name, value in answer.report.items():
-            setattr(self, f"{name}_", value)
+        set_report(self, answer.report)
         return self
 
     def why_not_inductive(self) -> str | None:
@@ -142,7 +142,7 @@ n_features_in_
         return NestedParams.set_params(self, **params)
 
     def _driver(self) -> AutoDriver:
-        asked_number: Any = self.n_clusters
-        k = None if asked_number == "auto" else check_count("n_clusters", asked_number, optional=True)
+        choice = is_open(self.n_clusters)
+        k, between = (None, limits_of(self.n_clusters)) if choice else (checked_number(self.n_clusters), None)
         pool: Any = None if self.pool is None else tuple(self.pool)
-        return AutoDriver(k, pool, self.max_rows, self.max_work)
+        return AutoDriver(k, pool, self.max_rows, self.max_work, between)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterkit._typing import Floats, InitLike, RandomState
+from clusterkit._typing import Floats, InitLike, NumberLike, RandomState
 from clusterkit.drivers import auto_pooled
 from clusterkit.drivers.gap import Complexity
 from clusterkit.estimators.pipeline import Pipeline
@@ -114,7 +114,7 @@ class AutoPooled(FixedDriver):
         n_halvings: int = 4,
         limit: float = 3.0,
         start: InitLike = "kmeans",
-        n_clusters: int | None = None,
+        n_clusters: NumberLike = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:

@@ -11,17 +11,18 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import Array, DriverLike, Labels, RandomState, Samples
-from clusterkit.core.contracts import During, check_instance
+from clusterkit._typing import Array, DriverLike, Labels, NumberLike, RandomState, Samples
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
+from clusterkit.drivers.auto.fits import run_driver
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.number import choose_number, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -40,8 +41,9 @@ class Driven(FittedAttributes, ClusterMixin, NestedParams):
         A name of ``clusterkit.stages("driver")``, a dict with "name" and parameters, or a driver.
     base : Pipeline, optional
         The composition. Default `Pipeline()`.
-    n_clusters : int, optional
-        Replaces the number of clusters of the base.
+    n_clusters : int, "auto", (int, int) or None, default None
+        Replaces the number of clusters of the base. "auto" and a range ``(least, most)`` let it be chosen as in
+        `Pipeline`: the driver is run at each number.
     random_state : int, Generator, RandomState or None, default None
         None takes the random state of the base.
     verbose : bool, default False
@@ -53,7 +55,7 @@ class Driven(FittedAttributes, ClusterMixin, NestedParams):
 exact_on_training_, n_features_in_
         As in `Pipeline`, of the fit that the driver returned.
     NAME_
-        Every entry NAME of the driver's report.
+        Every entry NAME of the driver's report; those of `Pipeline` where the number of clusters was chosen.
 
     Examples
     --------
@@ -71,7 +73,7 @@ exact_on_training_, n_features_in_
         self,
         driver: DriverLike = "single",
         base: Pipeline | None = None,
-        n_clusters: int | None = None,
+        n_clusters: NumberLike = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -88,7 +90,9 @@ exact_on_training_, n_features_in_
         with np.errstate(invalid="ignore"):  # its check adds all values up, which for the largest numbers is inf - inf
             rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
-        tuning = base.tuned(base.composition(), rows, seeds)
+        composition = base.composition()
+        chooses = base.chooses_number(composition)
+        tuning = compose.Tuning(composition) if chooses else base.tuned(composition, rows, seeds)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
@@ -96,12 +100,12 @@ exact_on_training_, n_features_in_
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            with During(driver):
-                answer = driver.run([tuning.composition], rows, seeds)
-            check_instance(driver, "run", answer, DriverResult)
+            if chooses:
+                answer = choose_number(base, rows, seeds, driver)
+            else:
+                answer = run_driver(driver, tuning.composition, rows, seeds)
         set_fitted(self, answer.fit, tuning, base.reported_labeler(tuning.composition))
-        for name, value in answer.report.items():
-            setattr(self, f"{name}_", value)
+        set_report(self, answer.report)
         return self
 
     @inductive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 from sklearn.base import ClusterMixin
@@ -17,6 +17,7 @@ from clusterkit._typing import (
     InitLike,
     LabelerLike,
     Labels,
+    NumberLike,
     RandomState,
     Samples,
     SolverLike,
@@ -26,15 +27,15 @@ from clusterkit.core.compat import Composition, check
 from clusterkit.core.errors import IncompatibleStages, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
 from clusterkit.core.registry import registry
-from clusterkit.core.run import bind
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.stages import DriverResult, FeatureMap, Solver, Stage
+from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.samples import checked
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 __all__ = ["Pipeline"]
-
-PLACEHOLDER = 3
-"""Number of clusters with which the stages are checked where the number is chosen by the fit: above the two that some
-labelers are for."""
 
 
 class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
@@ -69,10 +66,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Gives the first labels, for a solver that learns from labels: a partitioner, or any recipe by name.
     tuner : str, dict, Tuner or None, default None
         Replaces parameters that are None by values found without labels.
-    n_clusters : int, "auto" or None, default None
+    n_clusters : int, "auto", (int, int) or None, default None
         Number of clusters. Leave it out where the labeler finds the number or allows only one (threshold: two). "auto"
-        fits many numbers and takes the best by the criterion of `Auto`, in the coordinates to which the feature map
-        scales the data; ``resolved_["auto"]`` then has the candidates in short.
+        fits many numbers, and a range ``(least, most)`` those in it, and takes the best by the criterion of `Auto`, in
+        the coordinates to which the feature map scales the data. Where the method finds the number, or makes one only,
+        nothing is chosen.
     n_init : int, default 1
         Number of starts; the result with the lowest objective is kept.
     max_iter : int, default 100
@@ -104,6 +102,9 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         Parameters that the fit decided, by slot; the entry "tuner" says how a tuner found its values.
     exact_on_training_ : bool
         Whether ``predict`` on the training rows gives `labels_`.
+    candidates_, confidence_, perhaps_one_cluster_, second_n_clusters_
+        As in `Auto`; only where the number of clusters was chosen. ``resolved_["auto"]`` has the choice in short: the
+        best score at each number ("score_of_number"), ties ("tied_with") and "perhaps_one_cluster".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had string column names.
@@ -142,7 +143,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         balancer: BalancerLike | None = "auto",
         init: InitLike = "kmeans",
         tuner: TunerLike | None = None,
-        n_clusters: int | Literal["auto"] | None = None,
+        n_clusters: NumberLike = None,
         n_init: int = 1,
         max_iter: int = 100,
         random_state: RandomState = None,
@@ -170,13 +171,14 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             bars.shown(self.verbose),
             bars.hooks(),
         ):
-            tuning = self.tuned(composition, rows, seeds)
-            if self._chooses_number() and composition.n_clusters is not None:
-                answer = self._with_number(tuning.composition, rows, seeds)
+            if self.chooses_number(composition):
+                tuning, answer = compose.Tuning(composition), choose_number(self, rows, seeds)
             else:
+                tuning = self.tuned(composition, rows, seeds)
                 answer = SingleDriver().run([tuning.composition], rows, seeds)
         self._takes_sparse_rows = isinstance(rows, SparseRows)
         set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
+        set_report(self, answer.report)
         return self
 
     @inductive
@@ -191,21 +193,33 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""
-        n_init = check_count("n_init", self.n_init)
-        max_iter = check_count("max_iter", self.max_iter)
-        slots = {slot: getattr(self, slot) for slot in self._slots}
-        if self._chooses_number():
+        # a subclass for a method that finds the number of clusters may drop the parameter
+        number: object = getattr(self, "n_clusters", None)
+        if is_open(number):
+            between = limits_of(number)
             try:
-                c = compose.compose(slots, None, n_init, max_iter)
+                c = self.composition_at(None)
             except NeedsClusters:
-                c = compose.compose(slots, PLACEHOLDER, n_init, max_iter)
+                c = self.composition_at(PLACEHOLDER)
+            only = c.labeler.max_clusters
+            if between is not None and only is not None and not between[0] <= only <= between[1]:
+                raise InvalidParameter(f"n_clusters={number!r}: labeler '{c.labeler.name}' makes {only} clusters only")
         else:
-            # a subclass for a method that finds the number of clusters may drop the parameter
-            k = check_count("n_clusters", getattr(self, "n_clusters", None), optional=True)
-            c = compose.compose(slots, k, n_init, max_iter)
+            c = self.composition_at(checked_number(number))
         # resolved before the data are read, so that a wrong tuner costs no time
         compose.resolve("tuner", self.tuner)
         return c if X is None or seeds is None else self.tuned(c, X, seeds).composition
+
+    def composition_at(self, k: int | None) -> Composition:
+        """The stages, resolved and checked, at a number of clusters; None where the method finds it."""
+        n_init = check_count("n_init", self.n_init)
+        max_iter = check_count("max_iter", self.max_iter)
+        return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
+
+    def chooses_number(self, c: Composition) -> bool:
+        """Whether the number of clusters is left to the criterion: it is open, and the method makes any."""
+        any_number = c.n_clusters is not None and c.labeler.max_clusters is None
+        return any_number and is_open(getattr(self, "n_clusters", None))
 
     def reported_labeler(self, c: Composition) -> str | None:
         """The name of the labeler of a composition, for `resolved_`; None where the user named it."""
@@ -231,23 +245,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         """The composition with the tuner's values, and how the tuner found them."""
         tuner = compose.resolve("tuner", self.tuner)
         return compose.tuned(c, tuner, X, seeds.stream("tuner"))
-
-    def _chooses_number(self) -> bool:
-        """Whether the number of clusters is left to the criterion."""
-        value: object = getattr(self, "n_clusters", None)
-        return isinstance(value, str) and value == compose.AUTO
-
-    def _with_number(self, c: Composition, X: Array, seeds: Seeds) -> DriverResult:
-        """The fit at the number of clusters that the criterion chooses, compared where the feature map scales to."""
-        from clusterkit.drivers.auto.driver import AutoDriver
-        from clusterkit.drivers.auto.pool import of_composition
-
-        if isinstance(X, SparseRows) or c.rows is not None:
-            raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
-        slots = {slot: getattr(self, slot) for slot in self._slots}
-        member = of_composition(c, c.solver.name, lambda k: compose.compose(slots, k, self.n_init, self.max_iter))
-        space = bind(c, X, seeds).scaled_points() if len(X) >= PLACEHOLDER else None
-        return AutoDriver(pool=()).choose([member], None, X, seeds, space)
 
     def _accepts_sparse_samples(self) -> bool:
         """Whether every stage that would see sparse samples can work on them."""

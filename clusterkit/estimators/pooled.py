@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from clusterkit._typing import Floats, RandomState
+from clusterkit._typing import Floats, NumberLike, RandomState
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import pooled
 from clusterkit.estimators.driven import Driven
@@ -39,8 +39,8 @@ class Pooled(FixedDriver):
     base : Pipeline, optional
         The composition fitted under each map; its solver needs an objective. Default `Pipeline()`.
     n_maps : int, default 5
-    n_clusters : int, optional
-        Replaces the number of clusters of the base.
+    n_clusters : int, "auto", (int, int) or None, default None
+        As in `Driven`.
     random_state : int, Generator, RandomState or None
     verbose : bool, default False
 
@@ -77,7 +77,7 @@ exact_on_training_
         self,
         base: Pipeline | None = None,
         n_maps: int = 5,
-        n_clusters: int | None = None,
+        n_clusters: NumberLike = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:

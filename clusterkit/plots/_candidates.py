@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.estimators.auto import Auto
+from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.plots.figure import INK, STYLES, axes_for, check_axes, frame
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["candidates"]
 
 
-def candidates(model: Auto, ax: Axes | None = None) -> Axes:
-    """Draw the score of every distinct clustering of an `Auto` fit against its number of clusters.
+def candidates(model: Driven | Pipeline, ax: Axes | None = None) -> Axes:
+    """Draw the score of every distinct clustering that `Auto` or ``n_clusters="auto"`` chose among, by its number.
 
     A point is a clustering, coloured by the recipe that found it first; its size grows with its agreement (adjusted
     Rand index) with the answer: large points with high scores are the same structure, small ones are rivals. The answer
@@ -25,7 +26,7 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : Auto
+    model : Auto, or a Pipeline or Driven whose number of clusters was chosen
         Fitted.
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
@@ -52,11 +53,13 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
     'number of clusters'
     """
     check_axes(ax, "candidates")
-    if not isinstance(model, Auto):
-        raise InvalidParameter(f"candidates: needs a fitted Auto, got {type(model).__name__}")
+    if not isinstance(model, Driven | Pipeline):
+        raise InvalidParameter(f"candidates: needs a fitted estimator, got {type(model).__name__}")
     rows: list[Any] = list(getattr(model, "candidates_", []))
     if not rows:
-        raise InvalidParameter("candidates: the model is not fitted, or had nothing to choose among")
+        raise InvalidParameter(
+            "candidates: the model is not fitted, or had nothing to choose among; take Auto or n_clusters='auto'"
+        )
     ax = axes_for(ax)
     names = list(dict.fromkeys(row["recipe"] for row in rows))
     for place, name in enumerate(names):
@@ -72,6 +75,7 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
             linewidths=0.0,
         )
     best = rows[0]
+    confidence: float = getattr(model, "confidence_", np.nan)
     ax.scatter([best["n_clusters"]], [best["score"]], s=190.0, facecolors="none", edgecolors=INK, linewidths=1.2)
     if len({row["n_clusters"] for row in rows}) > 1:
         most = max(row["n_clusters"] for row in rows)
@@ -83,6 +87,6 @@ def candidates(model: Auto, ax: Axes | None = None) -> Axes:
     else:
         ax.set_xticks([best["n_clusters"]])
     ax.legend(frameon=False, fontsize=8)
-    title = f"{best['recipe']}, {best['n_clusters']} clusters; confidence in the structure {model.confidence_:.2f}"
+    title = f"{best['recipe']}, {best['n_clusters']} clusters; confidence in the structure {confidence:.2f}"
     frame(ax, title, ("number of clusters", "score"))
     return ax

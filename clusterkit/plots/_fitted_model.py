@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.core.outcomes import Domain, KernelDomain, SupportCounts
+from clusterkit.profiles.labelled import labels_of, not_fitted
 
 __all__ = ["FittedDomain", "Supports", "labels_of", "names_of", "rows_of"]
 
@@ -40,35 +41,6 @@ def names_of(names: Sequence[str] | None, X: object, model: object, d: int, call
     if columns is not None and len(columns) == d:
         return [str(name) for name in columns]
     return [f"X[:, {i}]" for i in range(d)]
-
-
-def labels_of(model: Any, n: int, caller: str) -> Labels:
-    """Labels of the n rows, from a fitted model or an array."""
-    if hasattr(model, "fit") and not isinstance(model, type):
-        if not hasattr(model, "labels_"):
-            raise _not_fitted(model, caller)
-        labels = np.asarray(model.labels_)
-    else:
-        try:
-            labels = np.asarray(model)
-        except ValueError as error:  # a ragged list
-            raise InvalidParameter(f"{caller}: labels must be one integer a row") from error
-    if labels.ndim != 1 or labels.dtype.kind not in "iu":
-        raise InvalidParameter(
-            f"{caller}: needs a fitted model or an array of one integer label a row (-1 is noise), got "
-            f"{type(model).__name__}" + (f" of shape {labels.shape} and type {labels.dtype}" if labels.ndim else "")
-        )
-    if len(labels) != n:
-        raise InvalidData(
-            f"{caller}: X has {n} rows and there are {len(labels)} labels; give the rows that were fitted"
-        )
-    return labels.astype(np.intp)
-
-
-def _not_fitted(model: Any, caller: str) -> Exception:
-    from sklearn.exceptions import NotFittedError
-
-    return NotFittedError(f"{caller}: this {type(model).__name__} is not fitted; call its fit(X) first")
 
 
 @final
@@ -143,7 +115,7 @@ class FittedDomain:
                 f"{caller}: needs a fitted model with a domain, got {type(model).__name__}; {instead}"
             )
         if not hasattr(model, "labels_"):
-            raise _not_fitted(model, caller)
+            raise not_fitted(model, caller)
         domain, space = getattr(model, "outcome_", None), getattr(model, "space_", None)
         if not isinstance(domain, Domain) or space is None:
             has = "no outcome" if domain is None else f"{type(domain).__name__.lower()}"

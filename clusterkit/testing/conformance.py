@@ -18,7 +18,7 @@ from clusterkit.testing.laws import CODEC_LAWS, LAWS
 if TYPE_CHECKING:
     import pytest
 
-__all__ = ["check_stage", "laws_of", "parametrize_with_laws", "variants"]
+__all__ = ["LawCase", "cases_of", "check_stage", "laws_of", "parametrize_with_laws", "variants"]
 
 StageOrName: TypeAlias = Stage | type[Stage] | str
 """A stage, its class, or its registered name."""
@@ -125,7 +125,7 @@ def parametrize_with_laws(
     cases = [
         pytest.param(case, id=case.label, marks=[pytest.mark.hypothesis] if case.draws else [])
         for entry in entries
-        for case in _cases(entry, share)
+        for case in cases_of(entry, share)
     ]
     return pytest.mark.parametrize("law", cases)
 
@@ -153,8 +153,18 @@ class LawCase:
         self.run()
 
 
-def _cases(entry: Entry, share: float) -> Iterator[LawCase]:
-    """One case for each law; a stage that does not load or construct is a single case, which fails."""
+def cases_of(entry: Entry, share: float) -> Iterator[LawCase]:
+    """One case for each law of a registered stage and its variants.
+
+    A stage that does not load or construct is a single case, which fails.
+
+    Parameters
+    ----------
+    entry : Entry
+        Of a stage; its name is one that the registry finds.
+    share : float
+        As for `check_stage`.
+    """
     where = f"{entry.kind}-{entry.name}"
     try:
         default: Stage = registry.get(cast("StageKind", entry.kind), entry.name)()

@@ -13,11 +13,12 @@ from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import build_space
-from clusterkit.core.stages import FeatureMap, Labeler, Labeling
+from clusterkit.core.stages import Consensus, FeatureMap, Labeler, Labeling
 from clusterkit.core.transform import Keep
 from clusterkit.testing.campaign import comparisons, hostile_files
 from clusterkit.testing.campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit.testing.campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit.testing.campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
 from clusterkit.testing.campaign.exclusions import Exclusion, exclusions, split
 from clusterkit.testing.campaign.findings import CRASH, SILENT, UNCLEAR, Finding, Problem, of_error
 from clusterkit.testing.campaign.fits import Trial, check_trial
@@ -154,6 +155,31 @@ class TestComparisons:
         monkeypatch.setattr(comparisons.fuzzy_cmeans, "memberships", lambda D, phi: np.full(D.shape, 0.25))
         problems = check_comparison("fuzzy c-means", Counter(), 1)
         assert {problem.what for problem, _ in problems} == {"a degree of membership differs from the reference"}
+
+
+class TestEnsembles:
+    @pytest.mark.parametrize("item", [*ENSEMBLES, *UNFIT_ENSEMBLES])
+    @pytest.mark.parametrize("name", ["diclens", "voting", "coassociation"])
+    def test_a_sound_consensus_has_no_problem(self, name, item):
+        counts = Counter()
+        assert check_ensemble(name, item, counts, 3) == []
+        assert counts["ensembles"] >= 1
+
+    def test_one_that_reads_the_names_of_clusters(self):
+        @final
+        @attrs.frozen
+        class ByPosition(Consensus):
+            """Cuts the samples into halves."""
+
+            name: ClassVar[str] = "by_position"
+            finds_k: ClassVar[bool] = True
+
+            def merge(self, labelings, k, rng):
+                return np.arange(labelings.members.shape[1]) * 2 // labelings.members.shape[1]
+
+        registry.register(ByPosition)
+        problems = [problem for problem, _ in check_ensemble("by_position", "agreeing", Counter(), 3)]
+        assert {each.what for each in problems} == {"samples that no member tells apart are in two clusters"}
 
 
 class TestFiles:

@@ -34,6 +34,7 @@ MEMBERS = [[0, 0, 0, 1, 1, 1], [4, 4, 4, 2, 2, 2], [0, 0, 1, 1, 2, 2]]
         ([[0, -2]], r"labelings\[0\]\[1\] is -2"),
         ([["a", "b"]], r"labelings\[0\] has values of type <U1"),
         ([[True, False]], "has values of type bool"),
+        (np.ma.masked_array([[0, 1], [0, 1]], mask=[[0, 0], [0, 1]]), r"labelings\[1\] has masked values"),
         ([[-1, -1], [-1, -1]], r"all labels of all labelings are -1 \(noise\)"),
     ],
 )

@@ -11,14 +11,15 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
-from clusterkit import Auto, ClusterkitWarning, Pipeline, Recipe, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
+from clusterkit import Auto, ClusterkitWarning, Pipeline, Pooled, Recipe, recipe
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, UnknownName
 from clusterkit.core.progress import listening
 from clusterkit.core.registry import registry
 from clusterkit.drivers.auto.driver import tree_work
 from clusterkit.drivers.auto.pool import composition_of, pool_of
 from clusterkit.drivers.auto.verdict import is_nested
 from clusterkit.drivers.auto.votes import Complete, Votes
+from clusterkit.estimators.driven import Driven
 from clusterkit.metrics import adjusted_rand
 
 BLOBS, CLASSES = make_blobs([40, 40, 40], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -266,3 +267,67 @@ class TestNumberOfAPipeline:
         one, other = (recipe("hdbscan", n_clusters=k).fit(BLOBS) for k in ("auto", None))
         assert np.array_equal(one.labels_, other.labels_)
         assert "auto" not in one.resolved_
+
+    def test_a_range_limits_it(self):
+        model = recipe("kmeans", n_clusters=(4, 6), random_state=0).fit(BLOBS)
+        assert [k for k, _ in model.resolved_["auto"]["score_of_number"]] == [4, 5, 6]
+        assert model.labels_.max() + 1 == 4
+        free = Auto((4, 6), pool=("kmeans", "genie", "hdbscan"), random_state=0).fit(BLOBS)
+        assert {row["n_clusters"] for row in free.candidates_} <= {4, 5, 6}
+
+    @pytest.mark.parametrize("pair", [(1, 3), (3, 2), (2,), (2, 2.5), (2, 3, 4), ("2", "3")])
+    def test_wrong_ranges_are_refused(self, pair):
+        for estimator in (Auto(pair), recipe("kmeans", n_clusters=pair), recipe("emmc-multistart", n_clusters=pair)):
+            with pytest.raises(InvalidParameter, match=r"two integers \(least, most\)"):
+                estimator.fit(BLOBS)
+
+    def test_a_range_above_the_rows_is_refused(self):
+        with pytest.raises(InvalidData, match="n_samples=20 should be >= n_clusters=30"):
+            recipe("kmeans", n_clusters=(30, 40)).fit(BLOBS[:20])
+
+    def test_a_method_of_two_clusters_has_nothing_to_choose(self):
+        model = recipe("itersvr", n_clusters="auto", random_state=0).fit(BLOBS)
+        assert np.array_equal(model.labels_, recipe("itersvr", random_state=0).fit(BLOBS).labels_)
+        assert "auto" not in model.resolved_
+        with pytest.raises(InvalidParameter, match="makes 2 clusters only"):
+            recipe("itersvr", n_clusters=(3, 5)).fit(BLOBS)
+
+    def test_a_missing_number_offers_it(self):
+        with pytest.raises(InvalidParameter, match="Give a number, or 'auto' to have it chosen"):
+            recipe("kmeans").fit(BLOBS)
+        with pytest.raises(InvalidParameter, match="'auto', a range"):
+            recipe("kmeans", n_clusters="many").fit(BLOBS)
+
+    def test_a_driver_is_run_at_each_number(self):
+        model = recipe("emmc-multistart", n_clusters=(2, 4), n_maps=2, n_init=4, random_state=0).fit(BLOBS)
+        assert adjusted_rand(CLASSES, model.labels_) > 0.97
+        assert model.agreement_ > 0.9  # of the driver
+        assert model.confidence_ > 0.5  # of the choice
+        model.set_params(n_clusters=3).fit(BLOBS)
+        assert not hasattr(model, "confidence_")
+
+    def test_an_error_at_every_number_is_raised(self):
+        with pytest.raises(IncompatibleStages, match="objective"):
+            Pooled(Pipeline("identity", "mst", "single"), n_clusters="auto").fit(BLOBS)
+
+    def test_auto_as_a_driver_chooses_too(self):
+        driver = {"name": "auto", "pool": ["genie"]}
+        model = Driven(driver, Pipeline("identity", "centroids", "argmax", init="seeds"), (2, 4), random_state=0)
+        assert adjusted_rand(CLASSES, model.fit(BLOBS).labels_) == 1.0
+        assert {name for row in model.candidates_ for name in row["found_by"]} == {"centroids", "genie"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name, r in clusterkit.recipes().items() if r.clusters == "given"))
+def test_every_recipe_that_needs_a_number_finds_it(name):
+    """On the small data that any method clusters; of drivers the smallest search."""
+    small = {"n_maps": 2, "n_init": 2, "n_references": 1, "n_trials": 2, "n_halvings": 1, "degrees": (20.0,)}
+    model = recipe(name, n_clusters=(2, 4), random_state=0)
+    params = model.get_params()
+    if not isinstance(model, Pipeline):
+        model.set_params(**{key: value for key, value in small.items() if key in params})
+    rows = np.abs(BLOBS[::3] + 5.0) if "nmf" in name or name == "geoclust" else BLOBS[::3]
+    model.fit(rows)
+    assert [k for k, _ in model.resolved_["auto"]["score_of_number"]] == [2, 3, 4]
+    assert model.resolved_["auto"]["n_clusters"] == model.labels_.max() + 1
+    assert 0.0 <= model.confidence_ <= 1.0
+    assert model.perhaps_one_cluster_ in (True, False)

@@ -16,13 +16,13 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reusing
-from clusterkit.core.run import AllZero, FitResult, check_magnitude, fit
+from clusterkit.core.run import AllZero, FitResult, check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.criteria.numbers import candidate_numbers
 from clusterkit.criteria.one_cluster import OneCluster
 from clusterkit.criteria.terrain import Terrain
-from clusterkit.drivers.auto.fits import Candidate, Fits
+from clusterkit.drivers.auto.fits import Candidate, Fits, fit_member
 from clusterkit.drivers.auto.pool import Member, of_composition, pool_of
 from clusterkit.drivers.auto.verdict import Verdict
 
@@ -42,6 +42,14 @@ def _names(value: Any) -> str | None:
 
 def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _range(value: Any) -> str | None:
+    wanted = "a pair (least, most) of integers with 2 <= least <= most, or None"
+    if value is None:
+        return None
+    pair = isinstance(value, tuple) and len(value) == 2 and params.is_count(value[0], 2)
+    return None if pair and params.is_count(value[1], int(value[0])) else wanted
 
 
 def tree_work(n: int, d: int) -> int:
@@ -81,6 +89,8 @@ class AutoDriver(Driver):
     max_rows : int, default 5000
         Most rows that members are fitted to and candidates are compared on; of more, a random sample is taken, and the
         other rows get the label of most of their 5 nearest rows in it.
+    between : (int, int) or None, default None
+        Least and most number of clusters to choose from, where `n_clusters` is None; None: no limits but √n.
     max_work : int, default 4e10
         Most work (`tree_work`) with which spanning trees are fitted to all rows in spite of `max_rows`: 1,000,000 rows
         in 2 dimensions, 100,000 in 10.
@@ -94,12 +104,14 @@ class AutoDriver(Driver):
     pool: tuple[str, ...] | None = params.free(None, _names, invalid=("kmeans", 3, ("",)), converter=_as_tuple)
     max_rows: int = params.integer(5000, at_least=100)
     max_work: int = params.integer(40_000_000_000, at_least=0, at_most=params.MOST_WORK)
+    between: tuple[int, int] | None = params.free(None, _range, invalid=((3, 2), (1, 4), 5, "all"), converter=_as_tuple)
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Choose among the pool and the compositions, which may be none, on X, shape (n, d).
 
         The report has "candidates" (a row for each distinct clustering, best first), "confidence",
-        "perhaps_one_cluster" and "second_n_clusters". After Ctrl-C the best of the candidates so far is returned.
+        "perhaps_one_cluster" and "second_n_clusters", and what the driver of the chosen member reports. After Ctrl-C
+        the best of the candidates so far is returned.
         """
         k = self.n_clusters
         if k is None and compositions:
@@ -116,8 +128,9 @@ class AutoDriver(Driver):
         """
         n = len(X)
         check_magnitude(X)
-        if k is not None and k > n:
-            raise InvalidData(f"n_samples={n} should be >= n_clusters={k}: no cluster may be without a sample")
+        least = k if k is not None else 0 if self.between is None else self.between[0]
+        if least > n:
+            raise InvalidData(f"n_samples={n} should be >= n_clusters={least}: no cluster may be without a sample")
         if k is not None:
             members = [member.alone() for member in members if member.takes in (None, k)]
         if k == 1:
@@ -134,6 +147,8 @@ class AutoDriver(Driver):
         if not candidates:
             if interrupted:
                 raise KeyboardInterrupt
+            if len(fits.failures) == len(members):
+                raise next(iter(fits.failures.values()))
             return self._without_choice(members, k, fits)
         stability: Array | None = None
         if k is None and not interrupted:
@@ -144,7 +159,8 @@ class AutoDriver(Driver):
         verdict = Verdict.of(candidates, terrain, stability, known=k is not None)
         table = verdict.table()
         best = verdict.best
-        fitted = fits.complete(best, fits.fit(best.member, best.number), terrain)
+        answer = fits.fit(best.member, best.number)
+        fitted = fits.complete(best, answer.fit, terrain)
         confidence, one = math.nan, None
         if not interrupted:
             try:
@@ -157,7 +173,7 @@ class AutoDriver(Driver):
         facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         facts |= self._of_rows(fits, best, n)
         if fits.failures:
-            facts["failed"] = dict(fits.failures)
+            facts["failed"] = {name: str(error) for name, error in fits.failures.items()}
         reason = f"the best of {len(candidates)} clusterings: {best.member.name}, {best.n_clusters} clusters"
         if interrupted:
             reason = f"interrupted: the best of the first {len(candidates)} clusterings is kept"
@@ -170,6 +186,7 @@ class AutoDriver(Driver):
         )
         second = verdict.second
         report = {
+            **answer.report,
             "candidates": table,
             "confidence": confidence,
             "perhaps_one_cluster": perhaps,
@@ -191,7 +208,7 @@ class AutoDriver(Driver):
     ) -> tuple[list[Candidate], bool]:
         """The candidates, and whether Ctrl-C came in between."""
         finding = [(member, None) for member in members if member.finds_number]
-        tried = candidate_numbers(terrain) if k is None else [k]
+        tried = candidate_numbers(terrain, self.between) if k is None else [k]
         taking = [(member, number) for number in tried for member in members if not member.finds_number]
         jobs: list[tuple[Member, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
         candidates: list[Candidate] = []
@@ -199,7 +216,7 @@ class AutoDriver(Driver):
         for index, (member, number) in enumerate(jobs):
             try:
                 candidate, interrupted = fits.candidate(member, number, terrain)
-                if candidate is not None:
+                if candidate is not None and (k is not None or self._within(candidate.n_clusters)):
                     candidates.append(candidate)
                 tell(Report("candidates", index + 1, len(jobs)))
             except KeyboardInterrupt:
@@ -212,17 +229,24 @@ class AutoDriver(Driver):
         nearest = min(abs(candidate.n_clusters - k) for candidate in candidates)
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
+    def _within(self, k: int) -> bool:
+        """Whether a number is one to choose from; where a method is asked for one, it may find fewer."""
+        return self.between is None or self.between[0] <= k <= self.between[1]
+
     def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
         """The answer where no candidate has two clusters: the first member at k, or one cluster."""
         taking = [member for member in members if not member.finds_number]
         if k is None or not taking:
             reason = "one cluster: the rows are too few or too alike for two"
+            if self.between is not None:
+                reason = "one cluster: no candidate has from {} to {} clusters".format(*self.between)
             fitted = _one_cluster(len(fits.X), reason)
             if (fits.X[0] == fits.X).all():
                 message = f"all {len(fits.X)} samples are equal, so they are in one cluster"
                 warnings.warn(message, ClusterkitWarning, stacklevel=4)
         else:
-            fitted = fit(taking[0].at(k), fits.X, fits.seeds.child(taking[0].name, k))
+            answer = fit_member(taking[0], k, fits.X, fits.seeds.child(taking[0].name, k))
+            return attrs.evolve(answer, report={**answer.report, **_nothing()})
         return DriverResult(fitted, _nothing())
 
     def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:

@@ -10,16 +10,19 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.compat import Composition
+from clusterkit.core.contracts import During, check_instance
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.run import FitResult, fit
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.criteria.agreement import canonical, subsample_stability, subsamples
 from clusterkit.criteria.numbers import most_clusters
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers.auto.pool import Member
 from clusterkit.drivers.auto.votes import Complete, Votes
 
-__all__ = ["Candidate", "Fits"]
+__all__ = ["Candidate", "Fits", "fit_member", "run_driver"]
 
 FAILURES = (ValueError, RuntimeError, ArithmeticError)
 """What a member may raise on data that it cannot work on: errors of the library, of linear algebra and of ARPACK. The
@@ -72,7 +75,7 @@ class Fits:
     trees_on_all: bool
     seeds: Seeds
     space: Array | None = None
-    failures: dict[str, str] = attrs.field(factory=dict, init=False)
+    failures: dict[str, Exception] = attrs.field(factory=dict, init=False)
     S: Array = attrs.field(init=False)
     parts: tuple[Indices, ...] = attrs.field(init=False)
     _part_rows: tuple[Array, ...] = attrs.field(init=False)
@@ -101,9 +104,9 @@ class Fits:
         """Whether a member is fitted to all rows."""
         return self.scored is None or (self.trees_on_all and member.scales)
 
-    def fit(self, member: Member, k: int | None) -> FitResult:
+    def fit(self, member: Member, k: int | None) -> DriverResult:
         """The fit of a member, with its warnings; the same whenever it is called."""
-        return fit(member.at(k), self.X if self.on_all_rows(member) else self.S, self._seeds(member, k))
+        return fit_member(member, k, self.X if self.on_all_rows(member) else self.S, self._seeds(member, k))
 
     def candidate(self, member: Member, k: int | None, terrain: Terrain) -> tuple[Candidate | None, bool]:
         """A member at a number of clusters, and whether Ctrl-C ended its fit early.
@@ -113,9 +116,9 @@ class Fits:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the candidates that are not chosen nobody wants to hear
             try:
-                fitted = self.fit(member, k)
+                fitted = self.fit(member, k).fit
             except FAILURES as error:
-                self.failures.setdefault(member.name, str(error))
+                self.failures.setdefault(member.name, error)
                 return None, False
         labels = fitted.labels if self.scored is None or not self.on_all_rows(member) else fitted.labels[self.scored]
         if (labels < 0).all():
@@ -145,7 +148,7 @@ class Fits:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     try:
-                        again = fit(member.at(k), rows, self._seeds(member, k).child("part", part))
+                        again = fit_member(member, k, rows, self._seeds(member, k).child("part", part)).fit
                         if again.interrupted:
                             raise KeyboardInterrupt
                         labels = again.labels
@@ -190,6 +193,21 @@ class Fits:
 
     def _seeds(self, member: Member, k: int | None) -> Seeds:
         return self.seeds.child(member.name, 0 if k is None else k)
+
+
+def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds) -> DriverResult:
+    """The answer of a driver, whose type is checked."""
+    with During(driver):
+        answer = driver.run([composition], X, seeds)
+    check_instance(driver, "run", answer, DriverResult)
+    return answer
+
+
+def fit_member(member: Member, k: int | None, X: Array, seeds: Seeds) -> DriverResult:
+    """A member at k clusters, by its driver if it has one."""
+    if member.driver is None:
+        return DriverResult(fit(member.at(k), X, seeds))
+    return run_driver(member.driver, member.at(k), X, seeds)
 
 
 def _labelled(X: Array, labels: Labels) -> Votes:

@@ -11,6 +11,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.recipe import Recipe
 from clusterkit.core.registry import registry
+from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
 
 __all__ = ["Member", "composition_of", "of_composition", "pool_of"]
@@ -47,6 +48,8 @@ class Member:
         Number of clusters to the composition at it, where more follows from it than the field; None where not.
     starts : int or None
         Starts (`n_init`) of the recipe by itself, for one number of clusters instead of many; None: as composed.
+    driver : Driver or None
+        What fits the composition; None: a single fit.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Member:
     composition: Composition
     recompose: Callable[[int], Composition] | None = attrs.field(default=None, eq=False)
     starts: int | None = None
+    driver: Driver | None = attrs.field(default=None, eq=False)
 
     @property
     def finds_number(self) -> bool:
@@ -68,7 +72,7 @@ class Member:
     @property
     def scales(self) -> bool:
         """Whether it is fitted to all rows of large data: trees, whose cost grows like n log n."""
-        return self.composition.solver.name == "mst"
+        return self.composition.solver.name == "mst" and self.driver is None
 
     def alone(self) -> Member:
         """The member with all starts of its recipe."""
@@ -107,10 +111,13 @@ def pool_of(names: Sequence[str] | None = None) -> list[Member]:
 
 
 def of_composition(
-    composition: Composition, name: str, recompose: Callable[[int], Composition] | None = None
+    composition: Composition,
+    name: str,
+    recompose: Callable[[int], Composition] | None = None,
+    driver: Driver | None = None,
 ) -> Member:
-    """A composition of the user's as a member."""
-    return Member(name, name, composition, recompose)
+    """A composition of the user's as a member, with the driver that fits it."""
+    return Member(name, name, composition, recompose, driver=driver)
 
 
 def _members(recipe: Recipe) -> list[Member]:

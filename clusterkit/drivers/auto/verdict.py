@@ -100,6 +100,13 @@ class Verdict:
             )
         return rows
 
+    def curve(self) -> tuple[tuple[int, float], ...]:
+        """Each number of clusters with the best score at it, by ascending number."""
+        best: dict[int, float] = {}
+        for candidate, score in zip(self.candidates, self.ranking.total.tolist(), strict=True):
+            best[candidate.n_clusters] = max(best.get(candidate.n_clusters, score), score)
+        return tuple((k, round(best[k], 3)) for k in sorted(best))
+
     def facts(self, table: Sequence[Mapping[str, object]]) -> dict[str, object]:
         """What `resolved_` says of the choice."""
         second = self.second
@@ -115,6 +122,8 @@ class Verdict:
                 f"{row['recipe']}: {row['n_clusters']} clusters, {row['score']:.3f}" for row in table[:SHOWN]
             ),
         }
+        if not self.known:
+            facts["score_of_number"] = self.curve()
         if self.ties:
             facts["tied_with"] = tuple(self.ties)
         if not self.known and second is not None:

@@ -8,8 +8,8 @@ compose.
 - ``data_sets.py``: the corpus of awkward data; the patterns are in ``patterns.py``, ``extremes.py`` and
   ``unfit_data.py``, the types and memory layouts in ``containers.py``.
 - ``subjects.py``: what is fitted, a recipe or a composition; ``fits.py``: what every fit must hold to.
-- ``odd_parameters.py``, ``relations.py``, ``comparisons.py``, ``plugin_breakers.py`` and
-  ``hostile_files.py`` (the changes to files are in ``mutators.py``): the areas besides fits.
+- ``odd_parameters.py``, ``relations.py``, ``comparisons.py``, ``ensembles.py`` (consensus functions),
+  ``plugin_breakers.py`` and ``hostile_files.py`` (the changes to files are in ``mutators.py``): the other areas.
 - ``plan.py``: the endless list of cases; ``worker.py``, ``runner.py``: processes that run it, guarded against
   hanging.
 - ``shrinking.py``, ``report.py``, ``exclusions.toml``: smallest data sets, the report, and what is excluded with its

@@ -18,6 +18,7 @@ from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.testing.campaign.comparisons import COMPARISONS, comparisons_of
 from clusterkit.testing.campaign.data_sets import awkward_sets
+from clusterkit.testing.campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES
 from clusterkit.testing.campaign.hostile_files import FILES
 from clusterkit.testing.campaign.odd_parameters import OddCase, odd_cases
 from clusterkit.testing.campaign.plugin_breakers import BREAKERS, ODDITIES
@@ -44,8 +45,14 @@ FILES_PER_ROUND = 2
 BREAKERS_PER_ROUND = 3
 """Broken stages in a round: each of the 200 four times in 280 rounds."""
 
+ENSEMBLES_PER_ROUND = 4
+"""Consensus functions on awkward ensembles in a round: each of the 350 pairs three times in 280 rounds."""
+
 RELATION_TURNS = 4
 """A recipe has a relation in every fourth round."""
+
+_ENSEMBLES = (*ENSEMBLES, *UNFIT_ENSEMBLES)
+"""What each consensus is tried on."""
 
 
 @final
@@ -57,11 +64,12 @@ class Case:
     ----------
     number : int
         Its position, from 0.
-    area : {"fits", "relations", "parameters", "comparisons", "breakers", "files"}
+    area : {"fits", "relations", "parameters", "comparisons", "ensembles", "breakers", "files"}
     subject : str
-        A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a slot, or a kind of file.
+        A recipe, the number of a composition as ``"#12"``, a stage ``kind:name``, a consensus, a slot, or a kind of
+        file.
     item : str
-        A data set, a relation, or an oddity.
+        A data set, a relation, an ensemble, or an oddity.
     seed : int
         For what the case draws.
     turn : int
@@ -159,6 +167,7 @@ class _Plan:
         self.parameters = _shuffled(seed, _parameters(selection))
         self.comparisons = [] if selection.recipe is not None else comparisons_of(selection.stage)
         self.kind, self.name = kind, name
+        self.ensembles = _shuffled(seed, [(each, item) for each in _consensus(selection) for item in _ENSEMBLES])
         pairs = [(slot, how) for slot in BREAKERS for how in ODDITIES]
         self.breakers = _shuffled(seed, pairs) if self.whole else []
         self.files = list(FILES) if self.whole else []
@@ -167,7 +176,7 @@ class _Plan:
         """The cases of a round, not numbered yet."""
         return [
             *self._fits(turn), *self._relations(turn), *self._parameters(turn), *self._comparisons(turn),
-            *self._breakers(turn), *self._files(turn),
+            *self._ensembles(turn), *self._breakers(turn), *self._files(turn),
         ]  # fmt: skip
 
     def _case(
@@ -204,6 +213,11 @@ class _Plan:
             name = self.comparisons[(turn * COMPARISONS_PER_ROUND + part) % len(self.comparisons)]
             yield self._case(turn, "comparisons", COMPARISONS[name].stage, name, part)
 
+    def _ensembles(self, turn: int) -> Iterator[Case]:
+        for part in range(ENSEMBLES_PER_ROUND if self.ensembles else 0):
+            name, item = self.ensembles[(turn * ENSEMBLES_PER_ROUND + part) % len(self.ensembles)]
+            yield self._case(turn, "ensembles", name, item)
+
     def _breakers(self, turn: int) -> Iterator[Case]:
         for part in range(BREAKERS_PER_ROUND if self.breakers else 0):
             slot, how = self.breakers[(turn * BREAKERS_PER_ROUND + part) % len(self.breakers)]
@@ -225,6 +239,14 @@ def _recipes(selection: Selection) -> list[str]:
     if kind is None or name is None:
         return sorted(registry.available("recipe"))
     return sorted(recipes_with(kind, name))
+
+
+def _consensus(selection: Selection) -> list[str]:
+    """The consensus functions that a campaign checks."""
+    kind, name = selection.kind_and_name
+    if kind == "consensus" and name is not None:
+        return [name]
+    return sorted(registry.available("consensus")) if selection == Selection() else []
 
 
 def _count_of_compositions(selection: Selection) -> int:

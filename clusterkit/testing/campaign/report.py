@@ -58,7 +58,8 @@ def _lines(
     yield f"# Campaign with seed {outcome.seed:08x}\n"
     words = [f"{outcome.n_cases} cases", f"{outcome.seconds / 60:.1f} minutes"]
     words += [
-        f"{counts[name]} {name}" for name in ("fits", "relations", "comparisons", "parameters", "files", "breakers")
+        f"{counts[name]} {name}"
+        for name in ("fits", "relations", "comparisons", "parameters", "ensembles", "files", "breakers")
     ]
     yield ", ".join(words) + (", interrupted by Ctrl-C." if outcome.interrupted else ".") + "\n"
     yield "| severity | failures | excluded |\n|---|---|---|"

@@ -92,7 +92,7 @@ def composition_of(estimator: Pipeline | Driven) -> Composition:
     base = estimator if isinstance(estimator, Pipeline) else estimator.base or FINDS_NUMBER
     k = estimator.n_clusters if estimator.n_clusters is not None else base.n_clusters
     slots = {slot: getattr(base, slot) for slot in compose.KINDS if slot != "tuner"}
-    return compose.compose(slots, None if k is None else int(k), 1, 100)
+    return compose.compose(slots, k if isinstance(k, int) else None, 1, 100)
 
 
 @cache

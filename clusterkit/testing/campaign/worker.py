@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 
 from clusterkit.testing.campaign.comparisons import check_comparison
 from clusterkit.testing.campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit.testing.campaign.ensembles import check_ensemble
 from clusterkit.testing.campaign.findings import CRASH, CaseReport, Problem, of_error
 from clusterkit.testing.campaign.fits import Trial, check_trial
 from clusterkit.testing.campaign.hostile_files import check_files
@@ -68,6 +69,8 @@ def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[
         return [each for odd in case.parameters for each in check_odd_case(odd, report.counts, case.seed)]
     if case.area == "comparisons":
         return check_comparison(case.item, report.counts, case.seed)
+    if case.area == "ensembles":
+        return check_ensemble(case.subject, case.item, report.counts, case.seed)
     if case.area == "breakers":
         return check_breaker(case.subject, case.item, report.counts)
     return check_files(case.subject, report.counts, case.seed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
-from clusterkit.core.compat import legal_compositions
+from clusterkit.core.compat import Composition, problems
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.registry import registry
 from clusterkit.core.stages import FeatureMap, Labeler, Solver, Stage, Task, Tuner
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
@@ -19,9 +21,13 @@ LAWS: list[Law] = []
 
 def _tunable() -> Mapping[str, Stage]:
     """The first legal composition whose map and solver have parameters that a tuner may decide."""
-    for c in legal_compositions():
-        if c.featuremap.tunable and c.solver.tunable and c.solver.targets == "never" and c.labeler.finds_k:
-            return {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
+    # chosen before they are combined: there are thousands of legal compositions, and a law asks for every example
+    featuremaps = [each for each in registry.specimens("featuremap").values() if each.tunable]
+    solvers = [each for each in registry.specimens("solver").values() if each.tunable and each.targets == "never"]
+    labelers = [each for each in registry.specimens("labeler").values() if each.finds_k]
+    for solver, featuremap, labeler in product(solvers, featuremaps, labelers):
+        if not problems(Composition(featuremap, solver, labeler, None, None, None)):
+            return {"featuremap": featuremap, "solver": solver, "labeler": labeler}
     raise AssertionError("no registered composition has anything to tune")
 
 

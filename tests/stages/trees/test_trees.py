@@ -89,7 +89,23 @@ def test_the_clusters_of_scikit_learn(n_neighbors, size, seed):
         # a row that joins two clusters at the height of their merge is noise here; theirs puts it into one of them
         assert not ((theirs.labels_ < 0) & (ours.labels_ >= 0)).any()
         assert np.sum((theirs.labels_ >= 0) & (ours.labels_ < 0)) <= 2 * len(np.unique(theirs.labels_))
-        assert np.mean(np.abs(theirs.probabilities_ - ours.probabilities_)[both] < 1e-9) >= 0.95
+        assert np.mean(np.abs(theirs.probabilities_ - _relative(theirs, ours))[both] < 1e-9) >= 0.95
+
+
+def _relative(theirs, ours):
+    """Our probabilities in each cluster relative to the same largest density as theirs, which may be up to 10 % lower.
+
+    Rows that join at equal heights come in any order in scikit-learn, and one of them gives a cluster its largest
+    density; with version 1.6 that changes all probabilities of one of these clusters by one factor.
+    """
+    probabilities = ours.probabilities_.copy()
+    for cluster in range(ours.labels_.max() + 1):
+        rows = ours.labels_ == cluster
+        below = rows & (theirs.probabilities_ < 1) & (theirs.probabilities_ > 0) & (ours.probabilities_ > 0)
+        factor = np.median(theirs.probabilities_[below] / ours.probabilities_[below]) if below.any() else 1.0
+        assert 0.9 < factor < 1.1
+        probabilities[rows] = np.minimum(1.0, factor * ours.probabilities_[rows])
+    return probabilities
 
 
 def test_noise_scores_and_memberships():

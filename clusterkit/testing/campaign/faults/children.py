@@ -12,10 +12,13 @@ from typing import final
 
 import attrs
 
-__all__ = ["GUARD", "Ended", "clusterkit", "forked"]
+__all__ = ["GUARD", "NOT_TRIED", "Ended", "clusterkit", "forked"]
 
 GUARD = 900.0
 """Seconds after which a process that should have ended hangs."""
+
+NOT_TRIED = "not tried: "
+"""How a line begins that is no problem, but says why a fault could not be tried on this machine."""
 
 
 @final

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.testing.campaign.faults.children import Ended, clusterkit, forked
+from clusterkit.testing.campaign.faults.children import NOT_TRIED, Ended, clusterkit, forked
 from clusterkit.testing.campaign.patterns import blobs
 
 __all__ = ["DISKS"]
@@ -69,7 +69,7 @@ def file_size_limit(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 
 
 def full_disk(folder: Path, rng: Rng, count: int) -> Iterator[str]:
-    """A small file system in memory that is full; nothing where this user may not mount one."""
+    """A small file system in memory that is full, where this user may mount one."""
     data, disk = _table(folder), folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
@@ -78,6 +78,7 @@ def full_disk(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     except OSError:
         mounted = False
     if not mounted:
+        yield f"{NOT_TRIED}this user may not mount a small file system; the limit of file sizes stands for it"
         return
     try:
         with contextlib.suppress(OSError):
@@ -103,6 +104,7 @@ def unwritable_folder(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     out.chmod(0o555)
     for parent in folder.parents:  # a temporary folder of root is closed to others
         if os.geteuid() == 0 and not parent.stat().st_mode & 0o001:
+            yield f"{NOT_TRIED}root writes anywhere, and others cannot reach the temporary folder"
             return
     for target, command in _commands(data, out).items():
         yield from _complaints(target, forked(command, before=[_become_nobody]))

@@ -26,6 +26,9 @@ if {jump}:
 import numpy as np
 from clusterkit import recipe
 from clusterkit.testing.campaign.patterns import blobs
+if {strict}:
+    import sklearn.cluster, sklearn.mixture, warnings  # imports of others may warn, fits may not
+    warnings.simplefilter("error")
 X = np.abs(blobs(np.random.default_rng(0), n=36, k=2))
 for name in {recipes}:
     k = {{}} if name in ("svc", "psvc") else {{"n_clusters": 2}}
@@ -42,14 +45,21 @@ def _environment(**changes: str | None) -> dict[str, str]:
 
 
 def _ran(
-    *options: str, jump: bool = False, environment: Mapping[str, str] | None = None, **more: Any
+    *options: str,
+    jump: bool = False,
+    strict: bool = False,
+    environment: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> subprocess.CompletedProcess[str]:
-    program = PROGRAM.format(recipes=RECIPES, jump=jump)
-    return subprocess.run(
-        [sys.executable, *options, "-c", program],
-        env=_environment() if environment is None else dict(environment),
-        capture_output=True, text=True, timeout=GUARD, check=False, **more,
-    )  # fmt: skip
+    program = PROGRAM.format(recipes=RECIPES, jump=jump, strict=strict)
+    command = [sys.executable, *options, "-c", program]
+    try:
+        return subprocess.run(
+            command, env=_environment() if environment is None else dict(environment),
+            capture_output=True, text=True, timeout=GUARD, check=False, **more,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"no answer in {GUARD:.0f} s")
 
 
 def _labels(text: str) -> list[list[object]]:
@@ -86,10 +96,10 @@ def variables(folder: Path, rng: Rng, count: int) -> Iterator[str]:
         yield from _same_labels(title, expected, _ran(**arguments))
     for option in ("-O", "-OO", "-I" if "PYTHONPATH" not in os.environ else "-B"):
         yield from _same_labels(f"python {option}", expected, _ran(option))
-    # warnings of numpy, scikit-learn and this library; imports of others may warn
     yield from _same_labels(
         "python -W error", expected, _ran("-W", "error::RuntimeWarning", "-W", "error::FutureWarning")
     )
+    yield from _same_labels("every warning of a fit as an error", expected, _ran(strict=True))
 
 
 def corrupted_cache(folder: Path, rng: Rng, count: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.testing.campaign.faults.children import Ended, clusterkit, forked
+from clusterkit.testing.campaign.faults.children import NOT_TRIED, Ended, clusterkit, forked
 from clusterkit.testing.campaign.patterns import blobs
 
 __all__ = ["KILLS"]
@@ -109,11 +109,13 @@ def reproduce(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     from clusterkit.core.registry import registry
 
     if registry.find("command", "reproduce") is None:
+        yield f"{NOT_TRIED}the distribution clusterkit-papers is not installed"
         return
     records = folder / "records"
     command = clusterkit("reproduce", "elm-table1", "--quick", "--record", records)
     if forked(command).code:
-        return  # its data are not here
+        yield f"{NOT_TRIED}the data of elm-table1 are not here"
+        return
     for path in records.glob("*.json"):
         path.unlink()
     for _ in _killed(command, rng, count):

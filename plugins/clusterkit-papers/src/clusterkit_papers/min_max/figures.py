@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["PARTITIONERS", "PLAIN", "MinMaxFits", "curves_of", "draw", "figures"]
 
-PARTITIONERS = ("random", "geoclust", "equal")
+PRINTED: Mapping[str, Mapping[str, object]] = {
+    "random": {"name": "random", "leftover": "last"},
+    "geoclust": {"name": "geoclust"},
+    "equal": {"name": "equal", "strict": True},
+}
+"""The partitions as printed: leftover rows join the last random part, equal clustering ends by the printed rule."""
+
+PARTITIONERS = tuple(PRINTED)
 """How each class is split into K parts."""
 
 PLAIN = "plain machine"
@@ -87,7 +94,7 @@ class MinMaxFits:
         from clusterkit import MinMaxModularSVC
 
         rows = self.rows
-        model = MinMaxModularSVC(K, partitioner, random_state=seed, **self.problem.machine)
+        model = MinMaxModularSVC(K, PRINTED[partitioner], random_state=seed, **self.problem.machine)
         timed = timed_fit(lambda: model.fit(rows.X, rows.y))
         report: Any = model.fit_report_
         return {
@@ -108,7 +115,7 @@ class MinMaxFits:
         if key not in self._partitions:
             from clusterkit.drivers import compose
 
-            stage: Any = compose.resolve("init", partitioner)
+            stage: Any = compose.resolve("init", PRINTED[partitioner])
             rows = self.rows
             classes = [rows.X[rows.y == label] for label in (0, 1)]
 
@@ -128,7 +135,7 @@ def _warm_up(d: int) -> None:
     X, y = rng.normal(size=(200, d)), np.arange(200) % 2
     for K in (2, 3):
         for name in PARTITIONERS:
-            stage = {"name": name} if name == "random" else {"name": name, "max_iter": 5}
+            stage = {**PRINTED[name], **({} if name == "random" else {"max_iter": 5})}
             MinMaxModularSVC(K, stage, random_state=0).fit(X, y).predict(X)
 
 

@@ -1,0 +1,128 @@
+"""The number of clusters left to the criterion: what a user may write for it, and the fit that finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from clusterkit._typing import Array
+from clusterkit.core.compat import Composition
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.params import check_count, is_count
+from clusterkit.core.reuse import reusing
+from clusterkit.core.run import bind
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.drivers import compose
+from clusterkit.drivers.single import SingleDriver
+from clusterkit.numerics.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["REPORT", "checked_number", "choose_number", "is_open", "limits_of", "set_report"]
+
+REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
+"""What a choice reports, each an attribute with an underscore after the name."""
+
+PLACEHOLDER = 3
+"""Number of clusters with which the stages are checked where the number is chosen by the fit: above the two that some
+labelers are for."""
+
+
+def is_open(value: object) -> bool:
+    """Whether the number of clusters is to be chosen: "auto", or a pair (least, most).
+
+    Examples
+    --------
+    >>> is_open("auto"), is_open((2, 8)), is_open(3), is_open(None)
+    (True, True, False, False)
+    """
+    return (isinstance(value, str) and value == compose.AUTO) or isinstance(value, tuple | list)
+
+
+def limits_of(value: object) -> tuple[int, int] | None:
+    """The least and the most number of clusters to choose from; None for "auto", which has no limits.
+
+    Raises
+    ------
+    InvalidParameter
+        If the pair is none of integers in ascending order, from 2 on.
+    """
+    if isinstance(value, str) or value is None:
+        return None
+    pair = tuple(value) if isinstance(value, tuple | list) else ()
+    if len(pair) == 2 and is_count(pair[0], 2) and is_count(pair[1], int(pair[0])):
+        return int(pair[0]), int(pair[1])
+    one = len(pair) == 2 and pair[0] == 1
+    why = ". One cluster is not compared with several; see perhaps_one_cluster_" if one else ""
+    raise InvalidParameter(
+        f"n_clusters as a range must be two integers (least, most) with 2 <= least <= most, got {value!r}{why}"
+    )
+
+
+def checked_number(value: object) -> int | None:
+    """A given number of clusters, or None.
+
+    Raises
+    ------
+    InvalidParameter
+        For all else, with what may be written.
+    """
+    if value is None or is_count(value):
+        return check_count("n_clusters", value, optional=True)
+    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {value!r}")
+
+
+def choose_number(pipeline: Pipeline, X: Array, seeds: Seeds, driver: Driver | None = None) -> DriverResult:
+    """The fit at the number of clusters that the criterion chooses, compared where the feature map scales to.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its `n_clusters` is "auto" or a range, and its method takes any number.
+    X : ndarray of shape (n, d)
+    seeds : Seeds
+    driver : Driver or None, default None
+        What fits the pipeline at each number; None: a single fit.
+
+    Returns
+    -------
+    DriverResult
+        With the report of the driver, and of the choice (`REPORT`).
+
+    Raises
+    ------
+    InvalidParameter
+        If there is a tuner, or the samples are sparse.
+    """
+    from clusterkit.drivers.auto.driver import AutoDriver
+    from clusterkit.drivers.auto.pool import of_composition, pool_of
+
+    if isinstance(X, SparseRows) or pipeline.tuner is not None:
+        raise InvalidParameter("n_clusters='auto' needs dense samples and no tuner; give a number")
+    if driver is None or isinstance(driver, SingleDriver):
+        driver = None
+    composition = pipeline.composition()
+    between = limits_of(pipeline.n_clusters)
+
+    def at(k: int) -> Composition:
+        return pipeline.composition_at(k)
+
+    if isinstance(driver, AutoDriver):
+        members = [of_composition(composition, composition.solver.name, at), *pool_of(driver.pool)]
+        return attrs.evolve(driver, between=between).choose(members, None, X, seeds)
+    member = of_composition(composition, composition.solver.name, at, driver)
+    with reusing():
+        space = bind(composition, X, seeds).scaled_points() if len(X) >= PLACEHOLDER else None
+        return AutoDriver(pool=(), between=between).choose([member], None, X, seeds, space)
+
+
+def set_report(estimator: object, report: Mapping[str, object]) -> None:
+    """Set every entry of a report as an attribute, with an underscore; those of a choice before are removed."""
+    for name in REPORT:
+        vars(estimator).pop(f"{name}_", None)
+    for name, value in report.items():
+        setattr(estimator, f"{name}_", value)

@@ -1,0 +1,269 @@
+"""Methods side by side on one table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.labelings import NOISE
+from clusterkit.core.params import check_count
+from clusterkit.core.seeds import Seeds
+from clusterkit.criteria.agreement import canonical, rand_matrix, subsample_stability, subsamples
+from clusterkit.profiles.labelled import is_model, labels_of
+from clusterkit.profiles.raw_table import RawTable
+from clusterkit.profiles.representing import coordinates
+from clusterkit.profiles.tables import as_frame
+
+__all__ = ["Comparison", "Method", "MethodLike", "compare"]
+
+MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
+"""What can be compared: the name of a recipe, an estimator, fitted or not, or labels."""
+
+DENSITY_ROWS = 2000
+"""Most rows on which the density index is computed, which looks at all pairs."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Method:
+    """One of the methods that are compared.
+
+    Parameters
+    ----------
+    name : str
+    labels : ndarray of shape (n,)
+    sizes : mapping of int to int
+        Rows of each cluster, by label; noise is not among them.
+    n_noise : int
+    silhouette : float
+        Mean silhouette coefficient (Rousseeuw 1987), in [-1, 1]; higher is better, and round clusters are preferred.
+        nan where there are fewer than two clusters.
+    davies_bouldin : float
+        Index of Davies and Bouldin (1979), at least 0; lower is better, and round clusters are preferred.
+    dbcv : float
+        Density-based validity (Moulavi and others 2014), in [-1, 1]; higher is better, for clusters of any shape.
+    stability : float
+        Mean adjusted Rand index between the labels and those of the method fitted to each of two disjoint subsamples of
+        up to 500 rows; nan for labels, which cannot be fitted again.
+    seconds : float
+        Of the fit; nan if it was not made here.
+    model : object or None
+        The fitted estimator; None for labels.
+    """
+
+    name: str
+    labels: Labels
+    sizes: Mapping[int, int]
+    n_noise: int
+    silhouette: float
+    davies_bouldin: float
+    dbcv: float
+    stability: float
+    seconds: float
+    model: object | None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, noise not counted."""
+        return len(self.sizes)
+
+
+@final
+@attrs.frozen(eq=False)
+class Comparison:
+    """Several clusterings of the same rows.
+
+    Parameters
+    ----------
+    methods : tuple of Method
+        In the order in which they were passed.
+    agreement : ndarray of shape (m, m)
+        Adjusted Rand index of each pair, noise counting as a cluster.
+    n_rows : int
+    n_compared : int
+        Rows on which the indices are computed.
+    failed : mapping of str to str
+        Methods that could not be fitted, with the message.
+    """
+
+    methods: tuple[Method, ...]
+    agreement: Array
+    n_rows: int
+    n_compared: int
+    failed: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> Method:
+        """A method by its name."""
+        for method in self.methods:
+            if method.name == name:
+                return method
+        raise KeyError(name)
+
+    def to_frame(self, library: str | None = None) -> object:
+        """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed."""
+        columns: dict[str, list[object]] = {
+            "method": [one.name for one in self.methods],
+            "n_clusters": [one.n_clusters for one in self.methods],
+            "n_noise": [one.n_noise for one in self.methods],
+        }
+        for name in ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds"):
+            columns[name] = [float(getattr(one, name)) for one in self.methods]
+        for j, other in enumerate(self.methods):
+            columns[f"agreement with {other.name}"] = self.agreement[:, j].tolist()
+        return as_frame(columns, library)
+
+
+def compare(
+    methods: Mapping[str, MethodLike],
+    X: object,
+    *,
+    n_clusters: int | None = None,
+    max_rows: int = 5000,
+    random_state: RandomState = 0,
+) -> Comparison:
+    """Compare clusterings of the same rows: sizes, indices, stability, agreement and time.
+
+    Parameters
+    ----------
+    methods : mapping of str to estimator, recipe or labels
+        By the name that the comparison calls it. An estimator that is not fitted, or the name of a recipe, is fitted to
+        X (a copy; yours stays as it is); a fitted one is taken with its labels; so are labels.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        What estimators are fitted to.
+    n_clusters : int, optional
+        For recipes given by name that need it.
+    max_rows : int, default 5000
+        Rows on which the indices are computed, a random sample of more; the same for all methods. The density index
+        uses 2,000 of them.
+    random_state : int, Generator, RandomState or None, default 0
+        For samples, and for recipes given by name.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no method, or something that is none.
+    InvalidData, UnknownName
+        If labels have another length than X, or there is no such recipe.
+
+    Notes
+    -----
+    Indices are computed on standardised columns, words as indicators and gaps filled, so that no unit dominates; no
+    index decides alone, because each prefers clusters of its own shape. O(m r² d) time for m methods and r =
+    `max_rows`, besides the fits and two fits of up to 500 rows for each estimator.
+
+    A method that raises a ValueError is listed in `failed`; the others go on.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs([40, 40, 40], centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
+    >>> rivals = {"k-means": clusterkit.recipe("kmeans", n_clusters=3, random_state=0), "known": y}
+    >>> table = clusterkit.compare(rivals, X)
+    >>> [(method.name, method.n_clusters) for method in table.methods], float(table.agreement[0, 1])
+    ([('k-means', 3), ('known', 3)], 1.0)
+    """
+    if not isinstance(methods, Mapping) or not methods:
+        raise InvalidParameter("compare: methods must be a mapping of names to estimators, recipes or labels")
+    max_rows = check_count("max_rows", max_rows)
+    seeds = Seeds.of(random_state)
+    table = RawTable.of(X, None, None, "compare")
+    rng = seeds.stream("rows")
+    rows = np.sort(rng.choice(table.n, max_rows, replace=False)) if table.n > max_rows else np.arange(table.n)
+    points = coordinates(None, None, table, rows)
+    parts = subsamples(table.n, seeds.stream("parts"))
+    compared: list[Method] = []
+    failed: dict[str, str] = {}
+    for name, value in methods.items():
+        model = _model(value, n_clusters, seeds.integer("fits"))
+        try:
+            compared.append(_method(str(name), model, value, X, table, (rows, points), parts))
+        except ValueError as error:
+            if model is None:
+                raise
+            failed[str(name)] = str(error)
+    matrix = rand_matrix([canonical(method.labels) for method in compared])
+    return Comparison(tuple(compared), matrix, table.n, len(rows), failed)
+
+
+def _model(value: Any, n_clusters: int | None, seed: int) -> Any:
+    """The estimator of a recipe by name, or the estimator; None for labels."""
+    if isinstance(value, str):
+        from clusterkit.core.registry import registry
+        from clusterkit.estimators.build import recipe
+
+        model = recipe(value, random_state=seed)
+        if n_clusters is not None and registry.get("recipe", value).clusters == "given":
+            model.set_params(n_clusters=n_clusters)
+        return model
+    return value if is_model(value) else None
+
+
+def _method(
+    name: str, model: Any, value: Any, X: Any, table: RawTable, sample: tuple[Indices, Array], parts: Sequence[Indices]
+) -> Method:
+    seconds = np.nan
+    if model is not None and not hasattr(model, "labels_"):
+        from sklearn.base import clone
+
+        model = clone(model)
+        began = time.perf_counter()
+        labels = _fitted_labels(model, X)
+        seconds = time.perf_counter() - began
+    else:
+        labels = labels_of(value, table.n, "compare")
+    stability = np.nan
+    if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
+        stability = subsample_stability(labels, parts, lambda part: _refit(model, table.take(parts[part])))
+    names, counts = np.unique(labels[labels > NOISE], return_counts=True)
+    sizes = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    silhouette, davies, density = _indices(sample[1], labels[sample[0]])
+    noise = len(labels) - int(counts.sum())
+    return Method(name, labels, sizes, noise, silhouette, davies, density, stability, seconds, model)
+
+
+def _fitted_labels(model: Any, X: Any) -> Labels:
+    """The labels of a fit; some mixtures only predict."""
+    fitted = model.fit(X)
+    return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
+
+
+def _refit(model: Any, X: Any) -> Labels | None:
+    """Labels of the method on a part of the rows; None where it cannot be fitted to so few."""
+    import warnings
+
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a fit that nobody gets
+        try:
+            return _fitted_labels(clone(model), X)
+        except ValueError:
+            return None
+
+
+def _indices(points: Array, labels: Labels) -> tuple[float, float, float]:
+    """Silhouette, Davies-Bouldin and density index; nan where there are fewer than two clusters."""
+    from sklearn.metrics import silhouette_score
+
+    from clusterkit.metrics import davies_bouldin, dbcv
+
+    kept_rows = labels > NOISE
+    clustered, members = points[kept_rows], labels[kept_rows]
+    count = len(np.unique(members))
+    if not 2 <= count < len(members):
+        return np.nan, np.nan, np.nan
+    few = slice(None, None, -(-len(labels) // DENSITY_ROWS))
+    several = len(np.unique(labels[few][labels[few] > NOISE])) > 1
+    density = float(dbcv(points[few], labels[few])) if several else np.nan
+    return float(silhouette_score(clustered, members)), float(davies_bouldin(clustered, members)), density
