@@ -12,6 +12,7 @@ from pathlib import Path
 
 USERS = {
     "clusterkit": "Estimators, functions and the lists of what there is",
+    "clusterkit.profiles": "What is in the clusters",
     "clusterkit.plots": "Pictures of fits",
     "clusterkit.metrics": "Quality of a clustering",
     "clusterkit.consensus": "One clustering made of several",
