@@ -2,8 +2,8 @@
 Methods side by side
 ====================
 
-``compare`` fits several methods to the same rows: sizes, indices, stability, and the agreement of each two. Methods with
-different assumptions that agree are stronger evidence than any index.
+``compare`` fits several methods to the same rows: sizes, indices, stability, and the agreement of each two. Methods
+with different assumptions that agree are stronger evidence than any index.
 """
 
 import matplotlib.pyplot as plt
