@@ -19,6 +19,7 @@ for method in table.methods:
     sizes = sorted(method.sizes.values())
     print(f"{method.name:14} {sizes}, silhouette {method.silhouette:.2f}, stability {method.stability:.2f}")
 
+plt.figure(layout="constrained")
 plt.imshow(table.agreement, vmin=0, vmax=1, cmap="Blues")
 plt.xticks(range(5), names, rotation=30)
 plt.yticks(range(5), names)
