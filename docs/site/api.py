@@ -1,47 +1,27 @@
 """Writes the pages of the Python reference: one for each public module, and one for each public name.
 
-The names are those of `__all__` in the modules that docs/stability.md calls public, and the classes of the built-in
-stages. Their text is their docstrings, read by Sphinx (autosummary with numpydoc).
+The modules are those that the table in docs/stability.md calls public, the names those of their `__all__`, and the
+classes of the built-in stages. Their text is their docstrings, read by Sphinx (autosummary with numpydoc).
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 import types
 from pathlib import Path
 
-USERS = {
-    "clusterkit": "Estimators, functions and the lists of what there is",
-    "clusterkit.plots": "Pictures of fits",
-    "clusterkit.metrics": "Quality of a clustering",
-    "clusterkit.consensus": "One clustering made of several",
-    "clusterkit.datasets": "Labelled data sets by name",
-    "clusterkit.benchmarking": "Methods compared over a folder of data sets",
-}
-"""Modules for users, with the headings of their pages."""
+STABILITY = Path(__file__).parents[1] / "stability.md"
+"""The page whose table says which modules are public."""
+PACKAGE = Path(__file__).parents[2] / "clusterkit"
+"""The package, to tell modules from other names in that table."""
+FOLDED = {"clusterkit.cli.app"}
+"""Public modules whose page is the list of commands."""
 
 RECORDS = {
     "clusterkit": ["estimators.search.SearchResult", "drivers.width_path.WidthPath"],
 }
 """Classes that public functions return, named from the module."""
-
-AUTHORS = {
-    "clusterkit.core.stages": "What a stage has to do",
-    "clusterkit.core.outcomes": "What a solver gives to a labeler",
-    "clusterkit.core.spaces": "What a feature map gives to a solver",
-    "clusterkit.core.params": "Fields of stages",
-    "clusterkit.core.kernel": "Kernels",
-    "clusterkit.core.coding": "Labels as numbers",
-    "clusterkit.core.transform": "Row maps",
-    "clusterkit.core.errors": "Errors and warnings",
-    "clusterkit.core.run": "One fit",
-    "clusterkit.core.seeds": "Random numbers",
-    "clusterkit.core.compat": "What fits together",
-    "clusterkit.core.progress": "Progress of a fit",
-    "clusterkit.core.hookspecs": "Hooks of plugins",
-    "clusterkit.testing": "The conformance kit",
-}
-"""Modules for authors of stages, drivers and plugins."""
 
 
 def write_api(target: Path) -> None:
@@ -50,31 +30,45 @@ def write_api(target: Path) -> None:
 
     target.mkdir(parents=True, exist_ok=True)
     (target / "index.rst").write_text(index(), encoding="utf-8")
-    for name, title in {**USERS, **AUTHORS}.items():
-        (target / f"{name}.rst").write_text(module_page(name, title), encoding="utf-8")
+    for name in public_modules():
+        (target / f"{name}.rst").write_text(module_page(name), encoding="utf-8")
     (target / "stages.rst").write_text(stages_page(clusterkit.stages()), encoding="utf-8")
+
+
+def public_modules() -> dict[str, str]:
+    """The public modules in the order of the table, each with those who need it."""
+    table = STABILITY.read_text(encoding="utf-8").split("## Private")[0]
+    readers: dict[str, str] = {}
+    for names, who in re.findall(r"^\| (.+) \| (.+) \|$", table, re.M):
+        for name in re.findall(r"`(clusterkit(?:\.[a-z]\w*)*)", names):
+            place = PACKAGE.joinpath(*name.split(".")[1:])
+            if name not in FOLDED and (place.is_dir() or place.with_suffix(".py").is_file()):
+                readers.setdefault(name, who)
+    return readers
 
 
 def index() -> str:
     """The first page: the modules in two groups."""
-    parts = [
-        heading("Python reference", "="),
-        "Every public name. Names that are not here may change in any version.\n",
-    ]
-    for title, modules in (("For users", USERS), ("For authors of stages and plugins", AUTHORS)):
-        extra = ["stages"] if modules is USERS else []
-        pages = "\n".join(f"   {name}" for name in [*modules, *extra])
+    modules = public_modules()
+    users = [name for name, who in modules.items() if who == "users"]
+    groups = {
+        "For users": [*users, "stages"],
+        "For authors of stages and plugins": [name for name in modules if name not in users],
+    }
+    parts = [heading("Python reference", "="), "Every public name. Others may change in any version.\n"]
+    for title, names in groups.items():
+        pages = "\n".join(f"   {name}" for name in names)
         parts.append(f"{heading(title, '-')}\n.. toctree::\n   :maxdepth: 1\n\n{pages}\n")
     return "\n".join(parts)
 
 
-def module_page(name: str, title: str) -> str:
+def module_page(name: str) -> str:
     """A table of the public names of a module; autosummary writes a page for each."""
     module = importlib.import_module(name)
     names = [each for each in module.__all__ if not isinstance(getattr(module, each), types.ModuleType)]
     described = [each for each in names if callable(getattr(module, each)) and not alias(getattr(module, each))]
     rows = "\n".join(f"   {each}" for each in described)
-    parts = [heading(name, "="), f"{title}.\n", f".. currentmodule:: {name}\n"]
+    parts = [heading(name, "="), first_line(module), f".. currentmodule:: {name}\n"]
     parts.append(f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{rows}\n")
     if name in RECORDS:
         rows = "\n".join(f"   {each}" for each in RECORDS[name])
@@ -84,6 +78,11 @@ def module_page(name: str, title: str) -> str:
             value = getattr(module, each)
             parts.append(f".. py:data:: {each}\n\n   {constant(value)}\n")
     return "\n".join(parts)
+
+
+def first_line(module: types.ModuleType) -> str:
+    """What the module is, from its docstring."""
+    return (module.__doc__ or "").strip().split("\n\n")[0] + "\n"
 
 
 def alias(value: object) -> bool:
