@@ -96,14 +96,14 @@ def test_plugins(run, monkeypatch):
             "good-dist",
             "1.0",
             None,
-            (("labeler", "nearest"), ("solver", "ridge"), ("command", "audit"), ("command", "fit")),
+            (("labeler", "nearest"), ("solver", "ridge"), ("command", "abridge"), ("command", "fit")),
             (("solver", "ridge"),),
         ),
         Plugin("bad", "bad-dist", "2.0", "ImportError: no such thing"),
     ]
     monkeypatch.setattr(type(registry), "plugins", lambda self: pair)
     shown = run("plugins").stdout
-    assert "labeler nearest, solver ridge (shadowed by the built-in), command audit, command fit (shadowed" in shown
+    assert "labeler nearest, solver ridge (shadowed by the built-in), command abridge, command fit (shadowed" in shown
     assert "ImportError: no such thing" in shown
     good, bad = json.loads(run("plugins", "--json").stdout)
     assert (good["used"], bad["used"]) == (True, False)

@@ -25,13 +25,13 @@ def plugin(commands: dict[str, str], name: str = "a_plugin") -> types.ModuleType
 def commands(monkeypatch):
     """A module with two commands, and a thing that is none."""
 
-    @click.command(short_help="Print a review.")
+    @click.command(short_help="Print a report.")
     @click.option("--times", default=1)
-    def review(times):
-        click.echo("review " * times)
+    def abridge(times):
+        click.echo("report " * times)
 
     module = types.ModuleType("a_command_module")
-    module.review, module.number = review, 3
+    module.abridge, module.number = abridge, 3
     monkeypatch.setitem(sys.modules, "a_command_module", module)
     return module
 
@@ -44,14 +44,14 @@ def section(shown: str, title: str) -> list[str]:
 
 def test_it_is_listed_and_runs(run, commands):
     builtin = section(run("--help").stdout, "Commands")
-    registry.register(plugin({"review": "a_command_module:review"}))
+    registry.register(plugin({"abridge": "a_command_module:abridge"}))
     shown = run("--help").stdout
     assert section(shown, "Commands") == builtin
-    assert section(shown, "Commands of plugins") == ["review"]
-    assert "review  Print a review." in shown
-    answer = run("review", "--times", 2)
-    assert (answer.exit_code, answer.stdout) == (0, "review review \n")
-    assert "--times INTEGER" in run("review", "--help").stdout
+    assert section(shown, "Commands of plugins") == ["abridge"]
+    assert "abridge  Print a report." in shown
+    answer = run("abridge", "--times", 2)
+    assert (answer.exit_code, answer.stdout) == (0, "report report \n")
+    assert "--times INTEGER" in run("abridge", "--help").stdout
 
 
 def test_without_plugins_there_is_no_such_section(run):
@@ -59,34 +59,34 @@ def test_without_plugins_there_is_no_such_section(run):
 
 
 def test_its_errors_are_one_line_like_all_others(run, commands, error_of):
-    registry.register(plugin({"review": "a_command_module:review"}))
-    assert "No such option" in error_of(run("review", "--tiems", 2))
-    assert "no command named 'reveiw'. Did you mean 'review'?" in error_of(run("reveiw"))
+    registry.register(plugin({"abridge": "a_command_module:abridge"}))
+    assert "No such option" in error_of(run("abridge", "--tiems", 2))
+    assert "no command named 'abrigde'. Did you mean 'abridge'?" in error_of(run("abrigde"))
 
 
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("a_module_that_is_nowhere:review", "cannot be loaded: ModuleNotFoundError: No module named"),
+        ("a_module_that_is_nowhere:abridge", "cannot be loaded: ModuleNotFoundError: No module named"),
         ("a_command_module:nothing", "cannot be loaded: AttributeError"),
         ("a_command_module:number", "is no click command: 3"),
     ],
 )
 def test_a_broken_one_says_so_on_use_only(run, commands, error_of, target, reason):
-    registry.register(plugin({"broken": target, "review": "a_command_module:review"}))
+    registry.register(plugin({"broken": target, "abridge": "a_command_module:abridge"}))
     answer = run("--help")
     assert (answer.exit_code, answer.stderr) == (0, "")
-    assert section(answer.stdout, "Commands of plugins") == ["broken", "review"]
+    assert section(answer.stdout, "Commands of plugins") == ["abridge", "broken"]
     assert "Cannot be loaded; run it to see why." in answer.stdout
     for args in ((), ("--help",), ("a", "--b", "c")):
         message = error_of(run("broken", *args))
         assert message.startswith("command 'broken' of this session")
         assert reason in message
-    assert run("review").exit_code == 0
+    assert run("abridge").exit_code == 0
 
 
 def test_a_built_in_command_cannot_be_replaced(run, commands):
-    registry.register(plugin({"recipes": "a_command_module:review"}))
+    registry.register(plugin({"recipes": "a_command_module:abridge"}))
     assert "emmc" in run("recipes").stdout
     assert "recipes" not in section(run("--help").stdout, "Commands of plugins")
 
@@ -96,10 +96,10 @@ def test_the_name_with_the_distribution_reaches_a_command(run, commands, monkeyp
     from clusterkit.core.registry import Entry, _Scan
 
     entries = tuple(
-        Entry("command", "review", "a_command_module:review", name) for name in ("first-dist", "second-dist")
+        Entry("command", "abridge", "a_command_module:abridge", name) for name in ("first-dist", "second-dist")
     )
-    monkeypatch.setattr(registry, "_scanned", _Scan((), {("command", "review"): entries}))
-    assert run("second-dist:review").stdout == "review \n"
+    monkeypatch.setattr(registry, "_scanned", _Scan((), {("command", "abridge"): entries}))
+    assert run("second-dist:abridge").stdout == "report \n"
 
 
 def test_a_command_of_this_checkout_leads_to_its_folder(run, error_of, monkeypatch):
@@ -115,11 +115,11 @@ def test_a_command_of_this_checkout_leads_to_its_folder(run, error_of, monkeypat
 
 def test_an_unknown_command_mentions_plugins_that_are_not_used(run, error_of, monkeypatch):
     monkeypatch.setattr(type(registry), "plugins", lambda self: [Plugin("bad", "bad-dist", "1.0", "ImportError: x")])
-    assert "Some plugins are not used; see: clusterkit plugins." in error_of(run("review"))
+    assert "Some plugins are not used; see: clusterkit plugins." in error_of(run("abridge"))
 
 
 def test_a_wrong_answer_of_the_hook_is_refused():
     module = plugin({})
-    module.clusterkit_commands = hookspecs.hookimpl(lambda: ["review"])
+    module.clusterkit_commands = hookspecs.hookimpl(lambda: ["abridge"])
     with pytest.raises(BrokenPlugin, match="clusterkit_commands must answer a mapping of names"):
         registry.register(module)
