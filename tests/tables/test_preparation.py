@@ -241,7 +241,7 @@ class TestWhatIsLeft:
         assert Preparation().fit({"id": np.arange(30), "c": np.ones(30)}).used == ("id", "c")
 
     def test_numbers_without_a_sum(self):
-        with pytest.raises(TableError, match="column 'a' has numbers that are too large to add up: 1e[+]308"):
+        with pytest.raises(TableError, match=r"column 'a' has numbers that are too large to add up: 1e[+]308"):
             Preparation().fit({"a": np.array([1e308, -1e308, 3.0]), "b": np.arange(3.0)})
 
     def test_nothing(self):
