@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from clusterkit.core.rows import Rows as RowsOutside
     from clusterkit.core.stages import Balancer, Consensus, Driver, FeatureMap, Labeler, Partitioner, Solver, Tuner
     from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -107,8 +108,9 @@ class SparseMatrix(Protocol):
         """A dense copy."""
 
 
-Samples: TypeAlias = ArrayLike | SparseMatrix
-"""Samples as a user passes them, shape (n, d): whatever numpy makes an array of, or a sparse matrix."""
+Samples: TypeAlias = "ArrayLike | SparseMatrix | RowsOutside"
+"""Samples as a user passes them, shape (n, d): whatever numpy makes an array of, a sparse matrix, or, for fits block by
+block, what `clusterkit.open` gives."""
 
 
 class Clusterer(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import click
 
@@ -14,6 +14,7 @@ from clusterkit.cli.failures import INTERRUPTED, BadInput
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
     from clusterkit.core.rows import Rows
+    from clusterkit.estimators.pipeline import Pipeline
 
 __all__ = ["check", "fit", "fits", "rows_of", "write"]
 
@@ -66,7 +67,7 @@ def rows_of(data: str, columns: tuple[str, ...], drop: tuple[str, ...]) -> Rows 
     return ParquetRows.of([data], [name for name in chosen if name not in left_out])
 
 
-def fits(model: object) -> bool:
+def fits(model: object) -> TypeGuard[Pipeline]:
     """Whether an estimator can be fitted to rows that are read block by block."""
     from clusterkit.core.errors import NeedsClusters
     from clusterkit.core.rows_fit import row_problems
@@ -80,7 +81,9 @@ def fits(model: object) -> bool:
         return True
 
 
-def fit(rows: Rows, data: str, name: str, model: Any, path: str | None, save: str | None, *, as_json: bool) -> None:
+def fit(
+    rows: Rows, data: str, name: str, model: Pipeline, path: str | None, save: str | None, *, as_json: bool
+) -> None:
     """Fit, write labels and model, and print a summary.
 
     Parameters
