@@ -101,16 +101,16 @@ def fit(
     from clusterkit.estimators.bars import shown
 
     outputs.check({"-o": path, "--save": save, "--plot": picture}, [data])
+    if name is None:
+        name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
     rows = by_rows.rows_of(data, table_options.columns, table_options.drop)
-    if rows is not None and by_rows.fits(large := estimator(name or "emmc", clusters, seed, settings)):
+    if rows is not None and by_rows.fits(large := estimator(name, clusters, seed, settings)):
         by_rows.check(path, with_data=with_data, picture=picture)
-        by_rows.fit(rows, data, name or "emmc", large, path, save, as_json=as_json)
+        by_rows.fit(rows, data, name, large, path, save, as_json=as_json)
         return
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)
-    if name is None:
-        name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
     table, classes = table_options.open(data)
