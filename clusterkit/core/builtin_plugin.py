@@ -261,4 +261,6 @@ def clusterkit_savables() -> dict[str, str]:
         "EdSvcCurves": "clusterkit.tuners.curves:EdSvcCurves",
         "NearestCentre": "clusterkit.labelers.rows_kmeans:NearestCentre",
         "NearestSampleRow": "clusterkit.drivers.on_sample:NearestSampleRow",
+        "NoiseToNearest": "clusterkit.drivers.auto.votes:Complete",
+        "Votes": "clusterkit.drivers.auto.votes:Votes",
     }

@@ -50,6 +50,7 @@ def engine_for(X: object) -> Engine | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> engine_for(np.zeros((3, 2))) is None
     True
     """

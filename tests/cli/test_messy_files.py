@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tables import messy_files
 
 from clusterkit.metrics import adjusted_rand
+from clusterkit.testing.pytest_plugin import deep
 
 LEAST_AGREEMENT = 0.95
 """Mean adjusted Rand index with the planted clusters that is promised."""
@@ -39,7 +40,8 @@ def check(run, name, folder, writer):
     labels, model, again = folder / "labels.csv", folder / "model.clusterkit", folder / "again.csv"
     fitted = run("fit", path, "--save", model, "-o", labels)
     assert fitted.exit_code == 0, fitted.output
-    assert fitted.stderr == ""
+    # many rows are clustered by a sample, which is said
+    assert fitted.stderr == "" or (len(planted) > 5000 and "were clustered by a sample of" in fitted.stderr)
     assert " columns used (" in fitted.stdout
     predicted = run("predict", model, path, "-o", again)
     assert predicted.exit_code == 0, predicted.output
@@ -62,6 +64,7 @@ def test_the_planted_clusters_are_found(agreement):
 
 @pytest.mark.slow
 @pytest.mark.deep
+@pytest.mark.skipif(not deep(), reason="a minute: with the deep profile of hypothesis only")
 @pytest.mark.parametrize("name", messy_files.LARGE)
 def test_large_files(run, name, tmp_path):
     assert check(run, name, tmp_path, messy_files.LARGE[name]) >= LEAST_AGREEMENT

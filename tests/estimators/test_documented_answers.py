@@ -99,6 +99,6 @@ class TestInterrupted:
         def stop(*arguments):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(ridge, "factorise", stop)
+        monkeypatch.setattr(ridge, "factorise_gram", stop)
         with pytest.raises(KeyboardInterrupt):
             recipe("emmc", n_clusters=2).fit(np.random.default_rng(0).normal(size=(20, 3)))

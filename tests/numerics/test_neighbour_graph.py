@@ -124,7 +124,9 @@ def test_all_methods_give_the_dense_eigenvectors(method, monkeypatch):
     assert components(W).max() == 0
     roots = np.sqrt(W.sum(axis=1))
     known = (roots / np.linalg.norm(roots))[:, None]
-    others = {name: lambda *arguments: None for name in ("_dense", "_iterated", "_inverted") if name != method}
+    others = {
+        name: lambda *arguments, **options: None for name in ("_dense", "_iterated", "_inverted") if name != method
+    }
     monkeypatch.setattr(module, "DENSE", 1000 if method == "_dense" else 10)
     for name, nothing in others.items():
         monkeypatch.setattr(module, name, nothing)
@@ -156,6 +158,6 @@ def test_no_convergence_is_an_error(monkeypatch):
     W, _ = graph(X)
     monkeypatch.setattr(module, "DENSE", 10)
     for name in ("_iterated", "_inverted"):
-        monkeypatch.setattr(module, name, lambda *arguments: None)
+        monkeypatch.setattr(module, name, lambda *arguments, **options: None)
     with pytest.raises(ArithmeticError, match="no iteration"):
         leading_eigenvectors(W, np.sqrt(W.sum(axis=1)), np.zeros((100, 0)), 2, 2, np.random.default_rng(0))

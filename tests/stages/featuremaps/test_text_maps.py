@@ -126,9 +126,14 @@ def test_documents_are_clustered_whatever_their_form(form, stages):
     assert model.predict(X).shape == (120,)
 
 
-def test_a_map_that_takes_no_sparse_features_is_named():
+def test_a_chain_that_takes_no_sparse_features_is_named_above_the_cap(monkeypatch):
     X = scipy.sparse.csr_matrix(documents())
-    with pytest.raises(InvalidData, match=r"'zscore' takes no sparse features.*'pca'"):
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "100K")
+    with pytest.raises(InvalidData, match=r"featuremap 'chain' must be dense here.*'pca'"):
         Pipeline(["log_tfidf", "zscore"], "centroids", n_clusters=3).fit(X)
-    with pytest.raises(InvalidData, match=r"solver 'centroids' cannot work on 120 x 200 sparse samples"):
-        Pipeline("identity", "centroids", init="random", n_clusters=3).fit(X)
+
+
+def test_few_sparse_samples_are_made_dense():
+    X = scipy.sparse.csr_matrix(documents())
+    one, other = (Pipeline("identity", "centroids", init="random", n_clusters=3, random_state=0) for _ in range(2))
+    np.testing.assert_array_equal(one.fit(X).labels_, other.fit(X.toarray()).labels_)
