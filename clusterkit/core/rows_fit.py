@@ -41,6 +41,7 @@ def in_memory(rows: Rows) -> bool:
 
 def row_problems(c: Composition) -> Iterator[Problem]:
     """Why a composition cannot be fitted to rows that are read block by block."""
+    reason: str | None
     maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
     for part in maps:
         if not isinstance(part, MapsByPasses):
@@ -50,13 +51,17 @@ def row_problems(c: Composition) -> Iterator[Problem]:
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
-        reason: str | None = "compares all rows"
+        reason = "compares all rows"
         if isinstance(c.balancer, BalancesByPasses) and c.n_clusters is not None:
             reason = c.balancer.why_not_by_passes(c.n_clusters)
         if reason is not None:
             yield Problem("balancer", f"'{c.balancer.name}' {reason}; balancer=None needs no balance")
-    if c.init is not None and not isinstance(c.init, StartsByBlocks):
-        yield Problem("init", f"'{c.init.name}' needs all rows at once; 'random', 'seeds' and 'kmeans' do not")
+    if c.init is not None:
+        reason = "needs all rows at once; 'random', 'seeds' and 'kmeans' do not"
+        if isinstance(c.init, StartsByBlocks):
+            reason = c.init.why_not_by_blocks()
+        if reason is not None:
+            yield Problem("init", f"'{c.init.name}' {reason}")
     if isinstance(c.labeler, Codec) and c.labeler.coding.value == "ordinal":
         yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
 

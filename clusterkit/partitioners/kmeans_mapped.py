@@ -53,6 +53,10 @@ class KMeansMapped(Partitioner[FeatureSpace]):
         seed = int(rng.integers(2**31 - 1))
         return kmeans(samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
 
+    def why_not_by_blocks(self) -> str | None:
+        """None: whatever the parameters are."""
+        return None
+
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels by k-means||, for features that need not be in memory."""
         centres = scattered_centres(samples, task.k, rng, self.n_init)

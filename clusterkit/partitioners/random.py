@@ -10,7 +10,6 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng, Rows
 from clusterkit.core import sums
-from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.params import choice
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task
@@ -61,12 +60,12 @@ class Random(Partitioner["Space | Rows"]):
             return rng.permutation(np.minimum(numbers // (n // task.k), task.k - 1))
         return rng.permutation(numbers % task.k)
 
+    def why_not_by_blocks(self) -> str | None:
+        """The last part would come from the last group of rows alone."""
+        return None if self.leftover == "spread" else "with leftover='last' needs all rows at once; 'spread' does not"
+
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels, shuffled within each group of rows, so that those of a group follow from its number."""
-        if self.leftover != "spread":
-            raise InvalidParameter(
-                f"init 'random': leftover={self.leftover!r} needs all rows in memory; 'spread' does not"
-            )
         return _GroupShuffles(samples.n, task.k, int(rng.integers(2**63)))
 
 

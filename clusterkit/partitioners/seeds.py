@@ -80,6 +80,10 @@ class Seeded(Partitioner[Space]):
         labels[seeds] = np.arange(task.k)
         return labels
 
+    def why_not_by_blocks(self) -> str | None:
+        """None: whatever the parameters are."""
+        return None
+
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels of features that need not be in memory: by k drawn rows, or by the centres of k-means||."""
         if self.weighting != "uniform":

@@ -125,6 +125,11 @@ def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
         ("emmc-single", {"balancer": None}, "labeler: 'interval' numbers the first labels"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
         ("emmc-multistart", {}, "for single fits"),
+        (
+            "kmeans",
+            {"init": {"name": "random", "leftover": "last"}},
+            "init: 'random' with leftover='last' needs all rows",
+        ),
     ],
 )
 def test_what_needs_all_rows_is_refused_before_any_of_them_is_read(small, recipe_name, changes, reason):

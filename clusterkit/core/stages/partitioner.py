@@ -50,6 +50,9 @@ class StartsByBlocks(Protocol):
     gives the labels of `starts`, so that a fit begins alike in memory and elsewhere.
     """
 
+    def why_not_by_blocks(self) -> str | None:
+        """Why parameters rule that out; None if they do not."""
+
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels as a function of a block; the samples are read by passes (``samples.reduce``) and by single rows.
 

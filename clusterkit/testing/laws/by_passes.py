@@ -62,7 +62,7 @@ def _by_passes(stage: FeatureMap) -> bool:
 
 
 def _by_blocks(stage: Partitioner) -> bool:
-    return isinstance(stage, StartsByBlocks)
+    return isinstance(stage, StartsByBlocks) and stage.why_not_by_blocks() is None
 
 
 def _decides(stage: Balancer) -> bool:
