@@ -10,7 +10,7 @@ then the error was larger than taken, and the border is widened.
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Sums
+from clusterkit.core.sums import Joined, Sums
 
 __all__ = ["Priced", "cheapest_by_passes"]
 
@@ -111,8 +111,8 @@ def cheapest_by_passes(costs: CostPasses, n: int, low: Counts, high: Counts) -> 
             # the error of the prices was larger than taken: every border becomes wider
             levels = tuple(attrs.evolve(level, margin=WIDENED * level.margin) for level in levels)
         else:
-            drawn = costs.reduce(_Samples(levels, SAMPLED / (len(low) * left), attempt))
-            levels = (*levels, _level(drawn, low - fixed, high - fixed, left))
+            drawn: Any = costs.reduce(_Samples(levels, SAMPLED / (len(low) * left), attempt))
+            levels = (*levels, _level(drawn.arrays, low - fixed, high - fixed, left))
         fixed = costs.reduce(_Counts(levels, len(low))).arrays[0].astype(np.int64)
         left = n - int(fixed.sum())
     memory.require(8 * n * len(low), f"the costs of {n} rows", "Take balancer=None, or fit a sample of the rows.")
@@ -135,19 +135,19 @@ def _gap(costs: CostPasses, priced: Priced, low: Counts, high: Counts) -> float:
     return gap / scale if scale > 0 else float(gap > 0)
 
 
-def _level(drawn: _Drawn, low: Counts, high: Counts, left: int) -> Level:
+def _level(samples: tuple[Array, ...], low: Counts, high: Counts, left: int) -> Level:
     """Prices from samples of the border, and twice their error."""
     from clusterkit.numerics.transport.solve import solve_transport
 
     prices = []
-    for sample in drawn.samples:
+    for sample in samples:
         share = len(sample) / left
         bounds = np.floor(np.maximum(low, 0) * share), np.ceil(np.maximum(high, 0) * share)
         solution = solve_transport(
             sample, np.argmin(sample, axis=1), bounds[0].astype(np.int64), bounds[1].astype(np.int64)
         )
         prices.append(np.zeros(len(low)) if solution is None else solution.prices - solution.prices.mean())
-    largest = max(float(np.abs(sample[np.isfinite(sample)]).max(initial=0.0)) for sample in drawn.samples)
+    largest = max(float(np.abs(sample[np.isfinite(sample)]).max(initial=0.0)) for sample in samples)
     error = max(SAFETY * float(np.ptp(prices, axis=0).max()), ROUNDING * largest)
     return Level(np.mean(prices, axis=0), 2.0 * error)
 
@@ -156,15 +156,15 @@ def _solve_border(costs: CostPasses, levels: tuple[Level, ...], low: Counts, hig
     """The exact labels of the border rows, as prices and the rows that these do not separate; None without any."""
     from clusterkit.numerics.transport.solve import solve_transport
 
-    border = costs.reduce(_Border(levels))
-    C = np.ascontiguousarray(border.costs)
+    border: Any = costs.reduce(_Border(levels))
+    rows, C = border.arrays[0], np.ascontiguousarray(border.arrays[1])
     if (high < 0).any() or low.sum() > len(C) or np.maximum(low, 0).sum() > len(C) or high.sum() < len(C):
         return None
     solution = solve_transport(C, np.argmin(C, axis=1), low, high)
     if solution is None:
         return None
     tied = np.flatnonzero(np.argmin(C + solution.prices, axis=1) != solution.labels)
-    return Priced(solution.prices, border.rows[tied], solution.labels[tied])
+    return Priced(solution.prices, rows[tied], solution.labels[tied])
 
 
 @final
@@ -200,45 +200,21 @@ class _Duality:
 
 @final
 @attrs.frozen(eq=False)
-class _Rows:
-    """Costs of some rows, and their numbers."""
-
-    rows: Indices
-    costs: Array
-
-    def __add__(self, following: _Rows) -> _Rows:
-        return _Rows(np.concatenate([self.rows, following.rows]), np.concatenate([self.costs, following.costs]))
-
-
-@final
-@attrs.frozen(eq=False)
 class _Border:
-    """Part of a pass: the rows of the border."""
+    """Part of a pass: the numbers of the rows of the border, and their costs."""
 
     levels: tuple[Level, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> _Rows:
+    def __call__(self, rows: slice, costs: Array) -> Joined:
         border, _ = split(self.levels, costs)
         inside = np.flatnonzero(border)
-        return _Rows(inside + rows.start, costs[inside])
-
-
-@final
-@attrs.frozen(eq=False)
-class _Drawn:
-    """Costs of `SAMPLES` samples of rows."""
-
-    samples: tuple[Array, ...]
-
-    def __add__(self, following: _Drawn) -> _Drawn:
-        pairs = zip(self.samples, following.samples, strict=True)
-        return _Drawn(tuple(np.concatenate(pair) for pair in pairs))
+        return Joined((inside + rows.start, costs[inside]))
 
 
 @final
 @attrs.frozen(eq=False)
 class _Samples:
-    """Part of a pass: samples of the border, each row with the same probability and in one of them at most.
+    """Part of a pass: costs of samples of the border, each row with the same probability and in one of them at most.
 
     The stream follows from the position of the block, not from a seed of the fit: a balancer draws nothing, and any
     sample leads to the same labels.
@@ -248,8 +224,8 @@ class _Samples:
     share: float
     attempt: int
 
-    def __call__(self, rows: slice, costs: Array) -> _Drawn:
+    def __call__(self, rows: slice, costs: Array) -> Joined:
         border, _ = split(self.levels, costs)
         draws = np.random.default_rng([self.attempt, rows.start]).random(len(costs))
         sample = np.where(border, draws / min(self.share, 1.0 / SAMPLES), np.inf)
-        return _Drawn(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))
+        return Joined(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Sums
+from clusterkit.core.sums import Joined, Sums
 
 __all__ = ["Limit", "Losses", "limit_of", "ordered_keys"]
 
@@ -75,9 +75,9 @@ def limit_of(costs: CostPasses, losses: Losses, r: int) -> Limit:
         left -= int(upto[digit] - counts[digit])
         prefix = (*prefix, digit)
         if counts[digit] <= GATHERED or len(prefix) == DIGITS:
-            chosen = costs.reduce(_Gather(losses, prefix))
-            order = np.lexsort((chosen.rows, chosen.values))
-            return Limit(float(chosen.values[order[left - 1]]), int(chosen.rows[order[left - 1]]))
+            values, rows = costs.reduce(_Gather(losses, prefix)).arrays
+            order = np.lexsort((rows, values))
+            return Limit(float(values[order[left - 1]]), int(rows[order[left - 1]]))
 
 
 def _digit(keys: NDArray[np.uint64], rows: Indices, place: int) -> NDArray[np.uint64]:
@@ -110,25 +110,13 @@ class _DigitCounts:
 
 @final
 @attrs.frozen(eq=False)
-class _Chosen:
-    """Values and the numbers of their rows."""
-
-    values: Array
-    rows: Indices
-
-    def __add__(self, following: _Chosen) -> _Chosen:
-        return _Chosen(np.concatenate([self.values, following.values]), np.concatenate([self.rows, following.rows]))
-
-
-@final
-@attrs.frozen(eq=False)
 class _Gather:
-    """Part of the last pass: the values that are left."""
+    """Part of the last pass: the values that are left, and the numbers of their rows."""
 
     losses: Losses
     prefix: tuple[int, ...]
 
-    def __call__(self, rows: slice, costs: Array) -> _Chosen:
+    def __call__(self, rows: slice, costs: Array) -> Joined:
         values, numbers = self.losses(rows, costs)
         share = _sharing(values, numbers, self.prefix)
-        return _Chosen(values[share].astype(np.float64), numbers[share])
+        return Joined((values[share].astype(np.float64), numbers[share]))

@@ -104,8 +104,10 @@ def fit(
     from clusterkit.cli import console, summary
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
+    from clusterkit.core.labelings import cluster_sizes
     from clusterkit.core.memory import human
     from clusterkit.estimators.bars import shown
+    from clusterkit.tables.selection import numbered
 
     began = time.perf_counter()
     with watching() as interrupt, shown(True):
@@ -118,11 +120,11 @@ def fit(
     if save is not None:
         model.save(save)
     interrupted = interrupt.pressed or model.interrupted_
-    sizes = summary.sizes(model.labels_)
+    sizes = cluster_sizes(model.labels_)
     facts: dict[str, Any] = {
         "data": data,
         "rows": rows.n,
-        "columns": list(rows.names or [f"x{number + 1}" for number in range(rows.d)]),
+        "columns": list(rows.names or numbered(rows.d)),
         "recipe": name,
         "read": "block by block",
         "n_clusters": len(sizes),

@@ -75,6 +75,7 @@ def consensus(
     from clusterkit.cli import console, summary
     from clusterkit.cli.settings import parsed
     from clusterkit.consensus import combine
+    from clusterkit.core.labelings import cluster_sizes
     from clusterkit.core.registry import registry
 
     outputs.check({"-o": path}, files)
@@ -87,7 +88,7 @@ def consensus(
     began = time.perf_counter()
     labels = combine(members, stage, n_clusters=clusters, random_state=seed, names=names)
     seconds = time.perf_counter() - began
-    counts = summary.sizes(labels)
+    counts = cluster_sizes(labels)
     agreement = metrics.anmi(labels, members)
     to_stdout = path == output.STDOUT
     if not to_stdout:

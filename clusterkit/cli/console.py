@@ -15,11 +15,12 @@ from typing import Any
 
 import click
 
+from clusterkit.core.control_characters import STEERING, escaped
+
 __all__ = ["as_json", "facts", "heading", "number", "printable", "table", "text"]
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that steer a terminal, turn the direction of text around, or cannot be written: from a name in a file or a
-plugin they could colour, hide or forge what is printed."""
+_CONTROL = re.compile(f"[{STEERING}]")
+"""Characters that are not printed as they are."""
 
 _NUMERIC = re.compile(r"[-+−]?\d[\d.,e+-]*( ?%| s)?( ± [\d.]+)?|–|")
 """A cell that is empty or a number with its unit and spread; columns of such cells are aligned to the right."""
@@ -43,7 +44,7 @@ def printable(text: str, *, lines: bool = False) -> str:
         first, *others = text.split("\n")
         rest = [line if line.startswith("  ") or not line else f"  {line}" for line in map(printable, others)]
         return "\n".join([printable(first), *rest])
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return escaped(text, _CONTROL)
 
 
 def _rich(err: bool) -> Any:

@@ -85,7 +85,7 @@ def demo(path: str, seed: int) -> None:
 
 def _clustered(data: str, X: Any, classes: Any, name: str, **parameters: Any) -> dict[str, Any]:
     """Fit a recipe and return the cells of its row, and the model."""
-    from clusterkit.cli.summary import sizes
+    from clusterkit.core.labelings import cluster_sizes
     from clusterkit.estimators.build import recipe
     from clusterkit.metrics import clustering_accuracy
 
@@ -96,7 +96,7 @@ def _clustered(data: str, X: Any, classes: Any, name: str, **parameters: Any) ->
         "data": data,
         "rows": len(X),
         "recipe": name,
-        "clusters": len(sizes(model.labels_)),
+        "clusters": len(cluster_sizes(model.labels_)),
         "n_iter": model.n_iter_,
         "accuracy": f"{100 * clustering_accuracy(classes, model.labels_):.1f} %",
         "time": f"{seconds:.2f} s",

@@ -49,6 +49,7 @@ def predict(
     further columns are ignored. A table without names must have the same columns as the data of the fit.
     """
     from clusterkit.cli import console, models, summary
+    from clusterkit.core.labelings import cluster_sizes
 
     outputs.check({"-o": path}, [model_file, data])
     output.check(path, with_data=with_data)
@@ -63,7 +64,7 @@ def predict(
     labels = pipeline.predict(rows)
     to_stdout = path == output.STDOUT
     output.write(path, labels, table if with_data else None)
-    counts = summary.sizes(labels)
+    counts = cluster_sizes(labels)
     noise = len(labels) - sum(counts.values())
     if as_json:
         facts = {"data": data, "model": model_file, "recipe": model["recipe"], "rows": len(labels)}

@@ -215,14 +215,14 @@ def _split(words: str) -> list[str]:
 
 def _show(ranking: Any, data: str, name: str, fitted: Any, seconds: float, *, as_json: bool, err: bool) -> None:
     from clusterkit.cli import console
-    from clusterkit.cli.summary import sizes
+    from clusterkit.core.labelings import cluster_sizes
 
     best = ranking.candidates[ranking.best_index]
     if as_json:
         facts = {
             "data": data, "recipe": name, "score": ranking.score, "best_params": ranking.best_params,
-            "best_score": ranking.best_score, "n_clusters": best.n_clusters, "sizes": sizes(ranking.best_labels),
-            "noise": best.n_noise, "distinct": len(ranking.distinct),
+            "best_score": ranking.best_score, "n_clusters": best.n_clusters,
+            "sizes": cluster_sizes(ranking.best_labels), "noise": best.n_noise, "distinct": len(ranking.distinct),
             "tied_with": [ranking.candidates[i].params for i in ranking.ties], **ranking.facts,
             "interrupted": ranking.interrupted, "seconds": round(seconds, 3),
             "preparation": fitted.resolved(), "table": ranking.table,

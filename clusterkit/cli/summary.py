@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
-from clusterkit.core.labelings import NOISE
+from clusterkit.core.labelings import NOISE, cluster_sizes
 
 if TYPE_CHECKING:
-    from clusterkit._typing import AnyArray, Labels
+    from clusterkit._typing import AnyArray
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
 
-__all__ = ["of_fit", "show", "show_sizes", "sizes"]
+__all__ = ["of_fit", "show", "show_sizes"]
 
 MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
@@ -27,14 +27,6 @@ BAR = 30
 """Characters of the longest bar of the curve."""
 
 
-def sizes(labels: Labels) -> dict[int, int]:
-    """Number of rows of each cluster, by label. Noise is not a cluster."""
-    import numpy as np
-
-    values, counts = np.unique(labels, return_counts=True)
-    return {int(v): int(c) for v, c in zip(values, counts, strict=True) if v != NOISE}
-
-
 def of_fit(
     data: str, table: Table, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
 ) -> dict[str, object]:
@@ -44,8 +36,8 @@ def of_fit(
         "rows": len(model.labels_),
         "columns": list(model.preparation_.used),
         "recipe": name,
-        "n_clusters": len(sizes(model.labels_)),
-        "sizes": sizes(model.labels_),
+        "n_clusters": len(cluster_sizes(model.labels_)),
+        "sizes": cluster_sizes(model.labels_),
         "noise": int((model.labels_ == NOISE).sum()),
         "n_iter": model.n_iter_,
         "converged": bool(model.converged_),

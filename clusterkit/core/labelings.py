@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import ArrayLike, Labels
 from clusterkit.core.errors import InvalidData
 
-__all__ = ["NOISE", "Labelings", "by_appearance", "checked"]
+__all__ = ["NOISE", "Labelings", "by_appearance", "checked", "cluster_sizes"]
 
 NOISE = -1
 """Label of a sample that belongs to no cluster."""
@@ -85,6 +85,18 @@ class Labelings:
     def unanimous(self) -> bool:
         """Whether all members are the same partition."""
         return bool((self.members == self.members[0]).all())
+
+
+def cluster_sizes(labels: Labels) -> dict[int, int]:
+    """Number of samples of each cluster, by ascending label; noise is not a cluster.
+
+    Examples
+    --------
+    >>> cluster_sizes(np.array([2, 0, -1, 2]))
+    {0: 1, 2: 2}
+    """
+    names, counts = np.unique(labels, return_counts=True)
+    return {name: count for name, count in zip(names.tolist(), counts.tolist(), strict=True) if name > NOISE}
 
 
 def by_appearance(labels: Labels) -> Labels:

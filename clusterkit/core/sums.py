@@ -14,9 +14,9 @@ from typing import Protocol, Self, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike
+from clusterkit._typing import AnyArray, Array, ArrayLike
 
-__all__ = ["FAN_IN", "GROUP", "Addable", "Sums", "fold", "groups", "total", "tree"]
+__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "fold", "groups", "total", "tree"]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -66,6 +66,29 @@ class Sums:
     def __add__(self, following: Sums) -> Sums:
         """Entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
+
+
+@final
+@attrs.frozen(eq=False)
+class Joined:
+    """Arrays that are put behind each other row by row, in the order of the blocks.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray
+
+    Examples
+    --------
+    >>> (Joined((np.array([1]),)) + Joined((np.array([2, 3]),))).arrays[0].tolist()
+    [1, 2, 3]
+    """
+
+    arrays: tuple[AnyArray, ...]
+
+    def __add__(self, following: Joined) -> Joined:
+        """Array by array."""
+        pairs = zip(self.arrays, following.arrays, strict=True)
+        return Joined(tuple(np.concatenate(pair) for pair in pairs))
 
 
 def _wide(array: ArrayLike) -> Array:

@@ -22,6 +22,7 @@ from clusterkit.core.stages import Task
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.bandwidths import bandwidth_range
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.row_samples import sample_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -151,9 +152,7 @@ def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Arr
     O(min(n, 2000) n d) time, and the memory of one block of distances.
     """
     points = np.unique(np.ascontiguousarray(points, dtype=np.float64), axis=0)
-    rows = np.arange(len(points))
-    if len(points) > GRID_ROWS:
-        rows = np.sort((rng or np.random.default_rng(0)).choice(len(points), GRID_ROWS, replace=False))
+    rows = sample_rows(len(points), GRID_ROWS, rng or np.random.default_rng(0))
     largest, nearest = 0.0, np.empty(len(rows))
     for part in block_plan(len(rows), len(points), np.float64):
         D = squared_distances(points[rows[part]], points)

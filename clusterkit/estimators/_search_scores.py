@@ -18,6 +18,7 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.estimators._search_criterion import Criterion, criterion
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.labels import Noise, check_noise, number_clusters
+from clusterkit.numerics.row_samples import sample_rows
 
 __all__ = ["SCORES", "Judge", "judge", "objections", "silhouette"]
 
@@ -187,10 +188,7 @@ def _refits(n: int, noise: Noise, repeats: int, how: str, seeds: Seeds) -> Judge
     if how not in ("subsample", "seeds"):
         raise InvalidParameter(f"search: stability must be 'subsample' or 'seeds', got {how!r}")
     size = n if how == "seeds" else math.ceil(SHARE * n)
-    rows = tuple(
-        np.sort(seeds.stream("subsample", r).choice(n, size, replace=False)) if size < n else np.arange(n)
-        for r in range(repeats)
-    )
+    rows = tuple(sample_rows(n, size, seeds.stream("subsample", r)) for r in range(repeats))
     return Judge("stability", noise, subsamples=rows, seeds=tuple(seeds.integer("refit", r) for r in range(repeats)))
 
 

@@ -16,6 +16,7 @@ from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.survey import draw_rows
 from clusterkit.featuremaps._affine import Affine, as_samples, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
+from clusterkit.numerics.row_samples import sample_rows
 
 __all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
 
@@ -219,8 +220,7 @@ def _open_unit(rng: Rng, size: int) -> Array:
 
 def _median(samples: FeatureSpace, scaling: Affine | None, rng: Rng) -> float:
     """Median squared distance of distinct rows; 1 if all rows are equal."""
-    n = samples.n
-    rows = samples.rows(np.arange(n) if n <= MEDIAN_ROWS else np.sort(rng.choice(n, MEDIAN_ROWS, replace=False)))
+    rows = samples.rows(sample_rows(samples.n, MEDIAN_ROWS, rng))
     rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
     D = squared_distances(rows, rows)
     D = np.concatenate([D[i, :i] for i in range(len(rows))])  # every pair once

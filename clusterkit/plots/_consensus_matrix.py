@@ -13,6 +13,7 @@ from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import check_count
 from clusterkit.plots._fitted_model import labels_of
 from clusterkit.plots.figure import INK, axes_for, check_axes, counted, frame
+from clusterkit.profiles.labelled import is_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +110,7 @@ def consensus_matrix(
 
 def _members(labelings: Any) -> Labels:
     """The labelings as a table (M, n)."""
-    if hasattr(labelings, "fit") and not isinstance(labelings, type):
+    if is_model(labelings):
         members = getattr(labelings, "members_", None)
         if members is None:
             raise InvalidParameter(

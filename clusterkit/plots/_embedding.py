@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Clusterer, Indices
+from clusterkit._typing import Array, ArrayLike, Clusterer
 from clusterkit.core.params import check_count
+from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.plots._fitted_model import labels_of, rows_of
 from clusterkit.plots._projection import spreads_of
 from clusterkit.plots.figure import axes_for, check_axes, draw_points, finish, frame, of_clusters
@@ -93,7 +94,7 @@ def embedding(
     rows = rows_of(X)
     labels = labels_of(model_or_labels, len(rows), "embedding")
     n, d = rows.shape
-    chosen = _chosen(n, max_rows)
+    chosen = sample_rows(n, max_rows, np.random.default_rng(0))
     points = _coordinates(model_or_labels, rows)[chosen]
     places, name = _places(points)
     new_figure, ax = ax is None, axes_for(ax)
@@ -104,13 +105,6 @@ def embedding(
     ax.set_xticks([])
     ax.set_yticks([])
     return finish(ax, handles if legend else [], places, new_figure=new_figure)
-
-
-def _chosen(n: int, max_rows: int) -> Indices:
-    """The samples to draw, by increasing number."""
-    if n <= max_rows:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, max_rows, replace=False))
 
 
 def _coordinates(model: Any, rows: Array) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.core.outcomes import Domain, KernelDomain, SupportCounts
-from clusterkit.profiles.labelled import labels_of, not_fitted
+from clusterkit.plots.figure import counted
+from clusterkit.profiles.labelled import is_model, labels_of, not_fitted
 
 __all__ = ["FittedDomain", "Supports", "labels_of", "names_of", "rows_of"]
 
@@ -69,7 +70,7 @@ class Supports:
             return ""
         n_support, n_bounded = self.counts.n_support, self.counts.n_bounded
         bound = "" if n_bounded is None else f", {n_bounded or 'none'} at the bound"
-        return f"{n_support:,} support vector{'' if n_support == 1 else 's'}{bound}"
+        return counted(n_support, "support vector") + bound
 
 
 @final
@@ -110,7 +111,7 @@ class FittedDomain:
             If X has other rows than the fit.
         """
         instead = "clusterkit.plots.clusters draws the labels of any method"
-        if not hasattr(model, "fit") or isinstance(model, type):
+        if not is_model(model):
             raise InvalidParameter(
                 f"{caller}: needs a fitted model with a domain, got {type(model).__name__}; {instead}"
             )

@@ -71,13 +71,7 @@ def width_path(
     'log'
     """
     matplotlib_or_raise()
-    if not isinstance(path, WidthPath):
-        raise InvalidParameter(
-            f"width_path: needs what clusterkit.width_path(X) returns, got {type(path).__name__}"
-            + ("; a fitted model is drawn by contours or clusters" if hasattr(path, "fit") else "")
-        )
-    if not len(path):
-        raise InvalidParameter("width_path: the path has no step")
+    check_path(path, "width_path")
     pair = _checked(axes)
     gamma = _gamma(chosen)
     if pair is None:
@@ -99,6 +93,17 @@ def width_path(
         for ax in pair:
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize=8.5)
     return np.asarray(pair)
+
+
+def check_path(path: object, caller: str) -> None:
+    """Raise InvalidParameter for anything but a path with at least one step."""
+    if not isinstance(path, WidthPath):
+        raise InvalidParameter(
+            f"{caller}: needs what clusterkit.width_path(X) returns, got {type(path).__name__}"
+            + ("; a fitted model is drawn by contours or clusters" if hasattr(path, "fit") else "")
+        )
+    if not len(path):
+        raise InvalidParameter(f"{caller}: the path has no step")
 
 
 def plateaus(path: WidthPath) -> list[tuple[int, int]]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.labelings import cluster_sizes
 from clusterkit.drivers.width_path import WidthPath
-from clusterkit.plots._width_path import plateaus
+from clusterkit.plots._width_path import check_path, plateaus
 from clusterkit.plots.figure import COLORS, FAINT, axes_for, check_axes, counted, frame
 
 if TYPE_CHECKING:
@@ -71,13 +72,7 @@ def width_tree(path: WidthPath, ax: Axes | None = None, *, min_share: float = 0.
     'Clusters of 100 samples at 6 widths'
     """
     check_axes(ax, "width_tree")
-    if not isinstance(path, WidthPath):
-        raise InvalidParameter(
-            f"width_tree: needs what clusterkit.width_path(X) returns, got {type(path).__name__}"
-            + ("; a fitted model is drawn by contours or clusters" if hasattr(path, "fit") else "")
-        )
-    if not len(path):
-        raise InvalidParameter("width_tree: the path has no step")
+    check_path(path, "width_tree")
     if not 0.0 <= min_share < 1.0:
         raise InvalidParameter(f"width_tree: min_share must be in [0, 1), got {min_share!r}")
     n = path.labels.shape[1]
@@ -116,7 +111,7 @@ def _columns(labels: Labels, min_share: float) -> list[_Column]:
     order = _leaf_order(labels)
     rank = np.empty(n)
     rank[order] = np.arange(n)
-    sizes = [_sizes(row) for row in labels]
+    sizes = [cluster_sizes(row) for row in labels]
     most = max(map(len, sizes))
     gap = GAP * n / max(1, min(most, MOST_GAPS) - 1) if most > 1 else 0.0
     columns = []
@@ -132,12 +127,6 @@ def _columns(labels: Labels, min_share: float) -> list[_Column]:
             bottom += counts[label] + gap
         columns.append(_Column(places))
     return columns
-
-
-def _sizes(labels: Labels) -> dict[int, int]:
-    """Number of samples of each cluster."""
-    names, counts = np.unique(labels[labels >= 0], return_counts=True)
-    return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
 def _leaf_order(labels: Labels) -> Indices:

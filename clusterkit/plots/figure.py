@@ -21,6 +21,7 @@ __all__ = [
     "INK",
     "LEGEND_ENTRIES",
     "SIZE",
+    "SPINES",
     "STYLES",
     "AxesArray",
     "ObjectArray",
@@ -54,6 +55,8 @@ STYLES = tuple((color, marker) for marker in MARKERS for color in COLORS)
 """Colour and marker of each cluster, in order."""
 INK, FAINT = "#222222", "#808080"
 """Colours of lines and text, and of noise and secondary lines."""
+SPINES = "#cccccc"
+"""Colour of the lines around the data."""
 
 LEGEND_ENTRIES = 10
 """Most lines of a legend: more would be higher than the axes."""
@@ -210,7 +213,7 @@ def frame(ax: Axes, title: str, names: Sequence[str]) -> None:
     ax.set_ylabel(names[1], color=INK)
     ax.tick_params(colors=FAINT, labelsize=8)
     for spine in ax.spines.values():
-        spine.set_color("#cccccc")
+        spine.set_color(SPINES)
 
 
 def finish(ax: Axes, handles: Sequence[Artist], places: Array | None, *, new_figure: bool) -> Axes:

@@ -11,10 +11,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
 from clusterkit.core.errors import InvalidParameter
-from clusterkit.core.labelings import NOISE
+from clusterkit.core.labelings import NOISE, cluster_sizes
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.criteria.agreement import canonical, rand_matrix, subsample_stability, subsamples
+from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.profiles.labelled import is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -179,7 +180,7 @@ def compare(
     seeds = Seeds.of(random_state)
     table = RawTable.of(X, None, None, "compare")
     rng = seeds.stream("rows")
-    rows = np.sort(rng.choice(table.n, max_rows, replace=False)) if table.n > max_rows else np.arange(table.n)
+    rows = sample_rows(table.n, max_rows, rng)
     points = coordinates(None, table, rows)
     parts = subsamples(table.n, seeds.stream("parts"))
     compared: list[Method] = []
@@ -225,10 +226,9 @@ def _method(
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
         stability = subsample_stability(labels, parts, lambda part: _refit(model, table.take(parts[part])))
-    names, counts = np.unique(labels[labels > NOISE], return_counts=True)
-    sizes = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    sizes = cluster_sizes(labels)
     silhouette, davies, density = _indices(sample[1], labels[sample[0]])
-    noise = len(labels) - int(counts.sum())
+    noise = len(labels) - sum(sizes.values())
     return Method(name, labels, sizes, noise, silhouette, davies, density, stability, seconds, model)
 
 

@@ -12,6 +12,7 @@ from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.numerics.distances import squared_distances
+from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.profiles.labelled import labels_of
 from clusterkit.profiles.measures import measures_of
 from clusterkit.profiles.raw_table import RawTable
@@ -73,7 +74,7 @@ def representatives(
     members: dict[int, Indices] = {}
     for label in np.unique(labels[labels > NOISE]).tolist():
         rows: Indices = np.flatnonzero(labels == label)
-        members[label] = np.sort(rng.choice(rows, max_rows, replace=False)) if len(rows) > max_rows else rows
+        members[label] = rows[sample_rows(len(rows), max_rows, rng)]
     if not members:
         return {}
     everything = np.concatenate(list(members.values()))

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import attrs
-import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, NumberLike
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
@@ -18,6 +17,7 @@ from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
 from clusterkit.report.neighbours import OddRow, odd_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table
@@ -132,10 +132,7 @@ def analyse(
         X = fit_prepared(model, table, preparation)
         fitted = model.preparation_
         seeds = Seeds.of(seed)
-        rng = seeds.stream("compared")
-        rows = np.arange(len(X))
-        if len(X) > COMPARED_ROWS:
-            rows = np.sort(rng.choice(len(X), COMPARED_ROWS, replace=False))
+        rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
         comparison = _comparison(model, X[rows], model.labels_[rows], methods, seed)
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     clusters = profile(model, table, random_state=seed)

@@ -7,8 +7,9 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.labelings import NOISE
+from clusterkit.numerics.row_samples import sample_rows
 
 __all__ = ["FAR", "OddRow", "odd_rows"]
 
@@ -74,8 +75,7 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     """
     from sklearn.neighbors import NearestNeighbors
 
-    n = len(X)
-    chosen: Indices = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if n > MOST_ROWS else np.arange(n)
+    chosen = sample_rows(len(X), MOST_ROWS, rng)
     if len(chosen) < 4:
         return [], []
     points, members = X[chosen], labels[chosen]

@@ -12,7 +12,8 @@ import numpy as np
 
 from clusterkit import plots
 from clusterkit._typing import Indices
-from clusterkit.plots.figure import INK
+from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.plots.figure import INK, SPINES
 from clusterkit.report.analysis import Analysis, chose_number
 from clusterkit.report.plain import plain
 
@@ -26,9 +27,6 @@ MOST_SILHOUETTES = 1000
 
 PAPER = "#ffffff"
 """White edges of points and boxes, which become the colour of the page."""
-
-LIGHT = "#cccccc"
-"""Frames, which become a half-transparent line."""
 
 
 def pictures(analysis: Analysis) -> dict[str, str]:
@@ -65,10 +63,7 @@ def _map(analysis: Analysis, ax: Any) -> None:
 
 def _some(analysis: Analysis, most: int) -> Indices:
     """Some of the rows, each cluster in proportion."""
-    n = len(analysis.labels)
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(analysis.seed).choice(n, most, replace=False))
+    return sample_rows(len(analysis.labels), most, np.random.default_rng(analysis.seed))
 
 
 def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) -> str:
@@ -92,7 +87,7 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
     )
     for ink in (INK, "#000000"):
         text = text.replace(ink, "currentColor")
-    text = text.replace(PAPER, "var(--paper)").replace(LIGHT, "var(--line)")
+    text = text.replace(PAPER, "var(--paper)").replace(SPINES, "var(--line)")
     text = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1 sans-serif", text)
     # names of the parts must differ between the pictures of a page
     return re.sub(r'(id="|href="#|url\(#)', lambda match: match[0] + name + "-", text)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from clusterkit.core.control_characters import STEERING, escaped
+
 __all__ = ["plain"]
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
-"""Characters that steer a terminal, turn the direction of text around, or have no place in a page."""
+CONTROL = re.compile(f"[{STEERING}\ufeff\ufffe\uffff]")
+"""Characters that must not be shown, and those that have no place in a page."""
 
 
 def plain(text: object, most: int = 80) -> str:
@@ -18,5 +20,5 @@ def plain(text: object, most: int = 80) -> str:
     >>> plain("a\x1b[31m"), plain("long" * 9, 10)
     ('a\\x1b[31m', 'longlongl…')
     """
-    harmless = CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    harmless = escaped(str(text), CONTROL)
     return harmless if len(harmless) <= most else harmless[: most - 1] + "…"

@@ -17,6 +17,7 @@ from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column, columns_of, is_frame
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
+from clusterkit.tables.selection import numbered
 from clusterkit.tables.sums import TableSums
 from clusterkit.tables.words import facts, paragraph
 
@@ -277,7 +278,7 @@ def _of_rows(table: object, fitted: FittedPreparation) -> dict[str, AnyArray]:
     rows = np.asarray(table)
     if rows.ndim != 2:
         raise TableError(f"expected rows and columns, got an array of shape {rows.shape}")
-    return {f"x{j + 1}": rows[:, j] for j in range(rows.shape[1])}
+    return dict(zip(numbered(rows.shape[1]), rows.T, strict=True))
 
 
 def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list[Column]:

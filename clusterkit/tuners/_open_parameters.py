@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import attrs
-import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.chain import Chain
@@ -14,7 +13,7 @@ from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import FeatureMap, Stage, Task
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["is_open", "sample_rows", "search_space", "with_parameters"]
+__all__ = ["is_open", "search_space", "with_parameters"]
 
 
 def is_open(stage: Stage, name: str, *alternatives: str) -> bool:
@@ -32,11 +31,6 @@ def with_parameters(stage: Stage, values: Mapping[str, Any]) -> Stage:
         last: FeatureMap = stage.maps[-1].with_parameters(**values)
         return Chain((*stage.maps[:-1], last))
     return stage.with_parameters(**values)
-
-
-def sample_rows(n: int, max_rows: int, rng: Rng) -> Indices:
-    """Indices of the rows to search on, ascending: all n, or `max_rows` of them at random."""
-    return np.arange(n) if n <= max_rows else np.sort(rng.choice(n, max_rows, replace=False))
 
 
 def search_space(featuremap: FeatureMap, X: Array, rows: Indices, open_gamma: bool, rng: Rng) -> Space:

@@ -12,7 +12,8 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.stages import FeatureMap, Stage, Tuned, Tuner
-from clusterkit.tuners._open_parameters import is_open, sample_rows, search_space, with_parameters
+from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.tuners._open_parameters import is_open, search_space, with_parameters
 
 __all__ = ["EdSvc"]
 

@@ -14,7 +14,8 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.stages import Stage, Tuned, Tuner
-from clusterkit.tuners._open_parameters import is_open, sample_rows, with_parameters
+from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.tuners._open_parameters import is_open, with_parameters
 from clusterkit.tuners._svc_runs import SvcRuns, least_size
 from clusterkit.tuners._svc_search import DEFAULT_FRACTION, SvcAutoChoice, SvcAutoSearch
 

@@ -21,9 +21,10 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from clusterkit import recipe, recipes
+from clusterkit.plots.figure import COLORS as OF_CLUSTERS
 
 FOLDER = Path(__file__).parent
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+COLORS = (*OF_CLUSTERS, "#F0E442", "#000000")
 COMPARED = (
     "auto", "kmeans", "mixture", "emmc", "spectral", "genie", "mass-cut", "hdbscan", "svc", "equal-clustering",
 )  # fmt: skip

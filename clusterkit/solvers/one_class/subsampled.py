@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar, final
 
 import attrs
-import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.coding import Coded
@@ -17,6 +16,7 @@ from clusterkit.core.params import real
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.numerics.row_samples import sample_rows
 
 __all__ = ["Subsampled"]
 
@@ -106,8 +106,7 @@ class Subsampled(Solver):
 
     def drawn(self, n: int, rng: Rng) -> Indices:
         """Indices of the samples drawn, sorted."""
-        size = min(n, max(FEWEST_DRAWN, round(self.fraction * n)))
-        return np.arange(n) if size == n else np.sort(rng.choice(n, size, replace=False))
+        return sample_rows(n, max(FEWEST_DRAWN, round(self.fraction * n)), rng)
 
 
 def _prepare(solver: Subsampled, space: Any, task: Task, rng: Rng) -> Prepared:
