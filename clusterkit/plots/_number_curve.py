@@ -58,15 +58,18 @@ def number_curve(model: Clusterer, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     numbers = sorted(best)
     chosen = rows[0]["n_clusters"]
-    places = range(len(numbers))
-    ax.plot(places, [best[k] for k in numbers], color=COLORS[0], marker="o", markersize=4, linewidth=1.4)
-    ax.scatter([numbers.index(chosen)], [best[chosen]], s=160.0, facecolors="none", edgecolors=INK, linewidths=1.4)
+    ax.plot(numbers, [best[k] for k in numbers], color=COLORS[0], marker="o", markersize=4, linewidth=1.4)
+    ax.scatter([chosen], [best[chosen]], s=160.0, facecolors="none", edgecolors=INK, linewidths=1.4)
     second = getattr(model, "second_n_clusters_", None)
     if second in best:
-        ax.annotate("second", (numbers.index(second), best[second]), xytext=(7, 6), textcoords="offset points",
+        ax.annotate("second", (second, best[second]), xytext=(7, 6), textcoords="offset points",
                     ha="left", fontsize=8.5, color=FAINT)  # fmt: skip
     ax.margins(y=0.18)
     frame(ax, f"{chosen} clusters have the highest score", ("number of clusters", "score"))
-    step = -(-len(numbers) // 16)
-    ax.set_xticks(list(places)[::step], [str(k) for k in numbers[::step]])
+    apart = (numbers[-1] - numbers[0]) / 24
+    ticks: list[int] = []
+    for k in numbers:
+        if not ticks or k - ticks[-1] >= apart:
+            ticks.append(k)
+    ax.set_xticks(ticks, [str(k) for k in ticks])
     return ax

@@ -19,6 +19,8 @@ from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
+from clusterkit.profiles.raw_table import RawTable
+from clusterkit.profiles.representing import coordinates
 from clusterkit.report.neighbours import OddRow, odd_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table
 
@@ -89,6 +91,18 @@ class Analysis:
         """Name of the method that was chosen."""
         auto: Any = self.model.resolved_.get("auto", {})
         return str(auto.get("recipe", "none"))
+
+    @property
+    def compared_points(self) -> Array:
+        """The rows that were compared, in the space of the indices: each column standardised."""
+        rows = RawTable.of(self.X[self.compared_rows], None, None, "report")
+        return coordinates(None, rows, np.arange(rows.n))
+
+    @property
+    def rivals(self) -> tuple[int, ...]:
+        """Places in `comparison` of the methods other than the chosen one, which may be named a second time."""
+        name = self.method.partition("(")[0]
+        return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != name)
 
 
 def analyse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -11,6 +12,8 @@ import numpy as np
 
 from clusterkit import __version__
 from clusterkit._typing import Indices
+from clusterkit.core.registry import registry
+from clusterkit.plots._profile import heat_cells
 from clusterkit.profiles import ClusterProfile
 from clusterkit.profiles.comparing import Method
 from clusterkit.report import words
@@ -43,6 +46,9 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     source = files("clusterkit.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     first, second = words.verdict(analysis)
+    rivals = [0, *analysis.rivals]
+    candidates = _candidates(analysis)
+    compared = [_recipe(analysis.comparison.methods[j].name if j else analysis.method) for j in rivals]
     shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
     shown.sort(key=lambda cluster: cluster.label)
     columns = _telling(analysis)
@@ -54,17 +60,22 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "n_columns": f"{len(analysis.preparation.columns):,}",
         "n_used": f"{len(analysis.preparation.used):,}",
         "prepared": plain(analysis.preparation.paragraph(), 3000),
+        "cells": words.quality_of_cells(analysis.table, analysis.X),
         "notes": [plain(note, 300) for note in analysis.table.notes],
         "left_out": [
             (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
         ],
         "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},
-        "methods": [_method(method, j, analysis) for j, method in enumerate(analysis.comparison.methods)],
+        "methods": [_method(analysis.comparison.methods[j], j, analysis) for j in rivals],
+        "titles": _titles([*compared, *(_recipe(method) for _, method, _ in candidates)]),
+        "elsewhere": sorted({method for _, method, _ in candidates if _recipe(method) not in compared}),
+        "score": words.score_of_number(),
+        "heat": _heat(analysis),
+        "has_levels": any(feature.level is not None for one in shown for feature in one.features[:MOST_FEATURES]),
         "agreement": _agreement(analysis),
         "failed": [(name, plain(why, 300)) for name, why in analysis.comparison.failed.items()],
         "compared": f"{analysis.comparison.n_compared:,}",
-        "chosen_method": analysis.method,
-        "candidates": _candidates(analysis),
+        "candidates": candidates,
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
         "n_more": len(analysis.clusters.clusters) - len(shown),
         "columns": [plain(name, 40) for name in columns],
@@ -115,23 +126,55 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
         "davies_bouldin": words.decimal(method.davies_bouldin),
         "dbcv": words.decimal(method.dbcv),
         "stability": words.decimal(_stability(method, j, analysis)),
-        "seconds": words.decimal(method.seconds, 1),
+        "seconds": words.decimal(_seconds(method, j, analysis), 1),
     }
 
 
+def _seconds(method: Method, j: int, analysis: Analysis) -> float:
+    """The time of a fit; of the chosen clustering that of its method by itself, if it was fitted once more."""
+    again = [one.seconds for one in analysis.comparison.methods[1:] if one.name == _recipe(analysis.method)]
+    return again[0] if j == 0 and again else method.seconds
+
+
+def _recipe(method: str) -> str:
+    """The name of the recipe in that of a candidate, "kmeans" in "kmeans(n_init=5)"."""
+    return method.partition("(")[0]
+
+
+def _titles(names: Iterable[str]) -> list[tuple[str, str]]:
+    """What each recipe is, in a line."""
+    known = registry.names("recipe")
+    return [(name, registry.get("recipe", name).title) for name in dict.fromkeys(names) if name in known]
+
+
+def _heat(analysis: Analysis) -> Mapping[str, object]:
+    """Which columns are not in the map of differences, and whether it has empty cells."""
+    _, names, values = heat_cells(analysis.clusters)
+    drawn = set(names)
+    columns = {one.column for cluster in analysis.clusters.clusters for one in cluster.features if one.text in drawn}
+    absent = [plain(name, 40) for name in analysis.preparation.used if name not in columns]
+    more = f" and {len(absent) - MOST_LEFT_OUT} more" if len(absent) > MOST_LEFT_OUT else ""
+    return {"absent": ", ".join(absent[:MOST_LEFT_OUT]) + more, "empty": bool(np.isnan(values).any())}
+
+
 def _stability(method: Method, j: int, analysis: Analysis) -> float:
-    """The stability of a method; of the chosen one as the choice measured it."""
+    """The stability of a method; of the chosen one as the choice measured it; nan where it has not two clusters."""
+    if method.n_clusters < 2:
+        return math.nan
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
     return float(candidates[0].get("stability", np.nan)) if j == 0 and candidates else method.stability
 
 
 def _agreement(analysis: Analysis) -> Mapping[str, object]:
     """Names and rows of the matrix, each cell with its shade."""
-    methods = analysis.comparison.methods
-    names = [method.name for method in methods]
+    places = [0, *analysis.rivals]
+    methods = [analysis.comparison.methods[j] for j in places]
+    names = [
+        f"{analysis.method} (chosen)" if j == 0 else method.name for j, method in zip(places, methods, strict=True)
+    ]
     rows = [
         (names[i], [(words.decimal(float(value)), round(100 * max(float(value), 0.0))) for value in row])
-        for i, row in enumerate(analysis.comparison.agreement)
+        for i, row in enumerate(analysis.comparison.agreement[np.ix_(places, places)])
     ]
     return {"names": names, "rows": rows}
 
@@ -156,7 +199,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
         "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),
         "precision": "" if cluster.rule is None else words.percent(cluster.rule.precision),
         "recall": "" if cluster.rule is None else words.percent(cluster.rule.recall),
-        "has_levels": any(feature.lift is not None for feature in cluster.features[:MOST_FEATURES]),
+        "has_lifts": any(feature.lift is not None for feature in cluster.features[:MOST_FEATURES]),
         "features": [
             {
                 "name": plain(feature.text, 60),
@@ -166,6 +209,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
                 "difference": f"{feature.difference:+.2f}",
                 "interval": f"{feature.low:+.2f} to {feature.high:+.2f}",
                 "auc": f"{feature.auc:.2f}",
+                "strength": f"{feature.strength:.2f}",
                 "lift": "" if feature.lift is None else f"× {feature.lift:.1f}",
             }
             for feature in cluster.features[:MOST_FEATURES]

@@ -22,9 +22,6 @@ __all__ = ["pictures"]
 MOST_POINTS = 2000
 """Most points of the map: more make the file large and cover each other."""
 
-MOST_SILHOUETTES = 1000
-"""Most rows of the silhouettes, which are drawn as outlines."""
-
 PAPER = "#ffffff"
 """White edges of points and boxes, which become the colour of the page."""
 
@@ -45,10 +42,12 @@ def pictures(analysis: Analysis) -> dict[str, str]:
         size = (7.4, min(1.3 + 0.27 * min(len(names), 20), 7.0))
         drawn["profile"] = _svg("profile", size, lambda ax: plots.profile(analysis.clusters, ax))
     if several:
-        rows = _some(analysis, MOST_SILHOUETTES)
+        rows = analysis.compared_rows
         with suppress(ValueError):  # every row of the sample is a cluster of its own
             drawn["silhouette"] = _svg(
-                "silhouette", (7.4, 3.6), lambda ax: plots.silhouette(analysis.labels[rows], analysis.X[rows], ax)
+                "silhouette",
+                (7.4, 3.6),
+                lambda ax: plots.silhouette(analysis.labels[rows], analysis.compared_points, ax),
             )
     return drawn
 
@@ -85,6 +84,7 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
     text = re.sub(
         r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', text, count=1, flags=re.DOTALL
     )
+    text = re.sub(r"(clusters? of [\d,]+) sample(s?),", r"\1 row\2,", text)  # a report has rows
     for ink in (INK, "#000000"):
         text = text.replace(ink, "currentColor")
     text = text.replace(PAPER, "var(--paper)").replace(SPINES, "var(--line)")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
+from clusterkit._typing import Array
+from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
 from clusterkit.profiles import ClusterProfile, FeatureProfile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
 from clusterkit.report.plain import plain
+from clusterkit.tables import Table
 
-__all__ = ["caveats", "certainty", "decimal", "number", "of_feature", "sizes_of", "verdict"]
+__all__ = [
+    "caveats", "certainty", "decimal", "number", "of_feature", "one_cluster", "percent", "quality_of_cells",
+    "score_of_number", "sizes_of", "verdict",
+]  # fmt: skip
 
 SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""
@@ -93,25 +101,89 @@ def verdict(analysis: Analysis) -> tuple[str, str]:
     return first, certainty(analysis)
 
 
+MEANING = (
+    "The confidence is how likely it is, by experience with generated tables, that these groups are the real groups of "
+    "the rows, not that they agree with classes you have in mind"
+)
+
+
 def certainty(analysis: Analysis) -> str:
-    """How sure the clusters are, as one sentence."""
+    """How sure the clusters are, in a few sentences."""
     confidence = float(analysis.model.confidence_)
-    second = analysis.model.second_n_clusters_
     if math.isnan(confidence):
         return "How sure that is could not be estimated."
+    sentences: list[str] = []
     if analysis.model.perhaps_one_cluster_:
-        return (
-            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
-            f"way to divide the rows rather than as groups of their own (estimated confidence {percent(confidence)})."
-        )
-    degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
-    other = "" if second is None else f"; the next best number of clusters is {second}"
-    nested: Any = analysis.model.resolved_.get("auto", {})
-    if second is not None and nested.get("second_is_nested"):
-        other += ", which divides or joins the same clusters"
+        sentences += [
+            f"This is doubtful: two tests see no sign of more than one cluster ({one_cluster(analysis)}), so take the "
+            "clusters as a convenient way to divide the rows rather than as groups of their own.",
+            f"The confidence, which leaves these tests aside, is {percent(confidence)}.",
+            f"{MEANING}; where the tests see one group only, it is rather lower.",
+        ]
+    else:
+        degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
+        sentences += [f"This structure is {degree}: the confidence is {percent(confidence)}.", f"{MEANING}."]
+        tests = one_cluster(analysis)
+        if tests:
+            sentences.append(f"That there is more than one cluster at all was tested twice: {tests}.")
+    return " ".join([*sentences, *_second(analysis)])
+
+
+def _second(analysis: Analysis) -> list[str]:
+    """The next best number of clusters, in a sentence, if there is one."""
+    second = analysis.model.second_n_clusters_
+    if second is None:
+        return []
+    nested = ""
+    if _of_choice(analysis).get("second_is_nested"):
+        larger = second > len(analysis.clusters.clusters)
+        nested = f", which {'divides' if larger else 'joins'} the same clusters"
+    return [f"The next best number of clusters is {second}{nested}."]
+
+
+def one_cluster(analysis: Analysis) -> str:
+    """The two tests of whether there is more than one cluster, and their answers; "" if they were not made."""
+    facts = _of_choice(analysis)
+    if "projection_p_value" not in facts:
+        return ""
+    p_value, statistic = float(facts["projection_p_value"]), float(facts["tree_statistic"])
+    heaps = f"two heaps (p {'below 0.001' if p_value < 0.001 else f'= {p_value:.2g}'})"
     return (
-        f"This structure is {degree}: the estimated probability that it is the one that the positions of the rows show "
-        f"is {percent(confidence)}{other}."
+        f"the dip test of the rows seen along one line shows {heaps if p_value < LEVEL else heaps.replace('two', 'no two')}"
+        f", and the test for gaps that no path of near rows crosses shows {'one' if statistic > THRESHOLD else 'none'} "
+        f"({statistic:.2f}; above {THRESHOLD} is a gap)"
+    )
+
+
+def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
+    """What the fit says of its choice."""
+    facts: Any = analysis.model.resolved_.get("auto", {})
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def quality_of_cells(table: Table, X: Array) -> str:
+    """How many cells are missing and how many rows occur more than once, also if none does."""
+    gaps = sum(int(column.missing().sum()) for column in table.columns())
+    rows = np.ascontiguousarray(X) + 0.0  # no two zeros
+    _, counts = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_counts=True)
+    repeated = int(counts[counts > 1].sum())
+    missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"
+    if not repeated:
+        return f"{missing}; no row occurs more than once in the columns used."
+    return (
+        f"{missing}; {repeated:,} rows are not the only ones of their kind: in the columns used they are equal to another "
+        f"row ({repeated - int((counts > 1).sum()):,} repeat an earlier one)."
+    )
+
+
+def score_of_number() -> str:
+    """What the score of a number of clusters is."""
+    return (
+        "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
+        "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little weight, "
+        "how clearly the dense regions separate. Higher is better, and only scores within this report can be compared. "
+        "One cluster has no score: the two tests at the top are for that. Not every number is tried: only those with a "
+        "dot."
     )
 
 
@@ -121,13 +193,13 @@ def caveats(analysis: Analysis) -> list[str]:
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:
         sentences.append(
-            "Two tests see no sign of more than one cluster. They have little power below some hundred rows."
+            "The two tests for more than one cluster have little power below some hundred rows, and where clusters touch."
         )
     chosen = analysis.comparison.methods[0]
     others = [
         float(analysis.comparison.agreement[0, j])
         for j, method in enumerate(analysis.comparison.methods)
-        if j and method.n_clusters > 1
+        if j in analysis.rivals and method.n_clusters > 1
     ]
     if others and max(others) < UNSTABLE and chosen.n_clusters > 1:
         sentences.append(
@@ -149,7 +221,8 @@ def caveats(analysis: Analysis) -> list[str]:
         "Clusters were made of the same columns that describe them: the differences show what distinguishes the "
         "clusters, and do not prove that they exist.",
         "The intervals say how exactly a difference is measured, and assume that rows are independent.",
-        "Precision and recall of a rule are those on the rows that it was made of.",
+        "The two shares under a rule (how many of the rows for which it holds are in the cluster, and for how much of "
+        "the cluster it holds) are those of the rows that it was made of; for new rows they may be lower.",
         "Classes that you have in mind need not be clusters, and the confidence says nothing about them.",
     ]
     return sentences

@@ -171,6 +171,8 @@ class AutoDriver(Driver):
                 interrupted = True
         perhaps = None if one is None else not one.several
         facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
+        if one is not None:
+            facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
         facts |= self._of_rows(fits, best, n)
         if fits.failures:
             facts["failed"] = {name: str(error) for name, error in fits.failures.items()}
