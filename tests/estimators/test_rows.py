@@ -128,7 +128,7 @@ def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
         (
             "kmeans",
             {"init": {"name": "random", "leftover": "last"}},
-            "init: 'random' with leftover='last' needs all rows",
+            "leftover='last' needs all rows at once",
         ),
     ],
 )
