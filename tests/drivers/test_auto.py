@@ -131,6 +131,10 @@ class TestDegenerateData:
         assert np.unique(model.labels_).size == model.labels_.max() + 1
         assert k is None or model.labels_.max() + 1 == k
 
+    def test_an_empty_pool_answers_one_cluster(self):
+        model = Auto(pool=()).fit(np.array([[8.0], [8.0], [16.0], [8.0]]))
+        assert model.labels_.tolist() == [0, 0, 0, 0]
+
     def test_one_cluster_is_answered_when_it_is_asked_for(self):
         model = Auto(1).fit(BLOBS)
         assert not model.labels_.any()

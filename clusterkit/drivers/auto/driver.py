@@ -147,7 +147,7 @@ class AutoDriver(Driver):
         if not candidates:
             if interrupted:
                 raise KeyboardInterrupt
-            if len(fits.failures) == len(members):
+            if members and len(fits.failures) == len(members):
                 raise next(iter(fits.failures.values()))
             return self._without_choice(members, k, fits)
         stability: Array | None = None
