@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.plots.figure import INK, axes_for, check_axes, frame
-from clusterkit.profiles import ClusterProfile, Profile
+from clusterkit.profiles import Profile
+from clusterkit.profiles.heat_map import heat_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heat_cells", "profile"]
-
-MOST_CLUSTERS = 20
-"""Most columns of the map, the largest clusters."""
+__all__ = ["profile"]
 
 STRONGEST = 2.0
 """Difference in standard deviations at which the colour is full: stronger ones are rare and equally clear."""
@@ -85,23 +82,3 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, colors=INK)
     return ax
-
-
-def heat_cells(clusters: Profile, max_features: int = 20) -> tuple[list[ClusterProfile], list[str], Array]:
-    """Clusters, names and differences of the map; nan where the interval holds 0."""
-    shown = sorted(sorted(clusters.clusters, key=lambda one: -one.size)[:MOST_CLUSTERS], key=lambda one: one.label)
-    strength: dict[str, float] = {}
-    for cluster in shown:
-        for feature in cluster.features:
-            key = max(feature.strength, 1e-3 * abs(feature.difference))
-            strength[feature.text] = max(strength.get(feature.text, 0.0), key)
-    names = sorted(strength, key=lambda name: -strength[name])[:max_features]
-    values = np.full((len(names), len(shown)), np.nan)
-    for column, cluster in enumerate(shown):
-        for feature in cluster.features:
-            if feature.text in names and not feature.low <= 0 <= feature.high:
-                values[names.index(feature.text), column] = feature.difference
-    filled = np.flatnonzero(np.isfinite(values).any(axis=1))
-    if len(filled):
-        names, values = [names[row] for row in filled], values[filled]
-    return shown, names, values

@@ -13,9 +13,9 @@ import numpy as np
 from clusterkit import __version__
 from clusterkit._typing import Indices
 from clusterkit.core.registry import registry
-from clusterkit.plots._profile import heat_cells
 from clusterkit.profiles import ClusterProfile
 from clusterkit.profiles.comparing import Method
+from clusterkit.profiles.heat_map import heat_cells
 from clusterkit.report import words
 from clusterkit.report.analysis import Analysis
 from clusterkit.report.neighbours import FAR, OddRow
@@ -45,7 +45,6 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
 
     source = files("clusterkit.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    first, second = words.verdict(analysis)
     rivals = [0, *analysis.rivals]
     candidates = _candidates(analysis)
     compared = [_recipe(analysis.comparison.methods[j].name if j else analysis.method) for j in rivals]
@@ -54,7 +53,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     columns = _telling(analysis)
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
-        "verdict": (first, second),
+        "verdict": words.verdict(analysis),
         "made": made,
         "n_rows": f"{analysis.clusters.n_rows:,}",
         "n_columns": f"{len(analysis.preparation.columns):,}",

@@ -84,8 +84,8 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
-def verdict(analysis: Analysis) -> tuple[str, str]:
-    """Two sentences: what was found, and how sure that is."""
+def verdict(analysis: Analysis) -> tuple[str, ...]:
+    """Paragraphs: what was found, and how sure that is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     found_by = f"found by the method {analysis.method.partition('(')[0]}"
     if k <= 1:
@@ -98,7 +98,7 @@ def verdict(analysis: Analysis) -> tuple[str, str]:
         first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes} rows, {found_by}."
     if analysis.clusters.n_noise:
         first = first[:-1] + f"; {analysis.clusters.n_noise:,} rows belong to none."
-    return first, certainty(analysis)
+    return (first, *certainty(analysis))
 
 
 MEANING = (
@@ -107,38 +107,42 @@ MEANING = (
 )
 
 
-def certainty(analysis: Analysis) -> str:
-    """How sure the clusters are, in a few sentences."""
+def certainty(analysis: Analysis) -> list[str]:
+    """How sure the clusters are: the degree, what the confidence means, and the tests for one cluster."""
     confidence = float(analysis.model.confidence_)
     if math.isnan(confidence):
-        return "How sure that is could not be estimated."
-    sentences: list[str] = []
+        return ["How sure that is could not be estimated."]
+    tests, second = one_cluster(analysis), _second(analysis)
     if analysis.model.perhaps_one_cluster_:
-        sentences += [
-            f"This is doubtful: two tests see no sign of more than one cluster ({one_cluster(analysis)}), so take the "
-            "clusters as a convenient way to divide the rows rather than as groups of their own.",
-            f"The confidence, which leaves these tests aside, is {percent(confidence)}.",
-            f"{MEANING}; where the tests see one group only, it is rather lower.",
+        return [
+            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
+            f"way to divide the rows rather than as groups of their own. The confidence, which leaves these tests "
+            f"aside, is {percent(confidence)}.{second}",
+            f"{MEANING}; where the tests see one group only, take it for less.",
+            *([f"The two tests: {tests}."] if tests else []),
         ]
-    else:
-        degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
-        sentences += [f"This structure is {degree}: the confidence is {percent(confidence)}.", f"{MEANING}."]
-        tests = one_cluster(analysis)
-        if tests:
-            sentences.append(f"That there is more than one cluster at all was tested twice: {tests}.")
-    return " ".join([*sentences, *_second(analysis)])
+    degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
+    return [
+        f"This structure is {degree}: the confidence is {percent(confidence)}.{second}",
+        f"{MEANING}.",
+        *(
+            [f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."]
+            if tests
+            else []
+        ),
+    ]
 
 
-def _second(analysis: Analysis) -> list[str]:
+def _second(analysis: Analysis) -> str:
     """The next best number of clusters, in a sentence, if there is one."""
     second = analysis.model.second_n_clusters_
     if second is None:
-        return []
+        return ""
     nested = ""
     if _of_choice(analysis).get("second_is_nested"):
         larger = second > len(analysis.clusters.clusters)
         nested = f", which {'divides' if larger else 'joins'} the same clusters"
-    return [f"The next best number of clusters is {second}{nested}."]
+    return f" The next best number of clusters is {second}{nested}."
 
 
 def one_cluster(analysis: Analysis) -> str:
@@ -147,11 +151,11 @@ def one_cluster(analysis: Analysis) -> str:
     if "projection_p_value" not in facts:
         return ""
     p_value, statistic = float(facts["projection_p_value"]), float(facts["tree_statistic"])
-    heaps = f"two heaps (p {'below 0.001' if p_value < 0.001 else f'= {p_value:.2g}'})"
+    p = "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
     return (
-        f"the dip test of the rows seen along one line shows {heaps if p_value < LEVEL else heaps.replace('two', 'no two')}"
-        f", and the test for gaps that no path of near rows crosses shows {'one' if statistic > THRESHOLD else 'none'} "
-        f"({statistic:.2f}; above {THRESHOLD} is a gap)"
+        f"the dip test, for two heaps of rows along a line, says {'yes' if p_value < LEVEL else 'no'} (p value {p}; "
+        f"yes below {LEVEL}), and the tree test, for a gap between dense regions, says "
+        f"{'yes' if statistic > THRESHOLD else 'no'} ({statistic:.2f}; yes above {THRESHOLD})"
     )
 
 
@@ -169,21 +173,18 @@ def quality_of_cells(table: Table, X: Array) -> str:
     repeated = int(counts[counts > 1].sum())
     missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"
     if not repeated:
-        return f"{missing}; no row occurs more than once in the columns used."
-    return (
-        f"{missing}; {repeated:,} rows are not the only ones of their kind: in the columns used they are equal to another "
-        f"row ({repeated - int((counts > 1).sum()):,} repeat an earlier one)."
-    )
+        return f"{missing}; no row occurs more than once, by the columns used."
+    return f"{missing}; {repeated:,} rows are equal to another row in all columns used, and all of them count."
 
 
 def score_of_number() -> str:
     """What the score of a number of clusters is."""
     return (
         "The score of a clustering adds up how much wider the borders between clusters are than the gaps inside them, "
-        "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little weight, "
-        "how clearly the dense regions separate. Higher is better, and only scores within this report can be compared. "
-        "One cluster has no score: the two tests at the top are for that. Not every number is tried: only those with a "
-        "dot."
+        "how stable it is when rows are left out, how far methods of other kinds agree with it, and, with little "
+        "weight, how clearly the dense regions separate. Higher is better, and only scores within this report can be "
+        "compared. One cluster has no score: the two tests at the top are for that. Not every number is tried: only "
+        "those with a dot."
     )
 
 
@@ -193,7 +194,8 @@ def caveats(analysis: Analysis) -> list[str]:
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:
         sentences.append(
-            "The two tests for more than one cluster have little power below some hundred rows, and where clusters touch."
+            "The two tests for more than one cluster have little power below some hundred rows, and where clusters "
+            "touch."
         )
     chosen = analysis.comparison.methods[0]
     others = [

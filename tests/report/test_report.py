@@ -96,6 +96,21 @@ class TestContents:
             assert (analysis.labels[rows] == label).all()
         assert [method.name for method in analysis.comparison.methods] == ["chosen", "kmeans", "genie"]
 
+    def test_the_chosen_method_has_one_row_and_every_term_is_explained(self, iris):
+        page, analysis = iris
+        text = Reader(page).text
+        assert page.count("(chosen)</td>") == 1
+        assert f"Mean silhouette {analysis.comparison.methods[0].silhouette:.2f}" in text
+        assert "The confidence is how likely it is" in text
+        assert "the dip test" in text
+        assert "the tree test" in text
+        assert "No cell is missing; 2 rows are equal to another row" in text
+        assert "samples, no noise" not in text
+        assert "lift" not in text
+        for cluster in analysis.clusters.clusters:
+            strengths = [feature.strength for feature in cluster.features]
+            assert strengths == sorted(strengths, reverse=True)
+
     def test_the_same_table_gives_the_same_page(self, iris):
         data = load_iris()
         columns = dict(zip(data.feature_names, data.data.T, strict=True))
