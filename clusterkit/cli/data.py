@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import click
 
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
@@ -120,13 +120,7 @@ def check(data: str) -> None:
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about how a file is read; the command receives them as `table_options`."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **values: Any) -> Any:
-        table_options = TableOptions(**{name: values.pop(name) for name in TableOptions._fields})
-        return command(*args, table_options=table_options, **values)
-
-    for option in (
+    choices = (
         click.option(
             "--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number.  [default: the first]"
         ),
@@ -145,9 +139,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="COLS",
             help="Columns to use: names, positions or ranges such as 1-4, separated by commas.",
         ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+    )
+    return grouped(command, "table_options", TableOptions, choices)
 
 
 def _known_data_set(data: str) -> tuple[Table, AnyArray]:

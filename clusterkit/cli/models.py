@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from clusterkit import __version__
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
-from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile
+from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile, first_names
 
 if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
@@ -19,6 +19,9 @@ __all__ = ["ModelFile", "check", "decimal_of", "load", "rows_of", "save"]
 
 ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
+
+MOST_NAMES = 5
+"""Number of column names in a message."""
 
 KEYS = frozenset({"pipeline", "columns", "named", "recipe", "clusterkit"})
 """Keys of the dict in a model file of version 0.1, which was a pickle."""
@@ -171,13 +174,13 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
         if missing:
             raise BadInput(
                 f"{table.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
-                f"{_some(missing)}"
+                f"{first_names(missing, MOST_NAMES)}"
             )
         return [places[name] for name in fitted_columns]
     if len(chosen) != len(fitted_columns):
         raise BadInput(
             f"{table.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
-            f"({_some(fitted_columns)}); choose them with --columns"
+            f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns"
         )
     return chosen
 
@@ -187,8 +190,3 @@ def decimal_of(model: ModelFile) -> str | None:
     preparation = getattr(model["pipeline"], "preparation_", None)
     marks = [] if preparation is None else [getattr(plan, "decimal", ".") for plan in preparation.plans]
     return "," if "," in marks else None
-
-
-def _some(names: list[str]) -> str:
-    """The first names, for messages."""
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from clusterkit.cli.data import TableOptions, keys_of
+from clusterkit.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from clusterkit.tables import Preparation, Table
@@ -58,13 +58,7 @@ class PreparationOptions(NamedTuple):
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options; the command receives them as `preparation`."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **values: Any) -> Any:
-        preparation = PreparationOptions(**{name: values.pop(name) for name in PreparationOptions._fields})
-        return command(*args, preparation=preparation, **values)
-
-    for option in (
+    choices = (
         click.option(
             "--scale",
             type=click.Choice(SCALES),
@@ -78,6 +72,5 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--as-category", multiple=True, metavar="COLS", help="Columns whose values are names, not numbers."
         ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+    )
+    return grouped(command, "preparation", PreparationOptions, choices)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
+from clusterkit.core.errors import first_names
 from clusterkit.core.labelings import NOISE, cluster_sizes
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
         return
     values: Mapping[str, Any] = facts
     names, noise = values["columns"], values["noise"]
-    shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    shown = first_names(names, MOST_NAMES)
     console.heading(f"{values['data']}: {values['n_clusters']} clusters by {values['recipe']}", err=err)
     console.facts(
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BrokenPlugin",
@@ -19,6 +19,7 @@ __all__ = [
     "NotSavable",
     "UnitsWarning",
     "UnknownName",
+    "first_names",
     "nearest_names",
 ]
 
@@ -86,6 +87,17 @@ class ClusterkitWarning(UserWarning):
 
 class UnitsWarning(ClusterkitWarning):
     """Columns are in units that cannot be compared, and the method does not scale them."""
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """The first names of a list, for messages.
+
+    Examples
+    --------
+    >>> first_names(["a", "b"], 2), first_names(["a", "b", "c"], 2)
+    ('a, b', 'a, b, ...')
+    """
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def nearest_names(name: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.errors import UnitsWarning
+from clusterkit.core.errors import UnitsWarning, first_names
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.units import LARGEST_RATIO, differing_units
 
@@ -67,7 +67,7 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     wide, thin = pair
     names = getattr(estimator, "feature_names_in_", [str(j + 1) for j in range(X.shape[1])])
     small = [j for j in np.argsort(spread, kind="stable") if 0 < spread[j] < spread[wide] / LARGEST_RATIO]
-    shown = ", ".join(str(names[j]) for j in small[:SHOWN]) + (", ..." if len(small) > SHOWN else "")
+    shown = first_names([str(names[j]) for j in small], SHOWN)
     few = "column" if len(small) == 1 else "columns"
     warnings.warn(
         f"columns are in different units: the standard deviation of column {names[wide]} is {spread[wide]:.3g}, that "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray, Array
-from clusterkit.core.errors import InvalidParameter, nearest_names
+from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
 from clusterkit.tables.decisions import SCALES, Overrides, decide
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column, columns_of, is_frame
@@ -266,7 +266,7 @@ class FittedPreparation:
         by_name = {column.name: column for column in columns}
         missing = [name for name in self.used if name not in by_name]
         if missing:
-            shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+            shown = first_names(missing, SHOWN)
             raise TableError(
                 f"the table lacks {len(missing)} of the {len(self.used)} columns that the model uses: {shown}"
             )

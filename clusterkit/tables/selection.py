@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from clusterkit.core.errors import first_names
 from clusterkit.tables.errors import TableError
 
 __all__ = ["NAMES_SHOWN", "no_such_column", "numbered", "select", "unique"]
@@ -63,7 +64,7 @@ def no_such_column(key: str, names: Sequence[str], title: str) -> TableError:
     """The error about a name that no column has, with the nearest one."""
     close = difflib.get_close_matches(key, names, n=1)
     offer = f" Did you mean {close[0]!r}?" if close else ""
-    shown = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
+    shown = first_names(names, NAMES_SHOWN)
     return TableError(f"{title}: no column named {key!r}.{offer} Its {len(names)} columns: {shown}")
 
 
