@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import click
 
 from clusterkit.cli import outputs
+from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def rows_of(data: str, columns: tuple[str, ...], drop: tuple[str, ...]) -> Rows 
     footer, names = read_metadata(data), read_schema(data).names
     if 8 * footer.num_rows * footer.num_columns <= min(allowed, memory.unpacked_cap()):
         return None
-    chosen = [name for keys in columns for name in keys.split(",")] or names
-    left_out = {name for keys in drop for name in keys.split(",")}
+    chosen = keys_of(columns) or names
+    left_out = set(keys_of(drop))
     for name in (*chosen, *left_out):
         if name not in names:
             raise BadInput(f"{data} has no column {name!r}; it is read block by block, with columns by name only")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, NumberLike
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
