@@ -39,7 +39,7 @@ def blobs(n, d):
 def shuttle():
     from clusterkit import datasets
 
-    X = np.asarray(datasets.load("shuttle").X, dtype=np.float64)[:43500]
+    X = np.asarray(datasets.load("shuttle").data, dtype=np.float64)[:43500]
     return (X - X.min(axis=0)) / np.ptp(X, axis=0)
 
 
