@@ -133,7 +133,7 @@ def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callabl
     def load_or_nothing(*arguments: Any) -> Any:
         try:
             return load(*arguments)
-        except Exception:
+        except Exception:  # a damaged file may raise anything
             return nothing()
 
     return load_or_nothing

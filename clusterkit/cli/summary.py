@@ -32,13 +32,14 @@ def of_fit(
     data: str, table: Table, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
 ) -> dict[str, object]:
     """All facts about a fit; with known `classes` also the agreement with them."""
+    sizes = cluster_sizes(model.labels_)
     facts: dict[str, Any] = {
         "data": data,
         "rows": len(model.labels_),
         "columns": list(model.preparation_.used),
         "recipe": name,
-        "n_clusters": len(cluster_sizes(model.labels_)),
-        "sizes": cluster_sizes(model.labels_),
+        "n_clusters": len(sizes),
+        "sizes": sizes,
         "noise": int((model.labels_ == NOISE).sum()),
         "n_iter": model.n_iter_,
         "converged": bool(model.converged_),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.registry import registry
@@ -57,9 +57,8 @@ def engine_for(X: object) -> Engine | None:
     package = type(X).__module__.partition(".")[0]
     if package in ORDINARY:
         return None
-    entry = registry.find("engine", package)
-    if entry is None:
-        return cast("Engine", registry.get("engine", LOCAL)()) if isinstance(X, Rows) else None  # type: ignore[operator]
-    if package == LOCAL and not isinstance(X, Rows):
+    name = LOCAL if registry.find("engine", package) is None else package
+    if name == LOCAL and not isinstance(X, Rows):
         return None
-    return cast("Engine", registry.get("engine", package)())  # type: ignore[operator]
+    engine: Callable[[], Engine] = registry.get("engine", name)  # type: ignore[assignment] # of any registered class
+    return engine()

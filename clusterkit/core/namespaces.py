@@ -27,6 +27,7 @@ def array_namespace(H: object) -> ModuleType:
     try:
         from array_api_compat import array_namespace as of
     except ImportError:
+        # typed as an array of numpy, of which 1.26 does not have it
         named: ModuleType = H.__array_namespace__()  # type: ignore[attr-defined]
         return named
     namespace: ModuleType = of(H)

@@ -106,6 +106,7 @@ class _CostsOfRows:
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         costs = _Costs(self.decide, part)
+        # what adds up has the type of its parts, which the type of `_Costs` does not say
         whole: Part = self.space.engine.reduce(costs, self.space.source, self.space.width)  # type: ignore[assignment]
         return whole
 

@@ -50,6 +50,7 @@ def sizes(model_or_labels: Clusterer | ArrayLike, ax: Axes | None = None) -> Axe
     """
     check_axes(ax, "sizes")
     values = getattr(model_or_labels, "labels_", model_or_labels)
+    # whatever has no labels_ is taken for labels, and checked there
     labels = labels_of(model_or_labels, len(np.atleast_1d(values)), "sizes")  # type: ignore[arg-type]
     names, counts = np.unique(labels[labels >= 0], return_counts=True)
     style = dict(zip(labels.tolist(), styles_of(labels).tolist(), strict=True))

@@ -67,6 +67,7 @@ class RowsSpace(FeatureSpace):
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
+        # what adds up has the type of its parts, which the type of `Mapped` does not say
         whole: Part = self.engine.reduce(Mapped(self.transform, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
