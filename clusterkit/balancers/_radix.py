@@ -53,8 +53,8 @@ def ordered_keys(values: Array) -> NDArray[np.uint64]:
     Examples
     --------
     >>> keys = ordered_keys(np.array([-np.inf, -1.0, -0.0, 0.0, 1e-300, 2.0]))
-    >>> (keys[1:] >= keys[:-1]).all(), keys[2] == keys[3]
-    (np.True_, np.True_)
+    >>> bool((keys[1:] >= keys[:-1]).all()), bool(keys[2] == keys[3])
+    (True, True)
     """
     bits = (values.astype(np.float64) + 0.0).view(np.uint64)
     sign = np.uint64(1) << np.uint64(63)

@@ -6,6 +6,9 @@ import os
 import subprocess
 import sys
 
+# the suite is also run uncompiled, where these processes compile all the same
+COMPILING = {"NUMBA_DISABLE_JIT": "0"}
+
 SOURCE = """
 from typing import NamedTuple
 from clusterkit._jit import njit
@@ -22,7 +25,8 @@ print(doubled({name}(1.5)))
 
 
 def test_a_renamed_named_tuple_compiles_anew(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
+    environment = {**os.environ, **COMPILING, **variables}
     for name in ("Before", "Before", "Renamed"):
         (tmp_path / "compiled.py").write_text(SOURCE.format(name=name), encoding="utf-8")
         command = [sys.executable, "-c", "import compiled"]
@@ -55,7 +59,7 @@ def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
     (tmp_path / "compiled.py").write_text(ANNOUNCED, encoding="utf-8")
     variables = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "CLUSTERKIT_JIT_CACHE": "1"}
     path = os.pathsep.join([".", *filter(None, sys.path)])
-    environment = {**os.environ, **variables, "PYTHONPATH": path}
+    environment = {**os.environ, **COMPILING, **variables, "PYTHONPATH": path}
     answers = []
     for _ in range(2):
         process = subprocess.run(
@@ -94,6 +98,7 @@ def test_the_pair_steps_compile_no_texts(tmp_path):
     """Assigning a row checks shapes, and the text of that error takes longer to compile than the loop."""
     environment = {
         **os.environ,
+        **COMPILING,
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
