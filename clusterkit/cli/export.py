@@ -42,17 +42,18 @@ def export(model_file: str, path: str, dtype: str, without_preparation: bool, as
     from scores or nearest rows can be exported; support vector clustering, which searches a domain, cannot.
     """
     from clusterkit.cli import console, models
-    from clusterkit.export import need_onnx, to_onnx
 
     if path == outputs.STDOUT:
         raise BadInput("-o needs a file; a model in ONNX is not written to standard output")
     outputs.check({"-o": path}, [model_file])
     outputs.check_ending(path, ENDINGS, "a model in ONNX")
+    model = models.load(model_file)  # before slow imports, because the file may be none
+    from clusterkit.export import need_onnx, to_onnx
+
     try:
         need_onnx()
     except ImportError as error:
         raise BadInput(str(error)) from error
-    model = models.load(model_file)
     exported = to_onnx(model["pipeline"], path, dtype=dtype, preparation=not without_preparation)
     inputs = [_in_words(value) for value in exported.graph.input]
     answers = [value.name for value in exported.graph.output]

@@ -41,7 +41,11 @@ class Graph:
     precision : numpy dtype
         Of all floating-point values: float64 or float32.
     stages : dict of str to str
-        The kinds of the stages of the model to their names, for errors.
+        How errors call the stages of the model, by their kinds.
+    reports : dict of str to Node
+        Outputs beside the labels.
+    bytes : int
+        Of all constants.
     """
 
     precision: np.dtype
@@ -190,9 +194,8 @@ class Graph:
         """A part in words, with the stage that left it behind."""
         if isinstance(part, Stage):
             return f"{part.kind} '{part.name}'"
-        name = self.stages.get(self._stage)
-        stage = "" if name is None else f"{self._stage} '{name}': "
-        return f"{stage}{type(part).__name__}"
+        words = self.stages.get(self._stage)
+        return type(part).__name__ if words is None else f"{words}: {type(part).__name__}"
 
     @staticmethod
     def _code(dtype: np.dtype | type) -> int:

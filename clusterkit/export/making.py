@@ -154,10 +154,11 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
 
 
 def _stages(model: Any) -> dict[str, str]:
-    """Names of the stages that a model was fitted with, by kind; none where a driver chose among several."""
+    """How errors call the stages that a model was fitted with, by kind."""
+    chosen = model.resolved_.get("auto", {}).get("recipe")
     planned = model.planned()
-    if planned is None or "auto" in model.resolved_:
-        return {}
-    return {
-        "featuremap": planned.featuremap.name, "solver": planned.solver.name, "labeler": planned.labeler.name
-    }  # fmt: skip
+    if chosen is not None or planned is None:
+        words = "what labels new rows" if chosen is None else f"recipe '{chosen}'"
+        return dict.fromkeys(("featuremap", "solver", "labeler"), words)
+    stages = (planned.featuremap, planned.solver, planned.labeler)
+    return {stage.kind: f"{stage.kind} '{stage.name}'" for stage in stages}

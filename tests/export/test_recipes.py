@@ -14,6 +14,7 @@ import clusterkit
 from clusterkit import recipe, recipes
 from clusterkit.core.errors import BrokenPlugin, NotExportable
 from clusterkit.core.registry import registry
+from clusterkit.testing import check_export
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 
@@ -55,18 +56,14 @@ def test_an_exported_recipe_gives_the_labels_of_predict(name, data, run):
         with pytest.raises(NotExportable, match=r"^.*(solver|labeler|featuremap) '\w+'.*$"):
             clusterkit.to_onnx(model)
         return
-    exported = clusterkit.to_onnx(model)
-    answers = run(exported, rows=new)
-    expected = model.predict(new)
-    assert answers["labels"].dtype == np.int64
-    np.testing.assert_array_equal(answers["labels"], expected)
-    np.testing.assert_array_equal(run(exported, rows=X)["labels"], model.predict(X))
-    assert len(np.unique(expected)) > 1, "new rows of one cluster show little"
-    assert run(exported, rows=new[:0])["labels"].shape == (0,)
+    check_export(model, new)
+    assert len(np.unique(model.predict(new))) > 1, "new rows of one cluster show little"
+    check_export(model, X)
+    answers = run(clusterkit.to_onnx(model), rows=new[:500])
     if "scores" in answers and name != "auto":
         scores = answers["scores"]
         np.testing.assert_allclose(
-            scores[:, 0] if scores.shape[1] == 1 else scores, model.decision_function(new), rtol=1e-6, atol=1e-9
+            scores[:, 0] if scores.shape[1] == 1 else scores, model.decision_function(new[:500]), rtol=1e-6, atol=1e-9
         )
 
 
