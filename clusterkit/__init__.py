@@ -37,6 +37,7 @@ _HOME = {
     "representatives": "clusterkit.profiles",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
+    "to_onnx": "clusterkit.export",
     "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = ("consensus", "core", "datasets", "metrics", "plots", "testing")
@@ -73,6 +74,7 @@ __all__ = [
     "search",
     "stages",
     "testing",
+    "to_onnx",
     "width_path",
 ]
 
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pooled import Pooled
     from clusterkit.estimators.search import search
     from clusterkit.estimators.width_path import width_path
+    from clusterkit.export import to_onnx
     from clusterkit.profiles import compare, profile, representatives
 
 

@@ -4,7 +4,7 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 =====================  ================================================================================================
 app                    The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,  A command each; search, benchmark, compositions and consensus too. The listings `stages`,
+fit, predict, report,  A command each; export, search, benchmark, compositions and consensus too. The listings `stages`,
 demo, listings         `recipes` and `plugins` are in one file.
 new_plugin, scaffold/  The files of a new plugin, from templates.
 plugin_check           ``clusterkit plugins --check``: the laws of what plugins provide.
@@ -30,6 +30,7 @@ app = App(
         "demo": "clusterkit.cli.demo:demo",
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
+        "export": "clusterkit.cli.export:export",
         "report": "clusterkit.cli.report:report",
         "search": "clusterkit.cli.search:search",
         "consensus": "clusterkit.cli.consensus:consensus",

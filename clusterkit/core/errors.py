@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "NeedsClusters",
     "NeedsMemory",
+    "NotExportable",
     "NotSavable",
     "UnitsWarning",
     "UnknownName",
@@ -58,6 +59,10 @@ class BrokenStage(BrokenPlugin):
 
 class NeedsMemory(ValueError, MemoryError):
     """An array would exceed the memory cap; raised before it is allocated, with the number of bytes."""
+
+
+class NotExportable(ValueError):
+    """A model has no ONNX form, because a part of it has none; names the stage and the part."""
 
 
 class NotSavable(ValueError):

@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.errors import NotExportable
+from clusterkit.core.row_graph import Node, Operand, dense
 from clusterkit.core.transform import block_plan
 from clusterkit.core.work import spend
 from clusterkit.numerics.distances import squared_distances
@@ -35,6 +37,14 @@ class Kernel(ABC):
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """``Σ_s weights_s k(y, centres_s)`` for the rows of Y (m, d), shape (m,), float64; no m x s matrix is kept."""
 
+    def onnx(self, rows: Node, points: Array) -> Node:
+        """Kernel values between rows (m, d) and constant points (n, d), shape (m, n), for a model in ONNX."""
+        raise NotExportable(f"kernel {type(self).__name__} has no ONNX form: it has no method onnx")
+
+    def onnx_diag(self, rows: Node) -> Operand:
+        """Kernel of every row with itself, (m, 1) or one number for all."""
+        raise NotExportable(f"kernel {type(self).__name__} has no ONNX form: it has no method onnx_diag")
+
 
 @final
 @attrs.frozen
@@ -55,6 +65,14 @@ class Gaussian(Kernel):
     def diag(self, A: Array) -> Array:
         """Ones."""
         return np.ones(len(A), dtype=A.dtype)
+
+    def onnx(self, rows: Node, points: Array) -> Node:
+        """``exp(-gamma |x - y|²)``."""
+        return (rows.squared_distances(points) * -float(self.gamma)).exp()
+
+    def onnx_diag(self, rows: Node) -> Operand:
+        """1."""
+        return 1.0
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
@@ -78,6 +96,14 @@ class Linear(Kernel):
     def diag(self, A: Array) -> Array:
         """Squared lengths."""
         return np.einsum("ij,ij->i", A, A)
+
+    def onnx(self, rows: Node, points: Array) -> Node:
+        """Inner products."""
+        return rows @ dense(points).T
+
+    def onnx_diag(self, rows: Node) -> Operand:
+        """Squared lengths."""
+        return rows.square().sum()
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """The product with the combined centre."""

@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.namespaces import array_namespace
+from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan
 
 __all__ = [
@@ -103,6 +104,10 @@ class LinearRows:
         scores: Array = xp.matmul(H, xp.asarray(self.coefficients, dtype=H.dtype, device=H.device))
         return scores
 
+    def onnx(self, rows: Node) -> Node:
+        """h(Y) B."""
+        return rows.through(self.transform) @ self.coefficients
+
     def columns(self, index: slice) -> LinearRows:
         """Some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
@@ -125,6 +130,10 @@ class KernelRows:
         for rows in block_plan(len(points), len(self.points), self.points.dtype):
             F[rows] = self.kernel(points[rows], self.points) @ self.coefficients
         return F
+
+    def onnx(self, rows: Node) -> Node:
+        """k(Y, points) A."""
+        return self.kernel.onnx(rows.through(self.coordinates), self.points) @ self.coefficients
 
     def columns(self, index: slice) -> KernelRows:
         """Some columns of the coefficients."""

@@ -21,6 +21,7 @@ from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParame
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
+from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
@@ -134,6 +135,10 @@ class AllZero:
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
         return np.zeros(len(Y), dtype=np.intp)
+
+    def onnx(self, rows: Node) -> Node:
+        """Zeros."""
+        return rows.columns([0]).argmin()
 
 
 def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import sums
+from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
 __all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "scaling_of"]
@@ -72,6 +73,10 @@ class Keep:
         """Y itself."""
         return Y
 
+    def onnx(self, rows: Node) -> Node:
+        """The rows themselves."""
+        return rows
+
     def inverse(self, H: Array) -> Array:
         """The rows that the map keeps as H."""
         return H
@@ -122,3 +127,10 @@ class Transform:
         for rows, H in self.blocks(Y):
             multiply(H, B, F[rows])
         return F
+
+    def onnx(self, rows: Node) -> Node:
+        """Features of rows, rounded to the type of the training data first."""
+        rows = rows.rounded(self.dtype)
+        for step in self.steps:
+            rows = rows.through(step, "featuremap")
+        return rows

@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels
 from clusterkit.core import shapes
 from clusterkit.core.compat import Composition
+from clusterkit.core.row_graph import Node
 from clusterkit.core.run import FitResult, bind, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.transform import Transform, block_plan
@@ -45,6 +46,11 @@ class NearestSampleRow:
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
         return self.labels_and_facts(Y)[0]
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        _, nearest = rows.through(self.coordinates, "featuremap").nearest(self.rows, 1)
+        return nearest.squeezed().entries(self.labels)
 
     def labels_and_facts(self, Y: Array) -> tuple[Labels, Mapping[str, int]]:
         """Labels of raw rows, and for `resolved_` the size of the sample and the number of rows far from it.

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import shapes
+from clusterkit.core.row_graph import Node
 from clusterkit.core.run import FitResult
 from clusterkit.core.stages import Predict
 
@@ -53,6 +54,10 @@ class RowSpan:
         coordinates: Array = ((Y - self.mean) @ self.axes).astype(Y.dtype, copy=False)
         return coordinates
 
+    def onnx(self, rows: Node) -> Node:
+        """Coordinates."""
+        return (rows - self.mean) @ self.axes
+
 
 @final
 @attrs.frozen(eq=False)
@@ -72,6 +77,10 @@ class SpanPredictor:
     def __call__(self, Y: Array) -> Labels:
         """Labels of the rows of Y, (m, d)."""
         return self.predict(self.span(Y))
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        return rows.through(self.span).through(self.predict)
 
 
 def of_rows(fit: FitResult, span: RowSpan) -> FitResult:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep
@@ -44,6 +45,10 @@ class Affine:
         scaled *= self.factor
         scaled += self.offset
         return scaled.astype(Y.dtype, copy=False)
+
+    def onnx(self, rows: Node) -> Node:
+        """Scaled rows."""
+        return (rows - self.shift) * self.factor + self.offset
 
     def inverse(self, H: Array) -> Array:
         """The rows that are scaled to H, (m, d); a constant attribute has its value again."""

@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params, shapes
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.survey import draw_rows
@@ -72,6 +73,12 @@ class GaussianNodes:
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
 
+    def onnx(self, rows: Node) -> Node:
+        """Features of raw rows."""
+        scaled = (rows if self.scaling is None else rows.through(self.scaling)) - self._origin
+        linear, squares, constants = self._exponent[:-2], self._exponent[-2:-1], self._exponent[-1:]
+        return (scaled @ linear + scaled.square().sum() * squares + constants).minimum(0.0).exp()
+
     def __reduce__(self) -> tuple[object, ...]:
         # the exponent follows from the rest
         return GaussianNodes, (self.scaling, self.centers, self.widths)
@@ -104,6 +111,11 @@ class _AdditiveNodes:
         Z += self.biases.astype(Y.dtype, copy=False)
         return Z
 
+    def _onnx_sums(self, rows: Node) -> Node:
+        """``a_j · x + b_j``, (m, L)."""
+        rows = rows if self.scaling is None else rows.through(self.scaling)
+        return rows @ self.weights.T + self.biases
+
 
 @final
 @attrs.frozen(eq=False)
@@ -120,6 +132,10 @@ class SigmoidNodes(_AdditiveNodes):
         Z *= 0.5
         return Z
 
+    def onnx(self, rows: Node) -> Node:
+        """Features of raw rows."""
+        return ((self._onnx_sums(rows) * 0.5).tanh() + 1.0) * 0.5
+
 
 @final
 @attrs.frozen(eq=False)
@@ -132,6 +148,10 @@ class RidgeNodes(_AdditiveNodes):
         np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)
+
+    def onnx(self, rows: Node) -> Node:
+        """Features of raw rows."""
+        return (-self._onnx_sums(rows).square()).exp()
 
 
 ADDITIVE: dict[str, type[SigmoidNodes | RidgeNodes]] = {"sigmoid": SigmoidNodes, "radbas": RidgeNodes}

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -103,6 +104,14 @@ class _TfIdfWeights:
         H = _damped(Y) * self.idf
         lengths = np.sqrt(np.einsum("ij,ij->i", H, H))[:, None]
         return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0).astype(Y.dtype, copy=False)
+
+    def onnx(self, rows: Node) -> Node:
+        """Weighted rows."""
+        counted = rows > 0.0
+        damped = (counted.where(rows, 1.0).log() + 1.0).maximum(0.0)
+        H = counted.where(damped, 0.0) * self.idf
+        lengths = H.square().sum().sqrt()
+        return H / (lengths > 0.0).where(lengths, 1.0)
 
 
 def _damped(counts: Array) -> Array:

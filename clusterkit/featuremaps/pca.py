@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.sums import Sums
@@ -173,3 +174,7 @@ class _PcaProjection:
         """Coordinates, (m, d) to (m, r), in the type of Y."""
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)
+
+    def onnx(self, rows: Node) -> Node:
+        """Coordinates."""
+        return rows @ self.axes - self.origin

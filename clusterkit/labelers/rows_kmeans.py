@@ -12,6 +12,7 @@ from clusterkit.core import shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import integer
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
 
@@ -95,3 +96,7 @@ class NearestCentre:
         from clusterkit.numerics.lloyd import nearest
 
         return nearest(self.extend(Y), self.centres)
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        return rows.through(self.extend, "solver").squared_distances(self.centres).argmin()

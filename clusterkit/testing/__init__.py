@@ -1,8 +1,8 @@
 """The conformance kit: what every stage must hold to, as checks that plugin authors run too.
 
 `check_stage` runs every law that applies to a stage, `parametrize_with_laws` makes one pytest case of each law, and
-`check_composition` puts a whole pipeline through its paces, and `check_recipe_saves` saves and loads what a recipe
-fits. Needs the extra ``testing`` (hypothesis, pytest).
+`check_composition` puts a whole pipeline through its paces, `check_recipe_saves` saves and loads what a recipe fits,
+and `check_export` compares a model in ONNX with it. Needs the extra ``testing`` (hypothesis, pytest).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "check_composition",
+    "check_export",
     "check_recipe_saves",
     "check_saving",
     "check_stage",
@@ -23,6 +24,7 @@ __all__ = [
 # Lazily, because every pytest run of a user loads `clusterkit.testing.pytest_plugin`.
 _HOME = {
     "check_composition": "clusterkit.testing.compositions",
+    "check_export": "clusterkit.testing.exported",
     "check_recipe_saves": "clusterkit.testing.saved",
     "check_saving": "clusterkit.testing.saved",
     "check_stage": "clusterkit.testing.conformance",
@@ -34,6 +36,7 @@ _HOME = {
 if TYPE_CHECKING:
     from clusterkit.testing.compositions import check_composition, pairwise_cover
     from clusterkit.testing.conformance import check_stage, laws_of, parametrize_with_laws
+    from clusterkit.testing.exported import check_export
     from clusterkit.testing.saved import check_recipe_saves, check_saving
 
 

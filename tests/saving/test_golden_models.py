@@ -8,15 +8,24 @@ import numpy as np
 import pytest
 
 from clusterkit import load
+from clusterkit.estimators.preparing import fit_prepared
 
-from .golden_models import FOLDER, ROWS, labels_of
+from .golden_models import FOLDER, ROWS, TABLE, labels_of
 
 FILES = sorted(FOLDER.glob("*/*.clusterkit"))
 
 
 def test_there_are_files_of_every_version_with_this_format():
     assert {path.parent.name for path in FILES} >= {"0.2.0"}
-    assert len(FILES) >= 17
+    assert len(FILES) >= 18
+
+
+def test_there_is_one_with_a_preparation():
+    [path] = FOLDER.glob("0.2.0/prepared.clusterkit")
+    fitted = load(path).preparation_
+    kinds = {type(plan).__name__ for plan in fitted.plans}
+    assert kinds == {"CategoryColumn", "DateColumn", "LeftOut", "NumberColumn"}
+    assert "age is a gap" in fitted.features
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -34,4 +43,8 @@ def test_an_old_model_can_be_fitted_again(path):
     if not hasattr(model, "labels_"):
         pytest.skip("a classifier needs classes")
     labels = model.labels_
-    np.testing.assert_array_equal(np.unique(model.fit(ROWS).labels_), np.unique(labels))
+    if hasattr(model, "preparation_"):
+        fit_prepared(model, TABLE, model.preparation_.preparation)
+    else:
+        model.fit(ROWS)
+    np.testing.assert_array_equal(np.unique(model.labels_), np.unique(labels))

@@ -11,7 +11,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.errors import NotExportable
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores, Tree
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import OutcomeT
@@ -105,6 +107,10 @@ class Codec(Labeler[Scores]):
     def calibrate(self, rows: Array, task: Task) -> Codec:
         """This codec fitted to the scores (a bias, for example); a new object, or itself."""
 
+    def onnx(self, rows: Node, k: int) -> Node:
+        """`costs` of rows of scores, (m, q), for a model in ONNX."""
+        raise NotExportable(f"labeler '{self.name}' has no ONNX form: its class has no method onnx")
+
     @final
     def encode(self, labels: Labels, k: int) -> Coded:
         """Labels (n,) or (R, n) in coded form."""
@@ -144,6 +150,13 @@ class Decoder:
         rows = self.extend(Y)
         costs = self.codec.costs(rows if self.scale is None else rows * self.scale, self.k)
         return np.argmin(costs if self.offsets is None else costs + self.offsets, axis=1)
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows; the scores are an output of their own."""
+        scores = rows.through(self.extend, "solver")
+        scores.graph.report("scores", scores)
+        costs = self.codec.onnx(scores if self.scale is None else scores * self.scale, self.k)
+        return (costs if self.offsets is None else costs + self.offsets).argmin()
 
 
 def outcome_labeler(gives: type[Outcome], codings: frozenset[Coding], k: int | None) -> str:

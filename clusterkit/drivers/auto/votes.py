@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Predict
 from clusterkit.core.transform import block_plan
 
@@ -53,6 +54,14 @@ class Votes:
             labels[rows] = votes[np.arange(len(votes)), np.argmax(counts, axis=1)]  # the first, hence nearest, maximum
         return labels
 
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        _, nearest = rows.nearest(self.rows, min(self.voters, len(self.rows)))
+        votes = nearest.entries(self.labels)
+        same = votes.expanded(2).equals(votes.expanded(1)).as_type(np.float64)
+        first = same.sum(axis=2).squeezed(2).argmax().expanded(1)  # the first, hence nearest, maximum
+        return votes.op("GatherElements", first, axis=1).squeezed()
+
 
 @final
 @attrs.frozen(eq=False)
@@ -76,3 +85,8 @@ class Complete:
         if noise.any():
             labels[noise] = self.nearest(Y[noise])
         return labels
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows."""
+        labels = rows.through(self.predict)
+        return (labels < np.array(0)).where(rows.through(self.nearest), labels)

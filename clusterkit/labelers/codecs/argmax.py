@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coding
+from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 
 __all__ = ["Argmax"]
@@ -35,6 +36,10 @@ class Argmax(Codec):
 
     def costs(self, rows: Array, k: int) -> Array:
         """-f, which is half of ``|f - e_j|²`` up to a constant of the row."""
+        return -rows
+
+    def onnx(self, rows: Node, k: int) -> Node:
+        """-f."""
         return -rows
 
     def calibrate(self, rows: Array, task: Task) -> Self:

@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
+from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 from clusterkit.numerics.losses import LOSSES, SortedScores
 
@@ -66,6 +67,11 @@ class BiasThreshold(Codec):
         """(g + b, -g - b): a sum of 0 is a tie and gets label 0; float64, so that the bias is not rounded away."""
         shifted = rows.astype(np.float64, copy=False) + (0.0 if self.bias is None else self.bias)
         return np.concatenate([shifted, -shifted], axis=1)[:, :k]
+
+    def onnx(self, rows: Node, k: int) -> Node:
+        """(g + b, -g - b)."""
+        shifted = rows + (0.0 if self.bias is None else float(self.bias))
+        return shifted.joined(-shifted).columns(range(k))
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec with the bias found from scores (n, 1), or itself if its bias is fixed."""

@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
+from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 
 __all__ = ["Interval"]
@@ -49,8 +50,15 @@ class Interval(Codec):
 
     def costs(self, rows: Array, k: int) -> Array:
         """Squared distance to the middle of each interval, (n, k); a score on a boundary goes to the lower cluster."""
-        middle = np.arange(k) + (1.0 if self.rule == "nearest" else 0.5)
-        return (rows - middle) ** 2
+        return (rows - self._middles(k)) ** 2
+
+    def onnx(self, rows: Node, k: int) -> Node:
+        """Squared distances to the middles."""
+        return (rows - self._middles(k)).square()
+
+    def _middles(self, k: int) -> Array:
+        """The middle of each interval, (k,)."""
+        return np.arange(k) + (1.0 if self.rule == "nearest" else 0.5)
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coding
+from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 
 __all__ = ["Threshold"]
@@ -36,6 +37,10 @@ class Threshold(Codec):
     def costs(self, rows: Array, k: int) -> Array:
         """(f, -f): half the difference of the squared errors, so a score of 0 is a tie and goes to label 0."""
         return np.concatenate([rows, -rows], axis=1)[:, :k]
+
+    def onnx(self, rows: Node, k: int) -> Node:
+        """(f, -f)."""
+        return rows.joined(-rows).columns(range(k))
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""

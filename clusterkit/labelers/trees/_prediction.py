@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Tree
+from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform
 
 __all__ = ["NearestRow", "warn_of_few"]
@@ -66,6 +67,23 @@ class NearestRow:
                 far = weights[labels[new] >= 0] > self.farthest[labels[inside]]
                 labels[inside[far]] = NOISE
         return labels
+
+    def onnx(self, rows: Node) -> Node:
+        """Labels of raw rows, from the distances to all training rows."""
+        rows = rows.through(self.transform)
+        squared, equal = rows.nearest(self.rows, 1)
+        distances = rows.squared_distances(self.rows).sqrt()
+        weights = distances.maximum(self.core_distances[None])
+        reach = min(self.n_neighbors - 1, len(self.rows))
+        if reach:
+            neighbours, _ = distances.lowest(reach)
+            weights = weights.maximum(neighbours.columns([reach - 1]))
+        least = weights.least()
+        labels = weights.equals(least).where(distances, np.array(np.inf)).argmin().entries(self.labels)
+        if self.farthest is not None:
+            limits = labels.entries(np.append(self.farthest, np.inf))  # the last one is that of noise, -1
+            labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
+        return squared.squeezed().equals(0.0).where(equal.squeezed().entries(self.labels), labels)
 
 
 def warn_of_few(clusters: int, k: int, name: str) -> None:

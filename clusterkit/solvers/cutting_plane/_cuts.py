@@ -15,6 +15,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 
 __all__ = [
@@ -331,6 +332,10 @@ class OffsetExtension:
     def __call__(self, Y: Array) -> Array:
         """Outputs (m, q) of raw rows (m, d)."""
         return add_offset(self.inner(Y), self.offset, self.dtype)
+
+    def onnx(self, rows: Node) -> Node:
+        """Outputs of raw rows."""
+        return rows.through(self.inner) + self.offset
 
     def columns(self, index: slice) -> OffsetExtension:
         """The extension of some outputs."""

@@ -13,6 +13,7 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
@@ -138,6 +139,10 @@ class Nearness:
     def of_features(self, H: Array) -> Array:
         """Scores of features, (m, L) to (m, k)."""
         return minus_distances(H, self.centres, self.offsets)
+
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        return self.offsets - rows.through(self.transform).squared_distances(self.centres)
 
     def columns(self, index: slice) -> Nearness:
         """The same for some of the centres."""

@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.threads import available
@@ -267,6 +268,44 @@ class FoldIn:
     def __call__(self, Y: Array) -> Array:
         """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
         return fold_in(self.products(Y), self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
+
+    def onnx(self, rows: Node) -> Node:
+        """Rows of the factor for raw rows, by the updates of `fold_in`."""
+        N, G = rows.through(self.products).maximum(0.0), self.gram
+        total = float(G.sum())
+        A = N.sum() * (1.0 / total if total > 0 else 0.0) * np.ones((1, len(G)))
+        if self.update.kind == "multiplicative":
+            (A,) = rows.graph.repeat(FOLD_IN_UPDATES, lambda state: ((self._multiplied(N, *state),), None), A)
+            return A.columns(self.shown)
+        everywhere = N.sum() * 0.0 + 1.0
+        A, slope, change = self._descended(A, N - A @ G, everywhere)
+        allowed = change * FOLD_IN_CHANGE**2
+
+        def again(state: tuple[Node, ...]) -> tuple[tuple[Node, ...], Node]:
+            A, slope, active = state
+            A, slope, change = self._descended(A, slope, active)
+            active = active * (change > allowed).as_type(np.float64)
+            return (A, slope, active), (active.sum(axis=0).sum() > 0.0).op("Squeeze")
+
+        active = (change > allowed).as_type(np.float64)
+        return rows.graph.repeat(FOLD_IN_UPDATES - 1, again, A, slope, active)[0].columns(self.shown)
+
+    def _multiplied(self, N: Node, A: Node) -> Node:
+        """One multiplicative update of all rows."""
+        below = A @ self.gram + self.update.delta
+        quotients = (N + self.update.delta) / (below > 0.0).where(below, 1.0)
+        return (below > 0.0).where(A * quotients, 0.0)
+
+    def _descended(self, A: Node, slope: Node, active: Node) -> tuple[Node, Node, Node]:
+        """One pass over the coordinates of the active rows: the rows, ``N - a G`` and the squared change, (m, 1)."""
+        from clusterkit.solvers.factorisation._updates_jit import NEGLIGIBLE_COLUMN
+
+        G, change = self.gram, active * 0.0
+        for b in np.flatnonzero(np.diag(G) > NEGLIGIBLE_COLUMN * np.trace(G)).tolist():
+            step = (slope.columns([b]) * (1.0 / G[b, b])).maximum(-A.columns([b])) * active
+            A, slope = A + step * np.eye(len(G))[None, b], slope - step * G[None, b]
+            change = change + step.square()
+        return A, slope, change
 
     def columns(self, index: slice) -> Extension:
         """The extension that returns some of the columns."""

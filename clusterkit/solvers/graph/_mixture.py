@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan
 
 __all__ = ["Mixture", "Posteriors", "maximise"]
@@ -48,6 +49,15 @@ class Mixture:
             gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
             logs[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return logs
+
+    def onnx(self, rows: Node) -> Node:
+        """`logarithms` of rows."""
+        H = rows - self.origin
+        logs = []
+        for mean, factor, constant in zip(self.means, self.factors, self.constants, strict=True):
+            gaps = (H - mean) @ factor if factor.ndim == 2 else (H - mean) * factor
+            logs.append(float(constant) - gaps.square().sum() * 0.5)
+        return logs[0].joined(*logs[1:])
 
     def posteriors(self, H: Array) -> tuple[Array, Array]:
         """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
@@ -164,6 +174,10 @@ class Posteriors:
         """Posteriors of raw rows, (m, d) to (m, len(shown)), float64."""
         H = self.transform(Y)
         return self.mixture.expectation(H)[0][:, self.shown]
+
+    def onnx(self, rows: Node) -> Node:
+        """Posteriors of raw rows."""
+        return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1).columns(self.shown)
 
     def columns(self, index: slice) -> Posteriors:
         """The extension that returns some of the columns."""

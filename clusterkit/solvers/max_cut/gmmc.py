@@ -14,6 +14,7 @@ from clusterkit.core import memory, params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import KernelRows, Outcome, Scores, Status
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 
@@ -269,6 +270,10 @@ class MarginFunction:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, 1)."""
         return np.asarray(self.sums(Y) + self.offset)
+
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        return rows.through(self.sums) + self.offset
 
     def columns(self, index: slice) -> MarginFunction:
         """The extension of the single column, or of none."""

@@ -17,6 +17,7 @@ from clusterkit.core import shapes, sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
 from clusterkit.core.namespaces import array_namespace
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan
 
@@ -308,6 +309,13 @@ class NearestMeans:
         nearness: Array = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
         return nearness
 
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        H = rows.through(self.transform)
+        lengths = (H - self.origin).square().sum()
+        scores = (H @ self.centres) * 2.0 - self.constants - lengths
+        return (scores > -self.rounding_error).where(0.0, scores)
+
     def columns(self, index: slice) -> NearestMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])
@@ -347,6 +355,13 @@ class NearestKernelMeans:
             diagonal = self.kernel.diag(points[rows])
             scores[rows] = minus_distances(products, self.norms, diagonal, self.rounding_error)
         return scores
+
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        points = rows.through(self.coordinates)
+        products = self.kernel.onnx(points, self.points) @ self.centres
+        scores = products * 2.0 - self.norms - self.kernel.onnx_diag(points)
+        return (scores > -self.rounding_error).where(0.0, scores)
 
     def columns(self, index: slice) -> NearestKernelMeans:
         """The extension with some of the centres."""

@@ -13,6 +13,7 @@ from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.transform import block_plan
@@ -305,6 +306,18 @@ class Memberships:
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
             U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
         return U
+
+    def onnx(self, rows: Node) -> Node:
+        """Memberships of raw rows."""
+        distances = -rows.through(self.nearness)
+        on_centre, least = distances.equals(0.0), distances.least()
+        if self.fuzzifier == 2.0:
+            shares = least / distances
+        else:  # 1 stands for a distance of 0, beside which no other centre has a share
+            quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
+            shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
+        shares = on_centre.where(1.0, shares)
+        return (shares / shares.sum()).columns(self.shown)
 
     def columns(self, index: slice) -> Memberships:
         """The extension that returns some of the columns."""

@@ -19,6 +19,7 @@ from clusterkit.core import memory
 from clusterkit.core.coding import Coded
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Extension, KernelRows, Outcome, Scores
+from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
 from clusterkit.core.stages import Prepared
 from clusterkit.core.transform import Transform
@@ -101,6 +102,10 @@ class CentredRows:
             scores[rows] = (H - self.origin) @ self.coefficients
         return scores
 
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        return (rows.through(self.transform) - self.origin) @ self.coefficients
+
     def columns(self, index: slice) -> CentredRows:
         """The extension with some columns of the coefficients."""
         return attrs.evolve(self, coefficients=self.coefficients[:, index])
@@ -123,6 +128,10 @@ class CentredKernelRows:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, q)."""
         return self.sums(Y) - self.mean
+
+    def onnx(self, rows: Node) -> Node:
+        """Scores of raw rows."""
+        return rows.through(self.sums) - self.mean
 
     def columns(self, index: slice) -> CentredKernelRows:
         """The extension with some columns of the coefficients."""

@@ -1,0 +1,115 @@
+"""The preparation of a table as a part of a graph: numbers and moments in one input, texts in another."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit.core.errors import NotExportable
+from clusterkit.core.row_graph import Node
+from clusterkit.export.graph import Graph
+from clusterkit.tables import FittedPreparation
+from clusterkit.tables.plans import FLAG, HOURS, LEVEL, CategoryColumn, DateColumn, NumberColumn
+
+__all__ = ["PreparedColumns"]
+
+GAP = ""
+"""The text that stands for a gap: ONNX has no text that is missing, as numbers have nan."""
+
+
+@final
+@attrs.frozen(eq=False)
+class PreparedColumns:
+    """The columns of a table that an exported model takes.
+
+    Parameters
+    ----------
+    numbers : tuple of NumberColumn or DateColumn
+        In the order of the input ``rows``.
+    levels : tuple of CategoryColumn
+        In the order of the input ``levels``.
+    fitted : FittedPreparation
+    """
+
+    numbers: tuple[NumberColumn | DateColumn, ...]
+    levels: tuple[CategoryColumn, ...]
+    fitted: FittedPreparation
+
+    @classmethod
+    def of(cls, fitted: FittedPreparation) -> PreparedColumns:
+        """Those of a preparation, in the order of its table."""
+        numbers = tuple(plan for plan in fitted.plans if isinstance(plan, NumberColumn | DateColumn))
+        levels = tuple(plan for plan in fitted.plans if isinstance(plan, CategoryColumn))
+        return cls(numbers, levels, fitted)
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """Names of the columns of moments, in seconds since the beginning of 1970."""
+        return tuple(plan.name for plan in self.numbers if isinstance(plan, DateColumn))
+
+    def features(self, graph: Graph) -> Node:
+        """The features of the rows of the inputs, which are added to the graph.
+
+        Raises
+        ------
+        NotExportable
+            If there are dates, and the graph is of single precision.
+        """
+        if self.dates and graph.precision != np.float64:
+            raise NotExportable(
+                f"column {self.dates[0]!r} has moments in seconds since 1970, for which float32 has too few digits; "
+                "export it with dtype='float64'"
+            )
+        parts: list[Node] = []
+        names: list[str] = []
+        if self.numbers:
+            self._numbers(graph, parts, names)
+        if self.levels:
+            texts = graph.input("levels", len(self.levels), str)
+            for j, plan in enumerate(self.levels):
+                _level(graph, texts.columns([j]), plan, parts)
+                names += plan.features
+        joined = parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
+        features = joined.columns([names.index(name) for name in self.fitted.features])
+        return features.rounded(np.dtype(np.float32)) if self.fitted.narrow else features
+
+    def _numbers(self, graph: Graph, parts: list[Node], names: list[str]) -> None:
+        """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates."""
+        rows = graph.input("rows", len(self.numbers))
+        gaps = (rows - rows).equals(0.0).op("Not")  # nan, and infinite numbers, which count as gaps too
+        fill, centre, factor = (
+            np.array([getattr(plan, name) for plan in self.numbers], dtype=np.float64)
+            for name in ("fill", "centre", "factor")
+        )
+        filled = gaps.where(fill, rows)
+        parts.append((filled - centre) * factor)
+        names += [plan.features[0] for plan in self.numbers]
+        flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
+        if flagged:
+            parts.append(gaps.as_type(np.float64).columns(flagged) * FLAG)
+            names += [self.numbers[j].features[-1] for j in flagged]
+        for j, plan in enumerate(self.numbers):
+            if not isinstance(plan, DateColumn):
+                continue
+            for i, part in enumerate(plan.parts):
+                turns = filled.columns([j]) / (3600.0 * HOURS[part])
+                angle = (turns - turns.op("Floor")) * (2 * np.pi)
+                for wave in ("Sin", "Cos"):
+                    parts.append(gaps.columns([j]).where(0.0, angle.op(wave) * LEVEL))
+                names += plan.features[1 + 2 * i : 3 + 2 * i]
+
+
+def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -> None:
+    """Features of a category, from its texts (rows, 1)."""
+    gap = [] if GAP in plan.levels else [GAP]
+    values = [*range(len(plan.levels)), *(plan.fill for _ in gap)]
+    other = len(plan.levels) if plan.rare else plan.fill
+    places = graph.look_up(texts, [*plan.levels, *gap], values, other)
+    if plan.n_groups == 2:
+        parts.append(places.equals(np.array([[1]])).as_type(np.float64) * FLAG)
+    else:
+        parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * LEVEL)
+    if plan.told_by:
+        parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * FLAG)

@@ -1,0 +1,164 @@
+"""From a fitted estimator to a model in ONNX."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clusterkit import __version__
+from clusterkit.core.errors import InvalidParameter, NotExportable
+from clusterkit.core.row_graph import Node
+from clusterkit.core.whole_files import replacing
+from clusterkit.export.columns import PreparedColumns
+from clusterkit.export.graph import Graph
+
+if TYPE_CHECKING:
+    import onnx
+
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["PRECISIONS", "need_onnx", "to_onnx"]
+
+PRECISIONS = ("float64", "float32")
+"""Types of the numbers in a model, the default first."""
+
+WHAT_CAN = (
+    "ONNX holds functions of single rows: scores, memberships, nearest centres and nearest rows can be exported, "
+    "labels that need a search through a domain cannot"
+)
+"""The last sentence of an error about what cannot be exported."""
+
+
+def to_onnx(
+    model: Pipeline | Driven,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dtype: str = "float64",
+    preparation: bool = True,
+) -> onnx.ModelProto:
+    """Write what labels new rows as a model in ONNX, which runs without Python and clusterkit.
+
+    Parameters
+    ----------
+    model : Pipeline, Auto, Pooled or another fitted estimator of a recipe
+    path : path, optional
+        A file to write, whole or not at all; ``.onnx`` is the usual ending.
+    dtype : {"float64", "float32"}, default "float64"
+        Type of all numbers of the model, its input included. float64 gives the labels of `predict`; with float32 rows
+        near a border between two clusters may change sides.
+    preparation : bool, default True
+        Whether the preparation of a table, where the model has one, is a part of the export. Without it the rows are
+        the prepared features.
+
+    Returns
+    -------
+    onnx.ModelProto
+        With these inputs and outputs for any number m of rows:
+
+        - ``rows``, (m, d): the samples; of a prepared table its columns of numbers, where nan is a gap, and of dates,
+          in seconds since the beginning of 1970 (UTC).
+        - ``levels``, (m, c), texts: the categories of a prepared table, where an empty text is a gap. Only if there are
+          any.
+        - ``labels``, (m,), int64: -1 is noise.
+        - ``scores``, (m, q): what the labels were read from, as in `decision_function`. Only if there are any.
+
+        Its metadata are texts: "recipe", "columns" and "levels" (names of the columns of the inputs in their order, as
+        JSON), and "dates" (those of them that are dates).
+
+    Raises
+    ------
+    NotExportable
+        If the labels of a new row follow from a search that ONNX has no operators for, as in support vector clustering;
+        names the stage.
+    NotFittedError
+        Before the fit.
+    ImportError
+        If the package onnx is missing.
+    InvalidParameter
+        If `dtype` is another one.
+    OSError
+        If the file cannot be written; names path and reason.
+
+    Notes
+    -----
+    Rows are rounded to the type of the training data first, as by `predict`, and all else is computed in `dtype`. Sums
+    are added in another order than numpy's, so that a row whose scores differ by rounding errors alone may get another
+    label. The time and memory of a model that compares rows with all training rows grow with their number.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs([20, 20], centers=[[0, 0], [9, 9]], random_state=0)
+    >>> model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+    >>> exported = clusterkit.to_onnx(model)
+    >>> [output.name for output in exported.graph.output]
+    ['labels', 'scores']
+    """
+    need_onnx()
+    if dtype not in PRECISIONS:
+        raise InvalidParameter(f"dtype must be {' or '.join(map(repr, PRECISIONS))}, got {dtype!r}")
+    fitted: Any = model
+    check_is_fitted(fitted)
+    if not hasattr(fitted, "why_not_inductive"):
+        raise NotExportable(f"{type(model).__name__} has no ONNX form. {WHAT_CAN}")
+    predictor = fitted.predictor_
+    if predictor is None:
+        raise NotExportable(f"the model labels no new rows: {fitted.why_not_inductive() or 'fit it again'}")
+    graph = Graph(np.dtype(dtype), _stages(fitted))
+    rows, metadata = _rows(fitted, graph, preparation)
+    try:
+        labels = rows.through(predictor, "labeler")
+    except NotExportable as error:
+        raise NotExportable(f"{error}. {WHAT_CAN}") from None
+    exported = graph.model(labels)
+    exported.producer_name, exported.producer_version = "clusterkit", __version__
+    metadata = {"recipe": fitted._recipe or type(model).__name__, **metadata}
+    for name, text in metadata.items():
+        exported.metadata_props.add(key=name, value=text)
+    if path is not None:
+        with replacing(os.fspath(path)) as part:
+            part.write_bytes(exported.SerializeToString())
+    return exported
+
+
+def need_onnx() -> None:
+    """Raise ImportError, with what to install, if onnx is missing."""
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "a model in ONNX needs the package onnx: install it, or clusterkit-toolkit with the extra 'onnx'"
+        ) from error
+
+
+def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, str]]:
+    """What the stages take, from the inputs of the graph, and what the metadata say of these."""
+    fitted = getattr(model, "preparation_", None)
+    if fitted is not None and preparation:
+        prepared = PreparedColumns.of(fitted)
+        names = {
+            "columns": [plan.name for plan in prepared.numbers],
+            "levels": [plan.name for plan in prepared.levels],
+            "dates": list(prepared.dates),
+        }
+        return prepared.features(graph), {key: json.dumps(value) for key, value in names.items() if value}
+    d = int(model.n_features_in_)
+    columns = getattr(model, "feature_names_in_", range(1, d + 1)) if fitted is None else fitted.features
+    return graph.input("rows", d), {"columns": json.dumps([str(name) for name in columns])}
+
+
+def _stages(model: Any) -> dict[str, str]:
+    """How errors call the stages that a model was fitted with, by kind."""
+    chosen = model.resolved_.get("auto", {}).get("recipe")
+    planned = model.planned()
+    if chosen is not None or planned is None:
+        words = "what labels new rows" if chosen is None else f"recipe '{chosen}'"
+        return dict.fromkeys(("featuremap", "solver", "labeler"), words)
+    stages = (planned.featuremap, planned.solver, planned.labeler)
+    return {stage.kind: f"{stage.kind} '{stage.name}'" for stage in stages}

@@ -1,0 +1,158 @@
+"""The preparation of a table is a part of the exported model."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import clusterkit
+from clusterkit import Auto, recipe
+from clusterkit.core.errors import NotExportable
+from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.tables import Preparation, TableWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
+
+
+def table(n, seed):
+    """A column of every kind, with gaps that say something and a rare level."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n)
+    income = rng.normal(30_000 + 40_000 * group, 6_000)
+    age = rng.normal(35 + 20 * group, 4)
+    age[income < np.quantile(income, 0.15)] = np.nan
+    town = rng.choice(np.array(["Ulm", "Bonn", "Köln", "Au", "Hof"], dtype=object), n, p=[0.2, 0.3, 0.49, 0.005, 0.005])
+    town[::40] = None
+    return {
+        "customer_id": np.arange(n) + 1000,
+        "town": town,
+        "age": age,
+        "income": income,
+        "vip": rng.random(n) < 0.3,
+        "sex": rng.choice(np.array(["f", "m"], dtype=object), n),
+        "since": np.datetime64("2020-01-01", "us") + 86_400_000_000 * rng.integers(0, 1500, n),
+        "shop": np.datetime64("2024-01-01T09:00", "us") + 60_000_000 * rng.integers(0, 90, n) * 1440
+        + 60_000_000 * rng.integers(0, 120, n),
+    }  # fmt: skip
+
+
+def inputs(columns, exported):
+    """The columns of a table as the inputs of an exported model, by its metadata."""
+    metadata = {entry.key: entry.value for entry in exported.metadata_props}
+    dates = json.loads(metadata.get("dates", "[]"))
+    numbers = []
+    for name in json.loads(metadata.get("columns", "[]")):
+        values = columns[name]
+        if name in dates:
+            seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
+            values = np.where(np.isnat(values), np.nan, seconds)
+        numbers.append(np.asarray(values, dtype=np.float64))
+    named = {"rows": np.stack(numbers, axis=1)} if numbers else {}
+    levels = [
+        np.array(["" if text is None else str(text) for text in columns[name]], dtype=object)
+        for name in json.loads(metadata.get("levels", "[]"))
+    ]
+    return named | ({"levels": np.stack(levels, axis=1)} if levels else {})
+
+
+@pytest.fixture(scope="module")
+def model():
+    fitted = recipe("kmeans", n_clusters=2, random_state=0)
+    fit_prepared(fitted, table(400, 0))
+    return fitted
+
+
+def test_every_kind_of_column(model, run):
+    assert {"age is a gap", "town=(other)", "sex=m", "shop hour (cos)"} <= set(model.preparation_.features)
+    exported = clusterkit.to_onnx(model)
+    new = table(10_000, 1)
+    new["town"][5::50] = "Rom"  # not in the fit
+    new["income"][::90] = np.nan
+    new["since"][3::70] = np.datetime64("NaT")
+    new["age"][1::200] = np.inf
+    np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
+    old = table(400, 0)
+    np.testing.assert_array_equal(run(exported, **inputs(old, exported))["labels"], model.labels_)
+
+
+def test_a_level_that_the_fit_did_not_see(model, run):
+    exported = clusterkit.to_onnx(model)
+    new = table(200, 2)
+    new["sex"][:] = "x"
+    with pytest.warns(TableWarning, match="a level that the fit did not see"):
+        expected = model.predict(new)
+    np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
+
+
+def test_what_the_metadata_say(model):
+    exported = clusterkit.to_onnx(model)
+    assert (exported.producer_name, exported.producer_version) == ("clusterkit", clusterkit.__version__)
+    metadata = {entry.key: entry.value for entry in exported.metadata_props}
+    assert metadata["recipe"] == "kmeans"
+    assert json.loads(metadata["columns"]) == ["age", "income", "vip", "since", "shop"]
+    assert json.loads(metadata["levels"]) == ["town", "sex"]
+    assert json.loads(metadata["dates"]) == ["since", "shop"]
+    assert [value.name for value in exported.graph.input] == ["rows", "levels"]
+
+
+def test_the_part_after_the_preparation(model, run):
+    exported = clusterkit.to_onnx(model, preparation=False)
+    metadata = {entry.key: entry.value for entry in exported.metadata_props}
+    assert json.loads(metadata["columns"]) == list(model.preparation_.features)
+    new = table(500, 3)
+    rows = model.preparation_.transform(new)
+    np.testing.assert_array_equal(run(exported, rows=rows)["labels"], model.predict(new))
+
+
+def test_moments_need_float64(model):
+    with pytest.raises(NotExportable, match="column 'since' has moments in seconds since 1970"):
+        clusterkit.to_onnx(model, dtype="float32")
+
+
+@pytest.mark.parametrize("scale", ["none", "minmax", "spread"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_numbers_alone(scale, dtype, run):
+    names = ("age", "income")
+    model = recipe("emmc", n_clusters=2, random_state=0)
+    columns = {name: values.astype(dtype) for name, values in table(300, 0).items() if name in names}
+    fit_prepared(model, columns, Preparation(scale=scale))
+    assert model.preparation_.narrow == (dtype == "float32")
+    exported = clusterkit.to_onnx(model)
+    new = {name: values for name, values in table(2000, 4).items() if name in names}
+    labels = run(exported, **inputs(new, exported))["labels"]
+    assert np.mean(labels != model.predict(new)) <= (0.0 if dtype == "float64" else 0.002)
+
+
+def test_categories_alone(run):
+    rng = np.random.default_rng(0)
+    columns = {
+        "colour": rng.choice(np.array(["red", "green", "blue"], dtype=object), 200),
+        "shape": rng.choice(np.array(["round", "square"], dtype=object), 200),
+        "zip": rng.choice(np.array([89073.0, 53111.0, 50667.0]), 200),
+    }
+    model = recipe("kmeans", n_clusters=3, random_state=0)
+    fit_prepared(model, columns, Preparation(as_category=["zip"]))
+    exported = clusterkit.to_onnx(model)
+    assert [value.name for value in exported.graph.input] == ["levels"]
+    texts = {**columns, "zip": np.array([f"{value:.0f}" for value in columns["zip"]], dtype=object)}
+    np.testing.assert_array_equal(run(exported, **inputs(texts, exported))["labels"], model.labels_)
+
+
+def test_names_of_a_data_frame_without_preparation(run):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.r_[np.zeros(10), np.ones(10)], "b": np.arange(20.0) / 20})
+    model = recipe("kmeans", n_clusters=2, random_state=0).fit(frame)
+    metadata = {entry.key: entry.value for entry in clusterkit.to_onnx(model).metadata_props}
+    assert json.loads(metadata["columns"]) == ["a", "b"]
+
+
+def test_auto_of_a_table(run):
+    pandas = pytest.importorskip("pandas")
+    names = ("age", "income", "sex")
+    frame = pandas.DataFrame({name: values for name, values in table(200, 0).items() if name in names})
+    model = Auto(pool=["kmeans", "genie"], random_state=0).fit(frame)
+    exported = clusterkit.to_onnx(model)
+    new = {name: values for name, values in table(1000, 5).items() if name in names}
+    np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
