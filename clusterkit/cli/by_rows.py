@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import click
 
@@ -102,11 +102,9 @@ def fit(
         File for the model.
     as_json : bool
     """
-    from clusterkit.cli import console, summary
+    from clusterkit.cli import summary
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
-    from clusterkit.core.labelings import cluster_sizes
-    from clusterkit.core.memory import human
     from clusterkit.estimators.bars import shown
     from clusterkit.tables.selection import numbered
 
@@ -121,46 +119,16 @@ def fit(
     if save is not None:
         model.save(save)
     interrupted = interrupt.pressed or model.interrupted_
-    sizes = cluster_sizes(model.labels_)
-    facts: dict[str, Any] = {
-        "data": data,
-        "rows": rows.n,
-        "columns": list(rows.names or numbered(rows.d)),
-        "recipe": name,
+    columns = rows.names or numbered(rows.d)
+    facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
+    facts |= {
         "read": "block by block",
-        "n_clusters": len(sizes),
-        "sizes": sizes,
-        "n_iter": model.n_iter_,
-        "converged": bool(model.converged_),
-        "stop_reason": model.stop_reason_,
-        "objective": float(model.objective_),
-        "resolved": model.resolved_,
-        "seconds": round(time.perf_counter() - began, 3),
+        "bytes": 8 * rows.n * rows.d,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
     }
-    err = path == outputs.STDOUT
-    if as_json:
-        console.as_json(facts, err=err)
-    else:
-        console.heading(f"{data}: {len(sizes)} clusters by {name}", err=err)
-        lines = {
-            "rows": f"{rows.n:,}, read block by block, because they take {human(rows.n * rows.d * 8)} in memory",
-            "stopped": f"{model.stop_reason_}, after {model.n_iter_} iterations",
-            "converged": "yes" if model.converged_ else "no",
-            "objective": f"{model.objective_:.6g}",
-            "resolved": ", ".join(
-                f"{slot}.{key}={console.number(value)}"
-                for slot, parameters in model.resolved_.items()
-                for key, value in parameters.items()
-            ),
-            "time": f"{facts['seconds']:.2f} s",
-            "labels in": path or "",
-            "model in": save or "",
-        }
-        console.facts(lines, err=err)
-        summary.show_sizes(sizes, rows.n, err=err)
+    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 

@@ -127,7 +127,7 @@ def fit(
         models.save(save, model, table, name)
     drawn = picture is None or _drawn(picture, model, X, data, name)
     interrupted = interrupted or not drawn
-    facts = summary.of_fit(data, table, name, model, seconds, classes)
+    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, table.notes, classes)
     facts |= {
         "interrupted": interrupted,
         "labels_file": path,

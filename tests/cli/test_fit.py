@@ -223,7 +223,8 @@ def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
 
 
 def test_warning_is_one_line(run, write):
-    answer = run("fit", write("same.csv", "a,b\n" + "1,2\n" * 6), "--recipe", "kmeans", "-k", 2)
+    path = write("same.csv", "a,b\n" + "1,2\n" * 6)
+    answer = run("fit", path, "--recipe", "kmeans", "-k", 2, "--keep", "a,b")
     assert answer.exit_code == 0
     assert answer.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
 
@@ -297,3 +298,9 @@ def test_values_of_set():
 def test_chain_from_the_shell(run, table):
     answer = run("fit", table, *KMEANS, "--drop", "id", "--set", "featuremap=zscore,elm", "--json")
     assert json.loads(answer.stdout)["n_clusters"] == 3
+
+
+def test_constant_columns_leave_nothing_to_cluster(run, write, error_of):
+    path = write("same.csv", "a,b\n" + "1,x\n" * 6)
+    for words in (("fit", path), ("fit", path, "-k", 2), ("report", path, "-o", path.with_suffix(".html"))):
+        assert "no column is left to cluster: a (always 1); b (always 'x')" in error_of(run(*words))
