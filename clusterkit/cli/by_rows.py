@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import click
 
-from clusterkit.cli import outputs
+from clusterkit.cli import labels, outputs
 from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 if TYPE_CHECKING:
-    from clusterkit._typing import Labels
     from clusterkit.core.rows import Rows
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["check", "fit", "fits", "rows_of", "write"]
+__all__ = ["check", "fit", "fits", "rows_of"]
 
 SHARE = 3
 """Files whose numbers would take more than this part of the memory cap are read block by block."""
 
 ENDINGS = (".npy", ".parquet", ".pq")
 """Files that can be read block by block."""
-
-WRITTEN_ROWS = 2**18
-"""Labels that are written at once."""
 
 
 def rows_of(data: str, columns: tuple[str, ...], drop: tuple[str, ...]) -> Rows | None:
@@ -115,7 +111,7 @@ def fit(
         except NeedsClusters as error:
             raise BadInput(f"{error}. Give it with -k N.") from error
     if path is not None:
-        write(path, model.labels_)
+        labels.write(path, model.labels_)
     if save is not None:
         model.save(save)
     interrupted = interrupt.pressed or model.interrupted_
@@ -133,41 +129,8 @@ def fit(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def write(path: str, labels: Labels) -> None:
-    """Write labels piece by piece: ``.parquet``, ``.npy``, or text with one label in a line."""
-    import numpy as np
-
-    from clusterkit.core.whole_files import replacing
-
-    pieces = [slice(start, start + WRITTEN_ROWS) for start in range(0, len(labels), WRITTEN_ROWS)]
-    if path == outputs.STDOUT:
-        click.echo("label")
-        for rows in pieces:
-            click.echo("\n".join(map(str, labels[rows].tolist())))
-        return
-    with replacing(path) as part:
-        if path.lower().endswith(".npy"):
-            stored = np.lib.format.open_memmap(part, mode="w+", dtype=labels.dtype, shape=labels.shape)
-            for rows in pieces:
-                stored[rows] = labels[rows]
-            stored.flush()
-        elif path.lower().endswith(".parquet"):
-            import pyarrow as pa
-            from pyarrow.parquet import ParquetWriter
-
-            with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
-                for rows in pieces:
-                    writer.write_table(pa.table({"label": np.asarray(labels[rows], dtype=np.int64)}))
-        else:
-            with part.open("w", encoding="utf-8") as file:
-                file.write("label\n")
-                file.writelines("\n".join(map(str, labels[rows].tolist())) + "\n" for rows in pieces)
-
-
-def check(path: str | None, *, with_data: bool, picture: str | None) -> None:
+def check(*, with_data: bool, picture: str | None) -> None:
     """Raise `BadInput` for what cannot be written from rows that are read block by block."""
     if with_data or picture is not None:
         option = "--with-data" if with_data else "--plot"
         raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")
-    if path not in (None, outputs.STDOUT) and not str(path).lower().endswith((".parquet", ".npy", ".csv", ".txt")):
-        raise BadInput(f"{path}: labels of rows that are read block by block can be .parquet, .npy, .csv or .txt")

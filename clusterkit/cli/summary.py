@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
-from clusterkit.core.counted import counted
 from clusterkit.core.errors import first_names
-from clusterkit.core.memory import human
 from clusterkit.core.labelings import NOISE, cluster_sizes
+from clusterkit.core.memory import human
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
@@ -146,16 +147,17 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     """How method and number of clusters were chosen, where they were."""
     if "recipe" not in choice:
         return {}
+    from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
+
     confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
-    sure = "" if confidence is None or confidence != confidence else f", confidence {100 * confidence:.0f} %"
-    nested = "; both may be right, as the clusters of one divide those of the other"
+    sure = confidence_in_words(math.nan if confidence is None else confidence)
+    nested = bool(choice.get("second_is_nested"))
     return {
         "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} of "
-        f"{counted(choice['distinct'], 'different clustering')}{sure}",
+        f"{counted(choice['distinct'], 'different clustering')}"
+        + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
-        "next best": ""
-        if second is None
-        else counted(second, "cluster") + nested * bool(choice.get("second_is_nested")),
+        "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),
         "perhaps": "no clusters at all: two tests for more than one cluster show none"
         if choice.get("perhaps_one_cluster")
         else "",

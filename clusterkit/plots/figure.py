@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.counted import counted
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -120,7 +120,7 @@ ANY, MONTH_FIRST, DAY_FIRST = "ISO", "%m/%d/%Y", "%d/%m/%Y"
 """The forms of dates. Every form that says itself which part is the day is read under all three names; they differ for
 dates between slashes, of which the first reads none."""
 
-MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 """Beginnings of the English names of months."""
 
 LONG_MONTHS = (

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray, Array
-from clusterkit.core.counted import counted
 from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
+from clusterkit.core.wording import counted
 from clusterkit.tables.decisions import SCALES, Overrides, decide
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clusterkit.core.counted import counted
+from clusterkit.core.wording import counted
 from clusterkit.tables.cells import DAY_FIRST, MONTH_FIRST
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 

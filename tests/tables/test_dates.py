@@ -84,7 +84,7 @@ def test_new_rows_may_have_another_form(form):
 def test_an_order_that_is_open_in_new_rows_is_an_error_that_names_it():
     fitted = Preparation().fit({"since": days("%Y-%m-%d")})
     with pytest.raises(
-        TableError, match="column 'since' has no date, .* row 1 has '3/4/2024', which leaves day and mon"
+        TableError, match=r"column 'since' has no date, .* row 1 has '3/4/2024', which leaves day and mon"
     ):
         fitted.transform({"since": np.array(["3/4/2024", "5/6/2024"])})
     with pytest.warns(TableWarning, match="column 'since': 1 cell is no clear date and .* row 2: '5/6/2024'"):
