@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import click
 
-from clusterkit.cli import outputs
+from clusterkit.cli import labels, outputs
 from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 if TYPE_CHECKING:
-    from clusterkit._typing import Labels
     from clusterkit.core.rows import Rows
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["check", "fit", "fits", "rows_of", "write"]
+__all__ = ["check", "fit", "fits", "rows_of"]
 
 SHARE = 3
 """Files whose numbers would take more than this part of the memory cap are read block by block."""
 
 ENDINGS = (".npy", ".parquet", ".pq")
 """Files that can be read block by block."""
-
-WRITTEN_ROWS = 2**18
-"""Labels that are written at once."""
 
 
 def rows_of(data: str, columns: tuple[str, ...], drop: tuple[str, ...]) -> Rows | None:
@@ -102,11 +98,9 @@ def fit(
         File for the model.
     as_json : bool
     """
-    from clusterkit.cli import console, summary
+    from clusterkit.cli import summary
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
-    from clusterkit.core.labelings import cluster_sizes
-    from clusterkit.core.memory import human
     from clusterkit.estimators.bars import shown
     from clusterkit.tables.selection import numbered
 
@@ -117,89 +111,26 @@ def fit(
         except NeedsClusters as error:
             raise BadInput(f"{error}. Give it with -k N.") from error
     if path is not None:
-        write(path, model.labels_)
+        labels.write(path, model.labels_)
     if save is not None:
         model.save(save)
     interrupted = interrupt.pressed or model.interrupted_
-    sizes = cluster_sizes(model.labels_)
-    facts: dict[str, Any] = {
-        "data": data,
-        "rows": rows.n,
-        "columns": list(rows.names or numbered(rows.d)),
-        "recipe": name,
+    columns = rows.names or numbered(rows.d)
+    facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
+    facts |= {
         "read": "block by block",
-        "n_clusters": len(sizes),
-        "sizes": sizes,
-        "n_iter": model.n_iter_,
-        "converged": bool(model.converged_),
-        "stop_reason": model.stop_reason_,
-        "objective": float(model.objective_),
-        "resolved": model.resolved_,
-        "seconds": round(time.perf_counter() - began, 3),
+        "bytes": 8 * rows.n * rows.d,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
     }
-    err = path == outputs.STDOUT
-    if as_json:
-        console.as_json(facts, err=err)
-    else:
-        console.heading(f"{data}: {len(sizes)} clusters by {name}", err=err)
-        lines = {
-            "rows": f"{rows.n:,}, read block by block, because they take {human(rows.n * rows.d * 8)} in memory",
-            "stopped": f"{model.stop_reason_}, after {model.n_iter_} iterations",
-            "converged": "yes" if model.converged_ else "no",
-            "objective": f"{model.objective_:.6g}",
-            "resolved": ", ".join(
-                f"{slot}.{key}={console.number(value)}"
-                for slot, parameters in model.resolved_.items()
-                for key, value in parameters.items()
-            ),
-            "time": f"{facts['seconds']:.2f} s",
-            "labels in": path or "",
-            "model in": save or "",
-        }
-        console.facts(lines, err=err)
-        summary.show_sizes(sizes, rows.n, err=err)
+    summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def write(path: str, labels: Labels) -> None:
-    """Write labels piece by piece: ``.parquet``, ``.npy``, or text with one label in a line."""
-    import numpy as np
-
-    from clusterkit.core.whole_files import replacing
-
-    pieces = [slice(start, start + WRITTEN_ROWS) for start in range(0, len(labels), WRITTEN_ROWS)]
-    if path == outputs.STDOUT:
-        click.echo("label")
-        for rows in pieces:
-            click.echo("\n".join(map(str, labels[rows].tolist())))
-        return
-    with replacing(path) as part:
-        if path.lower().endswith(".npy"):
-            stored = np.lib.format.open_memmap(part, mode="w+", dtype=labels.dtype, shape=labels.shape)
-            for rows in pieces:
-                stored[rows] = labels[rows]
-            stored.flush()
-        elif path.lower().endswith(".parquet"):
-            import pyarrow as pa
-            from pyarrow.parquet import ParquetWriter
-
-            with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
-                for rows in pieces:
-                    writer.write_table(pa.table({"label": np.asarray(labels[rows], dtype=np.int64)}))
-        else:
-            with part.open("w", encoding="utf-8") as file:
-                file.write("label\n")
-                file.writelines("\n".join(map(str, labels[rows].tolist())) + "\n" for rows in pieces)
-
-
-def check(path: str | None, *, with_data: bool, picture: str | None) -> None:
+def check(*, with_data: bool, picture: str | None) -> None:
     """Raise `BadInput` for what cannot be written from rows that are read block by block."""
     if with_data or picture is not None:
         option = "--with-data" if with_data else "--plot"
         raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")
-    if path not in (None, outputs.STDOUT) and not str(path).lower().endswith((".parquet", ".npy", ".csv", ".txt")):
-        raise BadInput(f"{path}: labels of rows that are read block by block can be .parquet, .npy, .csv or .txt")

@@ -11,6 +11,7 @@ from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.wording import counted
 
 __all__ = ["consensus"]
 
@@ -108,7 +109,9 @@ def consensus(
     if as_json:
         console.as_json(facts, err=to_stdout)
     else:
-        console.heading(f"{len(counts)} clusters by {method} of {len(names)} labelings", err=to_stdout)
+        console.heading(
+            f"{counted(len(counts), 'cluster')} by {method} of {counted(len(names), 'labeling')}", err=to_stdout
+        )
         shown = {
             "rows": f"{len(labels):,}",
             "agreement": f"{agreement:.3f} (mean normalised mutual information with them)",

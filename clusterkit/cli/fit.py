@@ -57,7 +57,7 @@ Examples:
     "--output",
     "path",
     metavar="FILE",
-    help="File for the labels: .csv .tsv .txt (.gz) .npy; - is standard output.",
+    help="File for the labels: .csv .tsv .txt (.gz) .parquet .xlsx .npy; - is standard output.",
 )
 @click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
 @click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .clusterkit.")
@@ -88,10 +88,10 @@ def fit(
 ) -> None:
     """Cluster the rows of DATA and print a summary.
 
-    DATA is a CSV, TSV, Parquet or NPY file (CSV and TSV may be gzipped), - for CSV on standard input, or
-    data:NAME for a known data set such as data:wine. Columns are used as they are in the file; some recipes
-    scale them. A Parquet or NPY file too large for the memory is read block by block, if the recipe can be fitted so;
-    its labels may go to a .parquet file.
+    DATA is a CSV, TSV, Excel, Parquet or NPY file (CSV and TSV may be gzipped), - for CSV on standard input, or
+    data:NAME for a known data set such as data:wine. Columns are prepared: gaps, categories, dates and units; the
+    options --as-category to --scale decide otherwise. A Parquet or NPY file too large for the memory is read block by
+    block, if the recipe can be fitted so; then its columns are used as they are.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
@@ -105,7 +105,9 @@ def fit(
         name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
     rows = by_rows.rows_of(data, table_options.columns, table_options.drop)
     if rows is not None and by_rows.fits(large := estimator(name, clusters, seed, settings)):
-        by_rows.check(path, with_data=with_data, picture=picture)
+        by_rows.check(with_data=with_data, picture=picture)
+        output.check(path)
+        models.check(save)
         by_rows.fit(rows, data, name, large, path, save, as_json=as_json)
         return
     output.check(path, with_data=with_data)
@@ -127,7 +129,7 @@ def fit(
         models.save(save, model, table, name)
     drawn = picture is None or _drawn(picture, model, X, data, name)
     interrupted = interrupted or not drawn
-    facts = summary.of_fit(data, table, name, model, seconds, classes)
+    facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, table.notes, classes)
     facts |= {
         "interrupted": interrupted,
         "labels_file": path,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from clusterkit.cli import typed_tables
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.outputs import STDOUT, text_table, write_table
 from clusterkit.core.whole_files import replacing
@@ -14,20 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["STDOUT", "check", "write"]
 
+WRITTEN_ROWS = 2**18
+"""Labels that are written at once."""
+
 
 def check(path: str | None, *, with_data: bool = False) -> None:
-    """Raise `BadInput` before the fit if the ending of the file is none of labels."""
+    """Raise `BadInput` before the fit if the ending of the file is none of labels, or what writes it is missing."""
     if path is None:
         if with_data:
             raise BadInput("--with-data needs -o FILE, or -o - for standard output")
         return
     if path == STDOUT:
         return
-    if path.lower().endswith(".npy"):
+    ending = Path(path).suffix.lower()
+    if ending == ".npy":
         if with_data:
-            raise BadInput(f"{path}: --with-data writes text, so the file cannot be .npy")
+            raise BadInput(f"{path}: --with-data writes a table, so the file cannot be .npy")
+    elif ending in typed_tables.WRITERS:
+        typed_tables.check(path)
     elif text_table(path) is None:
-        raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), or .npy")
+        raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), .parquet, .xlsx or .npy")
 
 
 def write(path: str, labels: Labels, table: Table | None = None) -> None:
@@ -36,20 +46,44 @@ def write(path: str, labels: Labels, table: Table | None = None) -> None:
     Parameters
     ----------
     path : str
-        Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.gz`` is compressed, all others have
-        commas. `STDOUT` is standard output.
+        Its ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are tables,
+        ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
     labels : ndarray of shape (n,)
+        Without a table they are written piece by piece, and may be a file.
     table : Table, optional
         Its cells are written before the labels.
     """
-    if path.lower().endswith(".npy"):
+    ending = Path(path).suffix.lower()
+    name = "label"
+    while table is not None and name in table.names:  # the data may be the output of this command
+        name += "_"
+    if ending in typed_tables.WRITERS:
+        columns = [] if table is None else table.columns()
+        with replacing(path) as part:
+            typed_tables.WRITERS[ending](part, columns, name, labels)
+    elif ending == ".npy":
         import numpy as np
 
         with replacing(path) as part, part.open("wb") as file:
             np.save(file, labels, allow_pickle=False)
+    elif table is not None:
+        cells = zip(table.cells(), labels.tolist(), strict=True)
+        write_table(path, [[*table.names, name], *([*row, label] for row, label in cells)])
+    elif path.lower().endswith(".gz"):
+        write_table(path, [[name], *([label] for label in labels.tolist())])
+    else:
+        _write_lines(path, name, labels)
+
+
+def _write_lines(path: str, name: str, labels: Labels) -> None:
+    """Write a label in each line, many of them at once and not all of them as texts in memory."""
+    starts = range(0, len(labels), WRITTEN_ROWS)
+    texts = ("\n".join(map(str, labels[start : start + WRITTEN_ROWS].tolist())) for start in starts)
+    if path == STDOUT:
+        click.echo(name)
+        for text in texts:
+            click.echo(text)
         return
-    head, rows = ([], [[]] * len(labels)) if table is None else (list(table.names), table.cells())
-    name = "label"
-    while name in head:  # the data may be the output of this command
-        name += "_"
-    write_table(path, [[*head, name], *([*row, label] for row, label in zip(rows, labels.tolist(), strict=True))])
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{name}\n")
+        file.writelines(f"{text}\n" for text in texts)

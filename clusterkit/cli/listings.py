@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from clusterkit.cli import console
+from clusterkit.core.wording import with_title
 
 if TYPE_CHECKING:
     from clusterkit.core.registry import Plugin
@@ -183,7 +184,7 @@ def _recipe(name: str, as_json: bool) -> None:
         console.as_json(described)
         return
     count = "" if recipe.clusters != "given" else " -k 3"
-    console.heading(f"{recipe.name}: {recipe.title}")
+    console.heading(with_title(recipe.name, recipe.title))
     console.facts(
         {
             "use it for": recipe.use_when,

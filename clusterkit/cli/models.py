@@ -154,10 +154,12 @@ def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
     BadInput
         If columns are missing, or without names their number differs.
     """
+    import attrs
+
     preparation = getattr(model["pipeline"], "preparation_", None)
     if preparation is None:
         return table.pick(_matched(model, table, chosen)).numbers()
-    columns = table.columns()
+    columns = [attrs.evolve(column, header="") for column in table.columns()]  # who is who is decided here
     if model["named"] != table.named and len(chosen) == len(preparation.columns):
         of_position = [columns[j] for j, plan in zip(chosen, preparation.plans, strict=True) if plan.used]
     else:
@@ -169,7 +171,7 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
     """Positions in the data of the columns that the model uses."""
     fitted_columns = model["columns"]
     if model["named"] == table.named:
-        places = {table.names[j]: j for j in chosen}
+        places = _places(table, chosen, fitted_columns)
         missing = [name for name in fitted_columns if name not in places]
         if missing:
             raise BadInput(
@@ -183,6 +185,31 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
             f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns"
         )
     return chosen
+
+
+def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
+    """The position of each column by its name; where several have it, one of them must have been chosen.
+
+    Raises
+    ------
+    BadInput
+        If the model uses a column that is there twice.
+    """
+    places = {table.names[j]: j for j in chosen}
+    groups: dict[str, list[int]] = {}
+    for j in chosen:
+        if table.names[j] in table.shared:
+            groups.setdefault(table.shared[table.names[j]], []).append(j)
+    for header, group in groups.items():
+        names = [table.names[j] for j in group]
+        if len(group) == 1:
+            places.setdefault(header, group[0])
+        elif header in used or any(name in used for name in names):
+            raise BadInput(
+                f"{table.title} has {len(group)} columns named {header!r}, and the model uses one: leave out all but "
+                f"one with --drop; here they are called {first_names(names, MOST_NAMES)}"
+            )
+    return places
 
 
 def decimal_of(model: ModelFile) -> str | None:

@@ -10,6 +10,7 @@ from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.wording import counted
 
 __all__ = ["predict"]
 
@@ -72,6 +73,6 @@ def predict(
             {**facts, "sizes": counts, "noise": noise, "labels_file": None if to_stdout else path}, err=to_stdout
         )
     elif not to_stdout:
-        console.heading(f"{data}: {len(labels):,} rows labelled by {model_file} ({model['recipe']})")
+        console.heading(f"{data}: {counted(len(labels), 'row')} labelled by {model_file} ({model['recipe']})")
         console.facts({"noise": f"{noise:,}" if noise else "none", "labels in": path})
         summary.show_sizes(counts, len(labels), err=False)

@@ -17,6 +17,7 @@ from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.number import NUMBER
 from clusterkit.core.whole_files import replacing
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike
@@ -107,7 +108,7 @@ def _tell(analysis: Any, path: str) -> None:
     for sentence in verdict(analysis):
         console.text(sentence)
     for cluster in analysis.clusters.clusters[:10]:
-        console.text(f"  cluster {cluster.label}: {cluster.name} ({cluster.size:,} rows)")
+        console.text(f"  cluster {cluster.label}: {cluster.name} ({counted(cluster.size, 'row')})")
     console.text(f"Report: {path}")
 
 

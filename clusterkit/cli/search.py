@@ -16,6 +16,7 @@ from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.number import NUMBER
 from clusterkit.cli.settings import estimator, parsed
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike
@@ -128,6 +129,7 @@ def search(
 
     After Ctrl-C the best candidate so far is printed and the exit code is 130.
     """
+    source.check(data)
     outputs.check({"-o": path, "--table": scores, "--plot": picture, "--resume": resume}, [data])
     output.check(path)
     if scores is not None and outputs.text_table(scores) is None:
@@ -278,7 +280,7 @@ def _judgement(ranking: Any) -> dict[str, str]:
         lines["compared in"] = facts["compared_in"]
         lines["confidence"] = f"{facts['confidence']:.2f} in the structure, which need not be your classes"
     if "second_n_clusters" in facts:
-        lines["second number"] = f"{facts['second_n_clusters']} clusters"
+        lines["second number"] = counted(facts["second_n_clusters"], "cluster")
     if facts.get("perhaps_one_cluster"):
         lines["perhaps one"] = "two tests show no more than one cluster"
     return lines

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
 from clusterkit.core.errors import first_names
 from clusterkit.core.labelings import NOISE, cluster_sizes
+from clusterkit.core.memory import human
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
-    from clusterkit.tables import Table
 
 __all__ = ["of_fit", "show", "show_sizes"]
 
@@ -29,14 +31,37 @@ BAR = 30
 
 
 def of_fit(
-    data: str, table: Table, name: str, model: Pipeline | Driven, seconds: float, classes: AnyArray | None
+    data: str,
+    columns: Sequence[str],
+    name: str,
+    model: Pipeline | Driven,
+    seconds: float,
+    notes: Sequence[str] = (),
+    classes: AnyArray | None = None,
 ) -> dict[str, object]:
-    """All facts about a fit; with known `classes` also the agreement with them."""
+    """All facts about a fit.
+
+    Parameters
+    ----------
+    data : str
+        The DATA argument.
+    columns : sequence of str
+        The columns that are used.
+    name : str
+        The recipe.
+    model : Pipeline or Driven
+        The fitted estimator; what its preparation decided, if it has one, is among the facts.
+    seconds : float
+    notes : sequence of str
+        What was found out about the file.
+    classes : ndarray, optional
+        Known classes, with which the labels are compared.
+    """
     sizes = cluster_sizes(model.labels_)
     facts: dict[str, Any] = {
         "data": data,
         "rows": len(model.labels_),
-        "columns": list(model.preparation_.used),
+        "columns": list(columns),
         "recipe": name,
         "n_clusters": len(sizes),
         "sizes": sizes,
@@ -46,10 +71,11 @@ def of_fit(
         "stop_reason": model.stop_reason_,
         "objective": float(model.objective_),
         "resolved": {slot: its for slot, its in model.resolved_.items() if slot != "preparation"},
-        "preparation": model.preparation_.resolved(),
-        "prepared": ". ".join((*table.notes, model.preparation_.paragraph(options=True))),
         "seconds": round(seconds, 3),
     }
+    if hasattr(model, "preparation_"):
+        facts["preparation"] = model.preparation_.resolved()
+        facts["prepared"] = ". ".join((*notes, model.preparation_.paragraph(options=True)))
     if hasattr(model, "agreement_"):
         facts["agreement"] = float(model.agreement_)
     if classes is not None:
@@ -68,13 +94,13 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
     values: Mapping[str, Any] = facts
     names, noise = values["columns"], values["noise"]
     shown = first_names(names, MOST_NAMES)
-    console.heading(f"{values['data']}: {values['n_clusters']} clusters by {values['recipe']}", err=err)
+    console.heading(f"{values['data']}: {counted(values['n_clusters'], 'cluster')} by {values['recipe']}", err=err)
     console.facts(
         {
-            "rows": f"{values['rows']:,}",
+            "rows": f"{values['rows']:,}" + _reading(values),
             "columns": f"{len(names)} ({shown})",
-            "prepared": values["prepared"],
-            "stopped": f"{values['stop_reason']}, after {_count(values['n_iter'], 'iteration')}",
+            "prepared": values.get("prepared", ""),
+            "stopped": f"{values['stop_reason']}, after {counted(values['n_iter'], 'iteration')}",
             "converged": "yes" if values["converged"] else "no",
             "objective": "" if values["objective"] != values["objective"] else f"{values['objective']:.6g}",
             "resolved": _resolved({slot: its for slot, its in values["resolved"].items() if slot != "auto"}),
@@ -107,23 +133,31 @@ def show_sizes(counts: Mapping[int, int], rows: int, *, err: bool) -> None:
         err=err,
     )
     if len(counts) > MOST_CLUSTERS:
-        console.text(f"and {len(counts) - MOST_CLUSTERS} smaller clusters", err=err)
+        console.text(f"and {counted(len(counts) - MOST_CLUSTERS, 'smaller cluster')}", err=err)
+
+
+def _reading(values: Mapping[str, Any]) -> str:
+    """How rows were read that did not fit into memory."""
+    if "read" not in values:
+        return ""
+    return f", read {values['read']}, because they take {human(values['bytes'])} in memory"
 
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     """How method and number of clusters were chosen, where they were."""
     if "recipe" not in choice:
         return {}
+    from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
+
     confidence, second = choice.get("confidence"), choice.get("second_n_clusters")
-    sure = "" if confidence is None or confidence != confidence else f", confidence {100 * confidence:.0f} %"
-    nested = "; both may be right, as the clusters of one divide those of the other"
+    sure = confidence_in_words(math.nan if confidence is None else confidence)
+    nested = bool(choice.get("second_is_nested"))
     return {
-        "chosen": f"{choice['recipe']} with {_count(choice['n_clusters'], 'cluster')} of "
-        f"{_count(choice['distinct'], 'different clustering')}{sure}",
+        "chosen": f"{choice['recipe']} with {counted(choice['n_clusters'], 'cluster')} of "
+        f"{counted(choice['distinct'], 'different clustering')}"
+        + (f", confidence {sure} that these are groups of the rows" if sure else ""),
         "as good": ", ".join(choice.get("tied_with", ())),
-        "next best": ""
-        if second is None
-        else _count(second, "cluster") + nested * bool(choice.get("second_is_nested")),
+        "next best": "" if second is None else second_in_words(choice["n_clusters"], second, nested=nested),
         "perhaps": "no clusters at all: two tests for more than one cluster show none"
         if choice.get("perhaps_one_cluster")
         else "",
@@ -156,10 +190,6 @@ def _resolved(facts: Mapping[str, Mapping[str, Any]]) -> str:
         for slot, parameters in facts.items()
         for key, value in parameters.items()
     )
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
 def _file(path: str | None) -> str:

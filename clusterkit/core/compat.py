@@ -43,6 +43,8 @@ class Composition:
         Size bounds passed to a solver that enforces them itself (`own_balance`); used only if `balancer` is None.
     rows : ndarray or None
         Indices of the rows to fit, where a tuner advises to fit a sample; None: all rows.
+    tuned : frozenset of str
+        Slots of which a tuner decided parameters.
     """
 
     featuremap: FeatureMap
@@ -55,6 +57,7 @@ class Composition:
     max_iter: int = 100
     limits: Balancer | None = None
     rows: Indices | None = attrs.field(default=None, eq=False)
+    tuned: frozenset[str] = attrs.field(default=frozenset(), eq=False)
 
     @property
     def path(self) -> Path | None:

@@ -169,7 +169,8 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
     if c.rows is not None:
         space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
-    if not equal and (c.n_clusters is None or c.n_clusters < n):  # as many clusters as samples: all are alone anyway
+    # as many clusters as samples: all are alone anyway; a width that a tuner chose is none that the user could change
+    if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
         warn_of_degenerate_kernel(space)
     with During(c.solver):
         prepared = c.solver.prepare(space, task, seeds.stream("solver", "prepare"))

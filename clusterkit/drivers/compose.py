@@ -152,7 +152,8 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
     decided = {slot: changes(stage, after[slot]) for slot, stage in before.items()}
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     decided = {slot: facts for slot, facts in decided.items() if facts}
-    return Tuning(attrs.evolve(c, **after, rows=answer.rows), decided, answer.interrupted)
+    slots = frozenset(decided) & frozenset(before)
+    return Tuning(attrs.evolve(c, **after, rows=answer.rows, tuned=slots), decided, answer.interrupted)
 
 
 @overload

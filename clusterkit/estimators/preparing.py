@@ -88,8 +88,9 @@ def features_of(model: object, X: object) -> Array | None:
     fitted = cast("FittedPreparation | None", vars(model).get("preparation_"))
     if fitted is None:
         return None
-    from clusterkit.tables import is_frame
+    from clusterkit.tables.frames import is_frame, refuse_query
 
+    refuse_query(X)
     if isinstance(X, Mapping) or is_frame(X):
         return fitted.transform(X)
     rows = np.asarray(X)

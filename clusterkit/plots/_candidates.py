@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.wording import counted
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.plots.figure import INK, STYLES, axes_for, check_axes, frame
@@ -87,6 +88,6 @@ def candidates(model: Driven | Pipeline, ax: Axes | None = None) -> Axes:
     else:
         ax.set_xticks([best["n_clusters"]])
     ax.legend(frameon=False, fontsize=8)
-    title = f"{best['recipe']}, {best['n_clusters']} clusters; confidence in the structure {confidence:.2f}"
+    title = f"{best['recipe']}, {counted(best['n_clusters'], 'cluster')}; confidence in the structure {confidence:.2f}"
     frame(ax, title, ("number of clusters", "score"))
     return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.wording import counted
 from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
 
 if TYPE_CHECKING:
@@ -65,7 +66,11 @@ def number_curve(model: Clusterer, ax: Axes | None = None) -> Axes:
         ax.annotate("second", (second, best[second]), xytext=(7, 6), textcoords="offset points",
                     ha="left", fontsize=8.5, color=FAINT)  # fmt: skip
     ax.margins(y=0.18)
-    frame(ax, f"{chosen} clusters have the highest score", ("number of clusters", "score"))
+    frame(
+        ax,
+        f"{counted(chosen, 'cluster')} {'has' if chosen == 1 else 'have'} the highest score",
+        ("number of clusters", "score"),
+    )
     apart = (numbers[-1] - numbers[0]) / 24
     ticks: list[int] = []
     for k in numbers:

@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Clusterer
 from clusterkit.core.errors import InvalidParameter, nearest_names
+from clusterkit.core.wording import counted
 from clusterkit.estimators.search import Candidate, SearchResult
 from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
 
@@ -82,8 +83,10 @@ def search_curve(
     direction = "lowest" if search.lower_is_better else "highest"
     tied = len(search.ties)
     also = "" if tied == 0 else f"; tied with {tied} other{'s' if tied > 1 else ''}"
-    ax.set_title(f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {best.n_clusters} clusters{also}",
-                 fontsize=10.5, loc="left", color=INK)  # fmt: skip
+    title = (
+        f"{direction} {search.score} {best.score:.3g}: {values_of_best}, {counted(best.n_clusters, 'cluster')}{also}"
+    )
+    ax.set_title(title, fontsize=10.5, loc="left", color=INK)
     return ax
 
 

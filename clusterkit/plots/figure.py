@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -99,11 +100,6 @@ def check_axes(ax: object, caller: str) -> None:
     if ax is not None and not isinstance(ax, Axes):
         hint = "; give one of them" if isinstance(ax, np.ndarray | list | tuple) else ""
         raise InvalidParameter(f"{caller}: ax must be matplotlib axes or None, got {type(ax).__name__}{hint}")
-
-
-def counted(number: int, thing: str) -> str:
-    """A number with its noun: ``1 cluster``, ``1,200 clusters``."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def of_clusters(labels: Labels) -> str:

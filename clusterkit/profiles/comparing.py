@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, final
 
@@ -10,7 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
-from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.labelings import NOISE, cluster_sizes
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
@@ -90,7 +91,7 @@ class Comparison:
     n_compared : int
         Rows on which the indices are computed.
     failed : mapping of str to str
-        Methods that could not be fitted, with the message.
+        Methods that could not be fitted, with the message; a warning names them too.
     """
 
     methods: tuple[Method, ...]
@@ -107,7 +108,10 @@ class Comparison:
         raise KeyError(name)
 
     def to_frame(self, library: str | None = None) -> object:
-        """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed."""
+        """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed.
+
+        Where methods failed, they have rows too, with gaps, and a column "failed" says why.
+        """
         columns: dict[str, list[object]] = {
             "method": [one.name for one in self.methods],
             "n_clusters": [one.n_clusters for one in self.methods],
@@ -117,6 +121,10 @@ class Comparison:
             columns[name] = [float(getattr(one, name)) for one in self.methods]
         for j, other in enumerate(self.methods):
             columns[f"agreement with {other.name}"] = self.agreement[:, j].tolist()
+        if self.failed:
+            for name, values in columns.items():
+                values.extend([*self.failed] if name == "method" else [None] * len(self.failed))
+            columns["failed"] = [None] * len(self.methods) + list(self.failed.values())
         return as_frame(columns, library)
 
 
@@ -162,7 +170,7 @@ def compare(
     index decides alone, because each prefers clusters of its own shape. O(m r² d) time for m methods and r =
     `max_rows`, besides the fits and two fits of up to 500 rows for each estimator.
 
-    A method that raises a ValueError is listed in `failed`; the others go on.
+    A method that raises a ValueError is listed in `failed`, and the others go on; a warning says so.
 
     Examples
     --------
@@ -193,6 +201,7 @@ def compare(
             if model is None:
                 raise
             failed[str(name)] = str(error)
+            warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=2)
     matrix = rand_matrix([canonical(method.labels) for method in compared])
     return Comparison(tuple(compared), matrix, table.n, len(rows), failed)
 
@@ -240,8 +249,6 @@ def _fitted_labels(model: Any, X: Any) -> Labels:
 
 def _refit(model: Any, X: Any) -> Labels | None:
     """Labels of the method on a part of the rows; None where it cannot be fitted to so few."""
-    import warnings
-
     from sklearn.base import clone
 
     with warnings.catch_warnings():

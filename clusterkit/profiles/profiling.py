@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Clusterer, Labels, Mask, RandomState
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.wording import counted
 from clusterkit.profiles.effects import Effects, effects
 from clusterkit.profiles.labelled import labels_of
 from clusterkit.profiles.measures import Measure, measures_of
@@ -166,9 +167,11 @@ class Profile:
         return as_frame({name: [row[name] for row in rows] for name in names}, library)
 
     def __str__(self) -> str:
-        lines = [f"{len(self.clusters)} clusters of {self.n_rows:,} rows, {self.n_noise or 'no'} noise"]
+        lines = [
+            f"{counted(len(self.clusters), 'cluster')} of {counted(self.n_rows, 'row')}, {self.n_noise or 'no'} noise"
+        ]
         for cluster in self.clusters:
-            lines.append(f"{cluster.label}: {cluster.name} ({cluster.size:,} rows, {cluster.share:.0%})")
+            lines.append(f"{cluster.label}: {cluster.name} ({counted(cluster.size, 'row')}, {cluster.share:.0%})")
             if cluster.rule is not None:
                 rule = cluster.rule
                 lines.append(f"   {rule.text}: precision {rule.precision:.0%}, recall {rule.recall:.0%}")

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import AnyArray, Indices
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.tables.frames import Column as TypedColumn
-from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame
+from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
 from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparation import FittedPreparation
 from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds
@@ -76,7 +76,7 @@ class RawTable:
         Raises
         ------
         InvalidData
-            If X is no table of two dimensions, or a lazy frame.
+            If X is no table of two dimensions, or a lazy frame (as `TableError`).
         InvalidParameter
             If there are more or fewer names than columns.
         """
@@ -87,12 +87,13 @@ class RawTable:
             source = columns_of(X)
             n, d, columns = len(source[0].values), len(source), [column.name for column in source]
         elif is_frame(X):
-            source = _frame(X, caller)
+            source, _ = opened(X)
             (n, d), columns = source.shape, source.columns
         elif hasattr(X, "tocsr"):
             source = X.tocsr()
             n, d = source.shape
         else:
+            refuse_query(X)
             source = X if isinstance(X, np.ndarray) else _array(X, caller)
             if source.ndim != 2:
                 raise InvalidData(f"{caller}: X must be a table (n, d), got an array of shape {source.shape}")
@@ -129,17 +130,6 @@ class RawTable:
             typed = columns_of({str(j): values for j, values in enumerate(cells.T)})
         plans = {} if self.preparation is None else {plan.name: plan for plan in self.preparation.plans}
         return [_read(name, column, plans.get(column.name)) for name, column in zip(self.names, typed, strict=True)]
-
-
-def _frame(X: Any, caller: str) -> Any:
-    import narwhals.stable.v1 as narwhals
-
-    try:
-        return narwhals.from_native(X, eager_only=True)
-    except TypeError as error:
-        raise InvalidData(
-            f"{caller}: X is a {type(X).__name__}, a query that is not run yet; pass its result (X.collect())"
-        ) from error
 
 
 def _array(X: Any, caller: str) -> AnyArray:

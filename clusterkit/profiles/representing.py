@@ -90,12 +90,17 @@ def representatives(
 def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
     """Some rows of a table in the space of the model, or where it has none in standardised columns, (m, r)."""
     space = getattr(model, "space_", None)
-    if isinstance(space, Space) and getattr(model, "n_features_in_", None) == len(table.names):
+    samples: Array | None = None
+    if table.preparation is not None:
+        samples = table.preparation.transform(table.take(rows), quiet=True)
+    elif isinstance(space, Space) and getattr(model, "n_features_in_", None) == len(table.names):
         samples = _numbers(table, rows)
-        if samples is not None:
-            samples = samples.astype(space.dtype, copy=False)
-            points: Array = space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples)
-            return np.asarray(points)
+    if samples is not None:
+        if not isinstance(space, Space):
+            return samples
+        samples = samples.astype(space.dtype, copy=False)
+        points: Array = space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples)
+        return np.asarray(points)
     measures, _ = measures_of(table.columns(rows))
     if not measures:
         return np.zeros((len(rows), 1))

@@ -190,7 +190,9 @@ def _comparison(model: Auto, X: Array, labels: Labels, methods: Sequence[str], s
         if one.clusters == "two" and k != 2:
             continue
         rivals[name] = recipe(name, random_state=seed, **({"n_clusters": k} if one.clusters != "found" else {}))
-    return compare(rivals, X, random_state=seed)
+    with warnings.catch_warnings():  # the page has a line for each of them
+        warnings.filterwarnings("ignore", "compare: .* could not be fitted", ClusterkitWarning)
+        return compare(rivals, X, random_state=seed)
 
 
 def chose_number(analysis: Analysis) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from clusterkit import __version__
 from clusterkit._typing import Indices
 from clusterkit.core.registry import registry
+from clusterkit.core.wording import counted, with_title
 from clusterkit.profiles import ClusterProfile
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.heat_map import heat_cells
@@ -50,13 +51,14 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     compared = [_recipe(analysis.comparison.methods[j].name if j else analysis.method) for j in rivals]
     shown = sorted(analysis.clusters.clusters, key=lambda cluster: -cluster.size)[:MOST_CLUSTERS]
     shown.sort(key=lambda cluster: cluster.label)
+    n_more = len(analysis.clusters.clusters) - len(shown)
     columns = _telling(analysis)
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
         "verdict": words.verdict(analysis),
         "made": made,
-        "n_rows": f"{analysis.clusters.n_rows:,}",
-        "n_columns": f"{len(analysis.preparation.columns):,}",
+        "n_rows": counted(analysis.clusters.n_rows, "row"),
+        "n_columns": counted(len(analysis.preparation.columns), "column"),
         "n_used": f"{len(analysis.preparation.used):,}",
         "prepared": plain(analysis.preparation.paragraph(), 3000),
         "cells": words.quality_of_cells(analysis.table, analysis.X),
@@ -76,7 +78,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "compared": f"{analysis.comparison.n_compared:,}",
         "candidates": candidates,
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
-        "n_more": len(analysis.clusters.clusters) - len(shown),
+        "more": counted(n_more, "smaller cluster") + (" is" if n_more == 1 else " are") if n_more else "",
         "columns": [plain(name, 40) for name in columns],
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
@@ -140,10 +142,10 @@ def _recipe(method: str) -> str:
     return method.partition("(")[0]
 
 
-def _titles(names: Iterable[str]) -> list[tuple[str, str]]:
+def _titles(names: Iterable[str]) -> list[str]:
     """What each recipe is, in a line."""
     known = registry.names("recipe")
-    return [(name, registry.get("recipe", name).title) for name in dict.fromkeys(names) if name in known]
+    return [with_title(name, registry.get("recipe", name).title) for name in dict.fromkeys(names) if name in known]
 
 
 def _heat(analysis: Analysis) -> Mapping[str, object]:
@@ -192,7 +194,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
     return {
         "label": cluster.label,
         "name": plain(cluster.name, 160),
-        "size": f"{cluster.size:,}",
+        "size": counted(cluster.size, "row"),
         "share": words.percent(cluster.share),
         "nearest": _nearest(cluster.label, analysis),
         "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),

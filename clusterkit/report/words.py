@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.wording import counted, percent
 from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
+from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
 from clusterkit.profiles import ClusterProfile, FeatureProfile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
 from clusterkit.report.plain import plain
@@ -26,6 +28,9 @@ SURE, UNSURE = 0.8, 0.5
 
 UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
+
+TIES = 3
+"""Most clusterings of the same score that are named."""
 
 SIZES = 8
 """Most sizes that a sentence names."""
@@ -47,13 +52,6 @@ def number(value: float) -> str:
 def decimal(value: float, digits: int = 2) -> str:
     """A number with fixed decimals; a dash where there is none."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, not rounded to nothing or to everything."""
-    if 0 < share < 0.005:
-        return "below 1 %"
-    return "above 99 %" if 0.995 < share < 1 else f"{share:.0%}".replace("%", " %")
 
 
 def of_feature(feature: FeatureProfile, value: float) -> str:
@@ -89,7 +87,7 @@ def verdict(analysis: Analysis) -> tuple[str, ...]:
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     found_by = f"found by the method {analysis.method.partition('(')[0]}"
     if k <= 1:
-        first = f"The {n:,} rows are one group: no way of dividing them was found."
+        first = f"The {counted(n, 'row')} are one group: no way of dividing them was found."
         return first, "That is the answer where the rows are too few or too alike for two clusters."
     sizes = sizes_of(analysis.clusters.clusters)
     if chose_number(analysis):
@@ -97,7 +95,7 @@ def verdict(analysis: Analysis) -> tuple[str, ...]:
     else:
         first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes} rows, {found_by}."
     if analysis.clusters.n_noise:
-        first = first[:-1] + f"; {analysis.clusters.n_noise:,} rows belong to none."
+        first = first[:-1] + f"; {_belong(analysis.clusters.n_noise)} to none."
     return (first, *certainty(analysis))
 
 
@@ -112,18 +110,18 @@ def certainty(analysis: Analysis) -> list[str]:
     confidence = float(analysis.model.confidence_)
     if math.isnan(confidence):
         return ["How sure that is could not be estimated."]
-    tests, second = one_cluster(analysis), _second(analysis)
+    tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
     if analysis.model.perhaps_one_cluster_:
         return [
             "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
             f"way to divide the rows rather than as groups of their own. The confidence, which leaves these tests "
-            f"aside, is {percent(confidence)}.{second}",
+            f"aside, is {sure}.{second}",
             f"{MEANING}; where the tests see one group only, take it for less.",
             *([f"The two tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
     return [
-        f"This structure is {degree}: the confidence is {percent(confidence)}.{second}",
+        f"This structure is {degree}: the confidence is {sure}.{second}",
         f"{MEANING}.",
         *(
             [f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."]
@@ -134,15 +132,20 @@ def certainty(analysis: Analysis) -> list[str]:
 
 
 def _second(analysis: Analysis) -> str:
-    """The next best number of clusters, in a sentence, if there is one."""
-    second = analysis.model.second_n_clusters_
+    """What has the same score, and the next best number of clusters, in sentences, if there are some."""
+    choice, second = _of_choice(analysis), analysis.model.second_n_clusters_
+    tied = list(choice.get("tied_with", ()))
+    also = f" Its score is no better than that of: {'; '.join(tied[:TIES])}." if tied else ""
     if second is None:
-        return ""
-    nested = ""
-    if _of_choice(analysis).get("second_is_nested"):
-        larger = second > len(analysis.clusters.clusters)
-        nested = f", which {'divides' if larger else 'joins'} the same clusters"
-    return f" The next best number of clusters is {second}{nested}."
+        return also
+    nested = bool(choice.get("second_is_nested"))
+    chosen = len(analysis.clusters.clusters)
+    scale = " The confidence is in the groups, not in the scale, which your question decides." if nested else ""
+    return f"{also} The next best answer is {second_in_words(chosen, second, nested=nested)}.{scale}"
+
+
+def _belong(rows: int) -> str:
+    return f"{counted(rows, 'row')} {'belongs' if rows == 1 else 'belong'}"
 
 
 def one_cluster(analysis: Analysis) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-__all__ = ["MISSING", "date_forms", "decimal_mark", "is_code", "is_number", "number", "seconds"]
+__all__ = [
+    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "decimal_mark", "is_code", "is_number", "is_slashed",
+    "number", "seconds",
+]  # fmt: skip
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
 """Cells that mean a missing value, in lower case: those of UCI files, R, pandas, SQL and spreadsheets."""
@@ -113,38 +116,64 @@ def decimal_mark(cells: Iterable[str]) -> str | None:
     return "," if votes[","] > votes["."] else "."
 
 
-DAYS = (
-    "%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d-%m-%Y",
-    "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d",
+ANY, MONTH_FIRST, DAY_FIRST = "ISO", "%m/%d/%Y", "%d/%m/%Y"
+"""The forms of dates. Every form that says itself which part is the day is read under all three names; they differ for
+dates between slashes, of which the first reads none."""
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+"""Beginnings of the English names of months."""
+
+LONG_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
 )  # fmt: skip
-"""Forms of days; where several fit all cells, the first one is taken."""
+"""The English names of months."""
 
-TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f")
-"""Forms of times after a day."""
+CENTURY = 69
+"""Years of two digits from this one on are of the twentieth century, as POSIX has it."""
 
-ISO = "ISO"
-"""The form of dates that stands for all of ISO 8601."""
+TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?)?"
+"""A time after a day."""
 
-TRIED = 50
-"""Cells on which the forms of dates are tried before all cells are read."""
+SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<next>\d{1,2})/(?P<year>\d{4}|\d\d)" + TIME)
+"""A date of which nothing but its numbers tells the day from the month."""
 
-FITS = 0.5
-"""Share of the tried cells that a form must fit to be counted on all cells."""
+CLEAR = tuple(
+    re.compile(day + TIME)
+    for day in (
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d\d)",
+        r"(?P<day>\d{1,2})-(?P<month>\d{1,2})-(?P<year>\d{4})",
+        r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4})",
+        r"(?P<month>[A-Za-z]{3,9}) (?P<day>\d{1,2}), (?P<year>\d{4})",
+    )
+)
+"""Dates that tell the day from the month by their form."""
 
 
-def date_forms(texts: Sequence[str]) -> list[str]:
-    """The forms of dates that at least half of the first texts have, in the order of preference.
+def is_slashed(text: str) -> bool:
+    """Whether a text has the form of a date between slashes."""
+    return "/" in text and SLASHED.fullmatch(text) is not None
+
+
+def date_order(texts: Iterable[str]) -> str | None:
+    """The form that reads dates between slashes: `MONTH_FIRST`, `DAY_FIRST`, or `ANY` where there is none of them.
+
+    None where the texts leave it open, because no day is above 12; and what more of them fit where they differ.
 
     Examples
     --------
-    >>> date_forms(["2024-03-01", "2024-03-15 12:00"]), date_forms(["1.2.2024"]), date_forms(["north"])
-    (['ISO'], ['%d.%m.%Y'], [])
+    >>> date_order(["2/13/2024", "2024-02-03"]), date_order(["13/2/2024"]), date_order(["2/3/2024"]), date_order(["x"])
+    ('%m/%d/%Y', '%d/%m/%Y', None, 'ISO')
     """
-    some = [text for text in texts[:TRIED] if len(text) <= LONGEST]
-    if not any(sum(letter.isdigit() for letter in text) >= 4 for text in some):
-        return []
-    forms = [ISO, *(day + time for time in TIMES for day in DAYS)]
-    return [form for form in forms if sum(seconds(text, form) is not None for text in some) > FITS * len(texts[:TRIED])]
+    votes = {MONTH_FIRST: 0, DAY_FIRST: 0}
+    for text in texts:
+        if is_slashed(text):
+            for form in votes:
+                votes[form] += seconds(text, form) is not None
+    if votes[MONTH_FIRST] != votes[DAY_FIRST]:
+        return max(votes, key=lambda form: votes[form])
+    return None if votes[DAY_FIRST] else ANY
 
 
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -152,22 +181,55 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def seconds(text: str, form: str) -> float | None:
-    """Seconds since 1970 of a date in a form; None if it does not have this form. A time zone is taken into account.
+    """Seconds since 1970 of a date; None if it is none. A time zone is taken into account.
+
+    Parameters
+    ----------
+    text : str
+    form : {ANY, MONTH_FIRST, DAY_FIRST}
+        What dates between slashes are; all other forms are read whatever it is.
 
     Examples
     --------
-    >>> seconds("1970-01-02", "ISO"), seconds("2.1.1970", "%d.%m.%Y"), seconds("soon", "ISO")
-    (86400.0, 86400.0, None)
+    >>> seconds("1970-01-02", ANY), seconds("2.1.1970", ANY), seconds("2/1/1970", DAY_FIRST), seconds("2/1/1970", ANY)
+    (86400.0, 86400.0, 86400.0, None)
     """
+    if not 6 <= len(text) <= LONGEST or text.isdigit() or not (text[0].isdigit() or text[-1].isdigit()):
+        return None
     try:
-        if form == ISO:
-            if len(text) < 8 or text.isdigit():
-                return None
-            moment = datetime.datetime.fromisoformat(text)
-        else:
-            moment = datetime.datetime.strptime(text, form)
+        moment = _moment(text, form)
     except ValueError:
+        return None
+    if moment is None:
         return None
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     return (moment - EPOCH).total_seconds()
+
+
+def _moment(text: str, form: str) -> datetime.datetime | None:
+    """The moment in time of a date; None, or a ValueError, for another text."""
+    if "/" in text and (parts := SLASHED.fullmatch(text)) is not None:
+        if form == ANY:
+            return None
+        day, month = (parts["next"], parts["first"]) if form == MONTH_FIRST else (parts["first"], parts["next"])
+        return _made(parts, int(day), int(month))
+    for pattern in CLEAR:
+        if (parts := pattern.fullmatch(text)) is not None:
+            return _made(parts, int(parts["day"]), _month(parts["month"]))
+    return datetime.datetime.fromisoformat(text) if len(text) >= 8 else None
+
+
+def _month(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    name = text.lower()
+    return 1 + (MONTHS.index(name) if len(name) == 3 else LONG_MONTHS.index(name))
+
+
+def _made(parts: re.Match[str], day: int, month: int) -> datetime.datetime:
+    year = int(parts["year"])
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= CENTURY else 2000
+    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    return datetime.datetime(year, month, day, hour, minute, second, int((parts["fraction"] or "").ljust(6, "0")))

@@ -104,7 +104,7 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     overrides.check([column.name for column in sums.columns])
     plans = [_plan(column, overrides) for column in sums.columns]
     if not any(plan.used for plan in plans):
-        # better a table of constants or of numbers that are all different than none
+        # better a table of numbers that are all different than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
         reasons = "; ".join(f"{plan.name} ({plan.reason})" for plan in plans[:5] if isinstance(plan, LeftOut))
@@ -120,6 +120,11 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
     name = column.name
     if name in overrides.drop:
         return LeftOut(name, "as you asked", True)
+    if column.kind == "complex":
+        raise TableError(
+            f"column {name!r} has complex numbers, which cannot be compared; make two columns of their real and "
+            "imaginary parts, or leave it out"
+        )
     if name in overrides.as_number:
         mark, numbers = column.as_number(overrides.decimal)
         if not numbers.n:
@@ -154,7 +159,12 @@ def _of_texts(column: ColumnSums, overrides: Overrides, keep: bool) -> ColumnPla
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:
         return _date(column, form, moments, keep)
-    return _category(column, keep)
+    plan = _category(column, keep)
+    if isinstance(plan, LeftOut) and moments.n > column.filled / 2:
+        strange = column.strange()
+        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+        return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
+    return plan
 
 
 def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: bool) -> ColumnPlan:
@@ -187,8 +197,9 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     if moments.low == moments.high and not keep:
         return LeftOut(column.name, "always the same date")
     hours = (moments.high - moments.low) / 3600.0
-    uneven = np.abs(column.circles[form]).max(axis=1) / moments.n
-    midnight = abs(column.circles[form][0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
+    circles = column.date_circles()
+    uneven = np.abs(circles).max(axis=1) / moments.n
+    midnight = abs(circles[0, 0]) > (1 - ROUNDING) * moments.n  # always the same hour
     parts = tuple(
         part
         for (part, period), its in zip(HOURS.items(), uneven, strict=True)
@@ -234,8 +245,9 @@ def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
 
 
 def _last_resort(column: ColumnSums, plan: ColumnPlan) -> ColumnPlan:
-    """The plan of a column of numbers where no other column can be used."""
-    if isinstance(plan, LeftOut) and not plan.asked_for and column.kind in ("number", "truth"):
+    """The plan of a column of different numbers where no other column can be used."""
+    numbers = column.moments
+    if isinstance(plan, LeftOut) and not plan.asked_for and column.kind == "number" and numbers.low < numbers.high:
         return _number(column, ".", column.moments)
     return plan
 

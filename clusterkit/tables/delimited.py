@@ -18,7 +18,7 @@ import numpy as np
 
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.selection import NAMES_SHOWN, numbered, unique
+from clusterkit.tables.selection import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def read_delimited(
     reader = _Reader(text, title, sep, names, named, sample[0][0] if named else _first_line(sample))
     codes = [j for j in range(len(names)) if any(len(row) > j and cells.is_code(row[j].strip()) for row in body)]
     frame = reader.frame(None if mark == "," else codes)
-    return Table(title, frame, tuple(names), named, notes, mark, reader.place, reader.cells)
+    shared = shared_names(preview[0], names) if named else {}
+    return Table(title, frame, tuple(names), named, notes, mark, reader.place, reader.cells, shared=shared)
 
 
 class _Reader:
@@ -210,7 +211,8 @@ def _delimiter(text: str) -> str:
     """The delimiter that cuts all of the first rows into the same number of cells; if none does, most of them.
 
     If several do, tabs, semicolons and bars come first, as between them commas may stand before decimals; then the one
-    that cuts into most cells.
+    that cuts into most cells. Blanks stand between words too: they delimit only where every row has the same number of
+    cells, or most rows have and all their cells are numbers.
     """
     best, most = ",", (False, False, FEWEST_EQUAL, 1)
     for mark in ",;\t| ":
@@ -223,9 +225,17 @@ def _delimiter(text: str) -> str:
         width, rows = widths.most_common(1)[0]
         share = rows / sum(widths.values())
         rank = (share == 1.0, share == 1.0 and mark in FIRST, share, width)
-        if width > 1 and rank > most:
+        if width > 1 and rank > most and (mark != " " or _between_blanks(text, width)):
             best, most = mark, rank
     return best
+
+
+def _between_blanks(text: str, width: int) -> bool:
+    """Whether blanks delimit cells, and do not only stand between the words of sentences."""
+    rows = [row for _, row in _rows(text, " ", SAMPLE)]
+    if all(len(row) == width for row in rows):
+        return True
+    return all(_is_value(cell) for row in rows[1:] if len(row) == width for cell in row)
 
 
 def _looks_like_names(preview: list[list[str]]) -> bool:
@@ -246,4 +256,6 @@ def _are_values(column: list[str]) -> bool:
 def _is_value(cell: str) -> bool:
     """Whether a cell is a number, in whatever form, or a date."""
     cell = cell.strip()
-    return any(cells.number(cell, mark) is not None for mark in (".", ",")) or bool(cells.date_forms([cell]))
+    return any(cells.number(cell, mark) is not None for mark in (".", ",")) or any(
+        cells.seconds(cell, form) is not None for form in (cells.MONTH_FIRST, cells.DAY_FIRST)
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
 
 __all__ = ["NotNumeric", "TableError", "TableWarning"]
 
 
-class TableError(ValueError):
+class TableError(InvalidData):
     """A file is no table, or a table does not suit what is done with it; names the table, the column and the row."""
 
 

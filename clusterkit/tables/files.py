@@ -15,7 +15,7 @@ from clusterkit.core import memory
 from clusterkit.tables import unpacking
 from clusterkit.tables.delimited import read_delimited
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.selection import numbered, unique
+from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ def table_of_arrays(title: str, arrays: Mapping[str, AnyArray] | AnyArray, names
         names, columns = tuple(arrays), list(arrays.values())
     unique_names = unique(names) if names else numbered(len(columns))
     frame = dict(zip(unique_names, columns, strict=True))
-    return check_not_empty(Table(title, frame, tuple(unique_names), bool(names)))
+    shared = shared_names(names, unique_names)
+    return check_not_empty(Table(title, frame, tuple(unique_names), bool(names), shared=shared))
 
 
 def _text(
@@ -156,16 +157,18 @@ def _parquet(title: str) -> Table:
         ) from None
     with open(title, "rb") as file:
         try:
-            _check_size(pyarrow.parquet.ParquetFile(file).metadata, title)
-            table = pyarrow.parquet.read_table(file)
+            content = pyarrow.parquet.ParquetFile(file)
+            _check_size(content.metadata, title)
+            table = content.read()  # unlike pyarrow.parquet.read_table, whatever the names
         except TableError:
             raise
         except Exception as error:  # a damaged file may raise anything, OSError too
             raise TableError(f"{title} is no Parquet file: {error}") from None
     if not table.num_columns:
         raise TableError(f"{title} has no column")
-    names = unique([str(name) for name in table.column_names])
-    return check_not_empty(Table(title, table.rename_columns(names), tuple(names)))
+    names = unique(table.column_names)
+    shared = shared_names(table.column_names, names)
+    return check_not_empty(Table(title, table.rename_columns(names), tuple(names), shared=shared))
 
 
 def _check_size(metadata: FileMetaData, title: str) -> None:

@@ -6,6 +6,7 @@ import datetime
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 from clusterkit._typing import AnyArray
 from clusterkit.tables.cells import MISSING
 from clusterkit.tables.errors import TableError
+from clusterkit.tables.selection import shared_names, unique
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
 
-__all__ = ["Column", "HoldsFrame", "columns_of", "is_frame"]
+__all__ = ["Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
 
-Kind = Literal["number", "truth", "text", "date", "other"]
+Kind = Literal["number", "truth", "text", "date", "complex", "other"]
 """What the cells of a column are."""
 
 MICROSECONDS = "datetime64[us]"
@@ -38,16 +40,19 @@ class Column:
     Parameters
     ----------
     name : str
-    kind : {"number", "truth", "text", "date", "other"}
-        "other" are lists and objects, of which nothing can be read.
+    kind : {"number", "truth", "text", "date", "complex", "other"}
+        "other" are lists and objects, of which nothing can be read, and nothing is read of complex numbers.
     values : ndarray of shape (n,)
         Of numbers float64 or float32 with nan for gaps, of truth values 0, 1 and nan, of text objects with None for
         gaps, of dates datetime64 with NaT.
+    header : str
+        The name in the table, where other columns have it too; else empty.
     """
 
     name: str
     kind: Kind
     values: AnyArray
+    header: str = ""
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -59,9 +64,13 @@ class Column:
 
 
 class HoldsFrame:
-    """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`."""
+    """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`.
+
+    `shared` has the names in the table of columns that have one name there (`selection.shared_names`).
+    """
 
     frame: object
+    shared: Mapping[str, str] = MappingProxyType({})
 
 
 def is_frame(data: object) -> bool:
@@ -93,12 +102,12 @@ def columns_of(frame: object) -> list[Column]:
     Returns
     -------
     list of Column
-        In the order of the frame; names that are no texts become texts.
+        In the order of the frame; names that are no texts become texts, and equal ones are made unique.
 
     Raises
     ------
     TableError
-        If it is neither, has no column, or two columns have one name.
+        If it is neither, a query that is not run yet, or has no column.
 
     Examples
     --------
@@ -107,7 +116,8 @@ def columns_of(frame: object) -> list[Column]:
     ('number', [False, True])
     """
     if isinstance(frame, HoldsFrame):
-        frame = frame.frame
+        shared = frame.shared
+        return [attrs.evolve(c, header=shared.get(c.name, c.header)) for c in columns_of(frame.frame)]
     if isinstance(frame, Mapping):
         columns = [
             attrs.evolve(values, name=str(name))
@@ -116,7 +126,10 @@ def columns_of(frame: object) -> list[Column]:
             for name, values in frame.items()
         ]
     else:
-        columns = _of_frame(_narwhals(frame))
+        wrapped, shared = opened(frame)
+        every: Iterator[Any] = wrapped.iter_columns()  # typed as columns of narwhals itself, not of its stable part
+        columns = [_of_series(str(series.name), series) for series in every]
+        columns = [attrs.evolve(column, header=shared.get(column.name, "")) for column in columns]
     if not columns:
         raise TableError("the table has no column")
     if len({column.name for column in columns}) < len(columns):
@@ -127,25 +140,59 @@ def columns_of(frame: object) -> list[Column]:
     return columns
 
 
-def _narwhals(frame: object) -> nw.DataFrame[Any]:
+def refuse_query(data: object) -> None:
+    """Raise `TableError` for a lazy frame or a Dask collection, which stands for a table that is not computed yet."""
+    kind = type(data).__name__
+    if hasattr(data, "__dask_graph__"):
+        raise TableError(f"a Dask {kind} is a query that is not run yet; pass its result: .compute()")
+    if hasattr(data, "collect") and not hasattr(data, "__array__"):
+        raise TableError(f"a {kind} is a query that is not run yet; pass its result: .collect()")
+
+
+def opened(frame: object) -> tuple[nw.DataFrame[Any], Mapping[str, str]]:
+    """A data frame as one of narwhals, and the names that several of its columns have.
+
+    Returns
+    -------
+    frame : narwhals.DataFrame
+        Where names occur more than once, they are made unique.
+    shared : mapping of str to str
+        As `clusterkit.tables.selection.shared_names` returns it.
+
+    Raises
+    ------
+    TableError
+        If it is no data frame that narwhals knows, or a query.
+    """
     import narwhals.stable.v1 as nw
 
     if isinstance(frame, nw.DataFrame):
-        return frame
+        return frame, {}
+    refuse_query(frame)
+    native: Any = frame
+    shared: Mapping[str, str] = {}
     try:
-        wrapped: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        header = [str(name) for name in getattr(native, "column_names", getattr(native, "columns", ()))]
+        if len(set(header)) < len(header):
+            names = unique(header)
+            native, shared = _renamed(native, names), shared_names(header, names)
+        wrapped: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
     except TypeError:
         raise TableError(
             f"a {type(frame).__name__} is no data frame of pandas, Polars or PyArrow, nor a mapping of columns"
         ) from None
     except Exception as error:  # of narwhals or of the library behind it, such as names that occur twice
         raise TableError(f"the data frame cannot be read: {error}") from error
-    return wrapped
+    return wrapped, shared
 
 
-def _of_frame(frame: nw.DataFrame[Any]) -> list[Column]:
-    every: Iterator[Any] = frame.iter_columns()  # typed as columns of narwhals itself, not of its stable part
-    return [_of_series(str(series.name), series) for series in every]
+def _renamed(frame: Any, names: Sequence[str]) -> Any:
+    """A data frame of PyArrow, or of pandas and what is like it, with other names of its columns."""
+    if hasattr(frame, "rename_columns"):
+        return frame.rename_columns(list(names))
+    renamed = frame.copy(deep=False)
+    renamed.columns = list(names)
+    return renamed
 
 
 def _of_series(name: str, series: nw.Series[Any]) -> Column:
@@ -184,6 +231,8 @@ def _of_array(name: str, values: AnyArray) -> Column:
         return Column(name, "date", values.astype(MICROSECONDS))
     if values.dtype.kind in "US":
         return Column(name, "text", _texts([str(value) for value in values]))
+    if values.dtype.kind == "c":
+        return Column(name, "complex", values.astype(object))
     return _of_objects(name, list(values))
 
 
@@ -193,6 +242,8 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
     filled = [value for value in cells if value is not None]
     if filled and all(isinstance(value, bool | np.bool_) for value in filled):
         return Column(name, "truth", _numbers(cells))
+    if any(isinstance(value, complex) for value in filled):
+        return Column(name, "complex", np.array(cells, dtype=object))
     if filled and all(isinstance(value, numbers.Number) or _is_decimal(value) for value in filled):
         return Column(name, "number", _numbers(cells))
     if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):

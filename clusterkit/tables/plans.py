@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array
+from clusterkit.tables.cells import is_slashed
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
@@ -137,7 +138,7 @@ class NumberColumn(ColumnPlan):
         """Write the scaled numbers."""
         reading = as_numbers(column, self.decimal)
         _refuse_none(reading, column, "number", self.unread)
-        odd("no number", reading.unread, column, "counted as gaps")
+        odd("no number", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         x[gaps] = self.fill
@@ -205,7 +206,7 @@ class CategoryColumn(ColumnPlan):
             places[unknown] = len(self.levels)  # those of the fit, and new ones
         else:
             places[unknown] = self.fill
-            odd("a level that the fit did not see", unknown, column, "counted as gaps")
+            odd("a level that the fit did not see", unknown, column, "counted as a gap")
         if self.n_groups == 2:
             out[:, 0] = FLAG * (places == 1)
         else:
@@ -259,7 +260,7 @@ class DateColumn(ColumnPlan):
         """Write the elapsed time and the parts."""
         reading = as_seconds(column, self.form)
         _refuse_none(reading, column, "date", self.unread)
-        odd("no date", reading.unread, column, "counted as gaps")
+        odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
         out[:, 0] = (x - self.centre) * self.factor
@@ -281,7 +282,9 @@ def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> No
     """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
     if unread == 0 and reading.unread.any() and np.isnan(reading.values).all():
         row = int(np.flatnonzero(reading.unread)[0])
+        cell = str(column.values[row])[:40]
+        open_order = what == "date" and is_slashed(cell)
+        hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
         raise TableError(
-            f"column {column.name!r} has no {what}, though it had some in the fit: row {row + 1} has "
-            f"{str(column.values[row])[:40]!r}"
+            f"column {column.name!r} has no {what}, though it had some in the fit: row {row + 1} has {cell!r}{hint}"
         )

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray, Array
 from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
+from clusterkit.core.wording import counted
 from clusterkit.tables.decisions import SCALES, Overrides, decide
 from clusterkit.tables.errors import TableError, TableWarning
-from clusterkit.tables.frames import Column, columns_of, is_frame
-from clusterkit.tables.plans import ColumnPlan, LeftOut
+from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
+from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import as_levels
-from clusterkit.tables.selection import numbered
+from clusterkit.tables.selection import check_distinct, numbered
 from clusterkit.tables.sums import TableSums
-from clusterkit.tables.words import facts, paragraph
+from clusterkit.tables.words import facts, filling, paragraph
 
 __all__ = ["FittedPreparation", "Preparation"]
+
+UNLIKELY = 0.05
+"""Probability, by the share of gaps in the fit, below which a column that has nothing but gaps is told."""
 
 SHOWN = 5
 """Names in a message."""
@@ -122,16 +126,22 @@ class Preparation:
         Raises
         ------
         TableError
-            If no column can be used, or one that a parameter names does not exist or suit its use.
+            If no column can be used, one that a parameter names does not exist or suit its use, or two that are used
+            have one name.
         """
         return self.fit_blocks([table])
 
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
         sums: TableSums | None = None
-        decimal = self.decimal
+        decimal, title = self.decimal, ""
+        drop, shared = set(self.drop), dict[str, str]()
         for block in blocks:
             columns = [self._as_asked(column) for column in columns_of(block)]
+            title = title or getattr(block, "title", "the table")
+            shared |= {column.name: column.header for column in columns if column.header}
+            if not isinstance(block, HoldsFrame):  # names of a file are unique; of a frame all that have one are meant
+                drop |= {column.name for column in columns if column.header in self.drop}
             if not len(columns[0].values):
                 continue
             of_block = TableSums.of(columns)
@@ -141,9 +151,11 @@ class Preparation:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(self.drop), self.scale, decimal,
+            frozenset(drop), self.scale, decimal,
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
+        names = [plan.name for plan in plans]
+        check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         return FittedPreparation(self, plans, sums.rows, scale, reason, narrow)
 
@@ -226,20 +238,26 @@ class FittedPreparation:
         Raises
         ------
         TableError
-            If columns are missing, or hold something else than in the fit.
+            If columns are missing, are there twice, or hold something else than in the fit, or there is no row.
 
         Warns
         -----
         TableWarning
-            If cells cannot be read, or are levels that the fit did not see; they count as gaps.
+            If cells cannot be read, or are levels that the fit did not see; they count as gaps. If a column has gaps
+            only, which is unlikely by those of the fit.
         """
         columns = self._matched(table, by_position)
         n = len(columns[0].values)
+        if not n:
+            shape = (0, len(self.used))
+            raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
         out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
         at = 0
         for plan, column in zip((plan for plan in self.plans if plan.used), columns, strict=True):
             width = len(plan.features)
             plan.write(column, out[:, at : at + width], _silent if quiet else _warn)
+            if not quiet:
+                self._warn_of_gaps(plan, column)
             at += width
         return out
 
@@ -257,12 +275,26 @@ class FittedPreparation:
         """
         return paragraph(self.plans, self.rows, self.scale, self.reason, options=options)
 
+    def _warn_of_gaps(self, plan: ColumnPlan, column: Column) -> None:
+        """Warn of a column without a value, unless the gaps of the fit make one likely."""
+        if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
+            return
+        n = len(column.values)
+        if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
+            warnings.warn(
+                f"column {column.name!r} has no value in {counted(n, 'row')}: every cell is missing or not finite, and "
+                f"counts as {filling(plan)} of the fit",
+                TableWarning,
+                stacklevel=4,
+            )
+
     def _matched(self, table: object, by_position: bool) -> list[Column]:
         """The columns of the used plans, in their order."""
         named = not by_position and not (isinstance(table, np.ndarray | list) and not is_frame(table))
         columns = columns_of(_of_rows(table, self) if isinstance(table, np.ndarray | list) else table)
         if not named:
             return _by_position(columns, self.plans)
+        _check_clear(columns, self.plans)
         by_name = {column.name: column for column in columns}
         missing = [name for name in self.used if name not in by_name]
         if missing:
@@ -271,6 +303,22 @@ class FittedPreparation:
                 f"the table lacks {len(missing)} of the {len(self.used)} columns that the model uses: {shown}"
             )
         return [by_name[name] for name in self.used]
+
+
+def _check_clear(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> None:
+    """Raise `TableError` if a column that is used is one of several with its name.
+
+    Those that the user left out of the fit do not count: so it was chosen which column is meant.
+    """
+    dropped = {plan.name for plan in plans if isinstance(plan, LeftOut) and plan.asked_for}
+    headers = {column.name: column.header for column in columns if column.header and column.name not in dropped}
+    for name in (plan.name for plan in plans if plan.used):
+        others = [other for other, header in headers.items() if name in headers and header == headers[name]]
+        if len(others) > 1:
+            raise TableError(
+                f"the table has {len(others)} columns named {headers[name]!r}, and the model uses one: rename them, or "
+                f"leave out all but one; here they are called {first_names(others, SHOWN)}"
+            )
 
 
 def _of_rows(table: object, fitted: FittedPreparation) -> dict[str, AnyArray]:
@@ -301,8 +349,8 @@ def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
         rows = np.flatnonzero(odd)
         cell = str(column.values[rows[0]])[:40]
         warnings.warn(
-            f"column {column.name!r}: {len(rows)} cells are {what}, the first one in row {rows[0] + 1}: {cell!r}; they "
-            f"are {done}",
+            f"column {column.name!r}: {counted(len(rows), 'cell')} {'is' if len(rows) == 1 else 'are'} {what} and "
+            f"{done}, the first one in row {rows[0] + 1}: {cell!r}",
             TableWarning,
             stacklevel=6,
         )

@@ -55,7 +55,15 @@ def as_numbers(column: Column, decimal: str) -> Reading:
 
 
 def as_seconds(column: Column, form: str) -> Reading:
-    """The cells as seconds since 1970; those of text in a form of dates, or else in ISO 8601."""
+    """The cells as seconds since 1970, whatever the form of their texts.
+
+    Parameters
+    ----------
+    column : Column
+    form : str
+        What dates between slashes are (`clusterkit.tables.cells`). If it is neither order, the texts themselves say it;
+        those that leave it open are not read.
+    """
     gaps = column.missing()
     if column.kind == "date":
         values = column.values.astype("datetime64[us]").astype(np.int64) / MICRO
@@ -63,11 +71,9 @@ def as_seconds(column: Column, form: str) -> Reading:
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
 
-    def read(text: str) -> float | None:
-        value = None if form == NATIVE else cells.seconds(text, form)
-        return cells.seconds(text, cells.ISO) if value is None else value
-
-    return _of_texts(column, read)
+    if form not in (cells.MONTH_FIRST, cells.DAY_FIRST):
+        form = cells.date_order({text for text in column.values if text is not None}) or cells.ANY
+    return _of_texts(column, lambda text: cells.seconds(text, form))
 
 
 def as_levels(column: Column) -> NDArray[np.object_]:

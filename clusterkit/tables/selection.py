@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from clusterkit.core.errors import first_names
 from clusterkit.tables.errors import TableError
 
-__all__ = ["NAMES_SHOWN", "no_such_column", "numbered", "select", "unique"]
+__all__ = ["NAMES_SHOWN", "check_distinct", "no_such_column", "numbered", "select", "shared_names", "unique"]
 
 NAMES_SHOWN = 12
 """Number of column names in an error message."""
@@ -84,3 +85,45 @@ def unique(cells: Sequence[str]) -> list[str]:
             name = f"{base}.{copies[base]}"
         names[name] = None
     return list(names)
+
+
+def shared_names(cells: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Of columns whose name in the table is that of others too: the name of `unique`, and the one in the table.
+
+    Examples
+    --------
+    >>> header = ["a", "b", "a"]
+    >>> shared_names(header, unique(header))
+    {'a': 'a', 'a.2': 'a'}
+    """
+    stripped = [cell.strip() for cell in cells]
+    counts = Counter(stripped)
+    return {name: cell for name, cell in zip(names, stripped, strict=False) if cell and counts[cell] > 1}
+
+
+def check_distinct(used: Iterable[str], shared: Mapping[str, str], names: Sequence[str], title: str) -> None:
+    """Raise `TableError` if two of the columns that are used have one name in their table.
+
+    Nothing but their order would tell them apart, and in a new table that may be another one.
+
+    Parameters
+    ----------
+    used : iterable of str
+        Unique names.
+    shared : mapping of str to str
+        As `shared_names` returns it.
+    names : sequence of str
+        Unique names of all columns.
+    title : str
+    """
+    groups: dict[str, list[str]] = {}
+    for name in used:
+        if name in shared:
+            groups.setdefault(shared[name], []).append(name)
+    for header, group in groups.items():
+        if len(group) > 1:
+            places = first_names([str(names.index(name) + 1) for name in group], NAMES_SHOWN)
+            raise TableError(
+                f"{title}: the columns {places} have one name, {header!r}, so that nothing but their order tells them "
+                f"apart. Rename them, or leave out all but one; here they are called {first_names(group, NAMES_SHOWN)}"
+            )

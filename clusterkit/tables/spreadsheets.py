@@ -8,7 +8,7 @@ import numpy as np
 
 from clusterkit.tables.delimited import NEEDS_PANDAS
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.selection import numbered, unique
+from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
 
@@ -59,8 +59,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
         named = any(isinstance(cell, str) for cell in first) and all(
             isinstance(cell, str) or not before for cell, before in zip(first, filled[rows[0], columns], strict=True)
         )
-    names = unique(["" if cell is None or cell != cell else str(cell) for cell in first]) if named else None
-    names = names or numbered(len(columns))
+    titles = ["" if cell is None or cell != cell else str(cell) for cell in first] if named else []
+    names = unique(titles) if named else numbered(len(columns))
     body = values[1:] if named else values
     if not len(body):
         raise TableError(f"{title} has no row of data, only the names {', '.join(names[:12])}")
@@ -75,6 +75,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             tuple(names),
             named,
             notes,
+            shared=shared_names(titles, names),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )

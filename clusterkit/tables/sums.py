@@ -28,6 +28,9 @@ side."""
 NUMBER = "number with "
 """Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
 
+DATES = (cells.ANY, cells.MONTH_FIRST, cells.DAY_FIRST)
+"""Names of the readings as dates: those that are clear, then those between slashes in both orders."""
+
 NOTHING = Moments()
 """The sums of no values."""
 
@@ -51,9 +54,10 @@ class ColumnSums:
     letters, words, codes : int
         Of all texts together; codes are digits after a zero.
     readings : mapping of str to Moments
-        Of texts: what they are as numbers, by decimal mark, and as dates, by form.
+        Of texts: what they are as numbers, by decimal mark, and as dates: those that tell the day from the month, and
+        those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
-        By form of dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+        Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
     """
 
     name: str
@@ -88,8 +92,8 @@ class ColumnSums:
             seconds = as_seconds(column, NATIVE).values[~missing]
             circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
             return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
-        if column.kind == "other":
-            return cls(column.name, "other", rows, gaps)
+        if column.kind in ("complex", "other"):
+            return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
 
     @classmethod
@@ -103,11 +107,15 @@ class ColumnSums:
         if letters <= cells.LONGEST * sum(levels.values()):
             for mark in (".", ","):
                 _add(readings, NUMBER + mark, [cells.number(text, mark) for text in distinct], counts)
-            for form in cells.date_forms(distinct):
-                values = [cells.seconds(text, form) for text in distinct]
-                _add(readings, form, values, counts)
-                legible = np.array([value is not None for value in values])
-                circles[form] = _circles(np.array([v for v in values if v is not None]), counts[legible])
+            slashed = np.array([cells.is_slashed(text) for text in distinct])
+            for form in DATES:
+                if form == cells.ANY or slashed.any():
+                    chosen = np.flatnonzero(slashed == (form != cells.ANY))
+                    values = [cells.seconds(distinct[i], form) for i in chosen]
+                    _add(readings, form, values, counts[chosen])
+                    legible = np.array([value is not None for value in values], dtype=bool)
+                    known = np.array([value for value in values if value is not None])
+                    circles[form] = _circles(known, counts[chosen][legible])
         return cls(
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
@@ -153,14 +161,24 @@ class ColumnSums:
         return mark, self.readings.get(NUMBER + mark, Moments())
 
     def as_date(self) -> tuple[str, Moments]:
-        """The form of dates that most texts have, and the sums of the seconds."""
+        """What dates between slashes are, and the sums of the seconds of all dates."""
         if self.kind == "date":
             return NATIVE, self.moments
-        forms = {form: sums for form, sums in self.readings.items() if not form.startswith(NUMBER)}
-        if not forms:
-            return NATIVE, Moments()
-        best = max(forms, key=lambda form: forms[form].n)  # the first of equal ones
-        return best, forms[best]
+        clear, month, day = (self.readings.get(form, NOTHING) for form in DATES)
+        if not month.n and not day.n:
+            return cells.ANY, clear
+        return (cells.DAY_FIRST, clear + day) if day.n > month.n else (cells.MONTH_FIRST, clear + month)
+
+    def date_circles(self) -> NDArray[np.complex128]:
+        """The sums of all dates on the circles of their parts."""
+        form = self.as_date()[0]
+        parts = [self.circles[key] for key in dict.fromkeys((cells.ANY, form)) if key in self.circles]
+        return np.sum(parts, axis=0)
+
+    def strange(self) -> str | None:
+        """A text that is no date though others are; None where there is none, or texts are too many to be known."""
+        form = self.as_date()[0]
+        return next((text for text in self.levels or () if cells.seconds(text, form) is None), None)
 
 
 def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -36,6 +36,8 @@ class Table(HoldsFrame):
         What stands before the decimals of its numbers, where they show it.
     line_of : callable
         From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
+    shared : mapping of str to str
+        The name in the file of each column that has it together with others; such columns cannot be used together.
     raw : callable or None
         Gives all cells as they are in the file, row by row; None where they are those of the frame.
     """
@@ -48,12 +50,13 @@ class Table(HoldsFrame):
     decimal: str | None = None
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}"
     raw: Callable[[], list[list[str]]] | None = None
+    shared: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     _memo: dict[str, list[Column]] = attrs.field(factory=dict, init=False, repr=False)
 
     def columns(self) -> list[Column]:
         """The typed columns."""
         if not self._memo:
-            self._memo["columns"] = columns_of(self.frame)
+            self._memo["columns"] = columns_of(self)
         return self._memo["columns"]
 
     @property

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from clusterkit.core.wording import counted
+from clusterkit.tables.cells import DAY_FIRST, MONTH_FIRST
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 
-__all__ = ["facts", "paragraph"]
+__all__ = ["facts", "filling", "paragraph"]
 
 MOST = 8
 """Most columns that a sentence names."""
@@ -35,21 +37,25 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     features = sum(len(plan.features) for plan in plans)
     used = [plan for plan in plans if plan.used]
     kinds = [
-        _count(sum(isinstance(plan, kind) for plan in plans), *words)
+        counted(number, *words)
         for kind, words in (
-            (NumberColumn, ("number", "numbers")),
+            (NumberColumn, ("number",)),
             (CategoryColumn, ("category", "categories")),
-            (DateColumn, ("date", "dates")),
+            (DateColumn, ("date",)),
         )
+        if (number := sum(isinstance(plan, kind) for plan in plans))
     ]
     parts = [
-        f"{len(used)} of {_count(len(plans), 'column', 'columns')} used ({', '.join(kind for kind in kinds if kind)}), "
-        f"as {_count(features, 'feature', 'features')}"
+        f"{len(used)} of {counted(len(plans), 'column')} used ({', '.join(kinds)}), as {counted(features, 'feature')}"
     ]
     categories = [f"{plan.name}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
-    dates = [f"{p.name}: {', '.join(('elapsed time', *p.parts))}" for p in plans if isinstance(p, DateColumn)]
+    dates = [
+        f"{plan.name}: {', '.join(('elapsed time', *plan.parts))}{_ORDERS.get(plan.form, '')}"
+        for plan in plans
+        if isinstance(plan, DateColumn)
+    ]
     if dates:
         parts.append(f"Dates: {_some(dates)}")
     left = [f"{plan.name} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
@@ -73,9 +79,23 @@ _UNITS = {
 """What was done about units."""
 
 
+_ORDERS = {MONTH_FIRST: " (2/3 is February 3)", DAY_FIRST: " (2/3 is 2 March)"}
+"""What dates between slashes were taken for."""
+
+
+def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
+    """What fills the gaps of a column."""
+    if isinstance(plan, CategoryColumn):
+        level = plan.levels[plan.fill] if plan.fill < len(plan.levels) else "(other)"
+        return f"{level!r}, the most frequent level"
+    if isinstance(plan, DateColumn):
+        return "the mean date"
+    return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
+
+
 def _levels(plan: CategoryColumn) -> str:
     rare = f", {plan.rare:,} rare ones together" if plan.rare else ""
-    return f"{_count(len(plan.levels) + plan.rare, 'level', 'levels')}{rare}"
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}"
 
 
 def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
@@ -86,21 +106,10 @@ def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
 
 def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
     """How many gaps there are, and what fills them."""
-    if isinstance(plan, CategoryColumn):
-        level = plan.levels[plan.fill] if plan.fill < len(plan.levels) else "(other)"
-        filled = f"{level!r}, the most frequent level"
-    elif isinstance(plan, DateColumn):
-        filled = "the mean date"
-    else:
-        filled = f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
     unread = getattr(plan, "unread", 0)
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
     feature = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
-    return f"({plan.gaps:,}{words}: {filled}{feature})"
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}" if n else ""
+    return f"({plan.gaps:,}{words}: {filling(plan)}{feature})"
 
 
 def _some(items: Iterable[str]) -> str:

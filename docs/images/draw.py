@@ -6,9 +6,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import numpy as np
-from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.datasets import load_digits, load_wine, make_blobs, make_moons
 
-from clusterkit import ConsensusClustering, plots, recipe, width_path
+from clusterkit import Auto, ConsensusClustering, plots, profile, recipe, width_path
 
 FOLDER = Path(__file__).parent
 
@@ -31,3 +31,9 @@ rows = digits.data[digits.target < 4][:400]
 save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")
 groups, _ = make_blobs([60, 50, 40, 30], centers=[[0, 0], [4, 0], [0, 9], [9, 5]], cluster_std=0.9, random_state=1)
 save(plots.consensus_matrix(ConsensusClustering(n_members=20, random_state=0).fit(groups)), "consensus-matrix")
+wine = load_wine(as_frame=True).data
+chosen = Auto(n_clusters=(2, 8), pool=["kmeans", "genie"], random_state=0).fit(wine)
+save(plots.profile(profile(chosen, wine)), "profile")
+save(plots.sizes(chosen), "sizes")
+save(plots.silhouette(chosen, chosen.preparation_.transform(wine)), "silhouette")
+save(plots.number_curve(chosen), "number-curve")

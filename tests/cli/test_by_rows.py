@@ -45,7 +45,7 @@ def expected():
         return recipe("kmeans", n_clusters=3, n_init=1, random_state=0).fit(X).labels_
 
 
-@pytest.mark.parametrize("ending", [".npy", ".csv"])
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".tsv.gz"])
 def test_labels_of_a_large_file_are_those_of_the_fit_in_memory(run, npy, little_memory, tmp_path, ending):
     labels = tmp_path / f"labels{ending}"
     answer = run("fit", npy, *KMEANS, "-o", labels)
@@ -86,7 +86,7 @@ def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy
     [
         (("--with-data", "-o", "l.csv"), "--with-data needs all rows in memory"),
         (("--plot", "p.png"), "--plot needs all rows in memory"),
-        (("-o", "l.xml"), "can be .parquet, .npy, .csv or .txt"),
+        (("-o", "l.xml"), "labels can be .csv, .tsv"),
         (("--columns", "1"), "its columns have no names"),
     ],
 )

@@ -223,7 +223,8 @@ def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
 
 
 def test_warning_is_one_line(run, write):
-    answer = run("fit", write("same.csv", "a,b\n" + "1,2\n" * 6), "--recipe", "kmeans", "-k", 2)
+    path = write("same.csv", "a,b\n" + "1,2\n" * 6)
+    answer = run("fit", path, "--recipe", "kmeans", "-k", 2, "--keep", "a,b")
     assert answer.exit_code == 0
     assert answer.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
 
@@ -265,7 +266,10 @@ def test_warning_is_one_line(run, write):
         (["points.csv", "--drop", "id", "-k", 2, "-o", "."], ". cannot be written: it is a folder"),
         (["points.csv", "--drop", "id", "-k", 2, "--save", "no/m"], "no/m cannot be written: there is no such folder"),
         (["points.csv", "--drop", "id", "-k", 2, "--with-data"], "--with-data needs -o FILE"),
-        (["points.csv", "-k", 2, "--with-data", "-o", "l.npy"], "--with-data writes text, so the file cannot be .npy"),
+        (
+            ["points.csv", "-k", 2, "--with-data", "-o", "l.npy"],
+            "--with-data writes a table, so the file cannot be .npy",
+        ),
         (["points.csv", "-k", 2, "--delimiter", "ab"], "--delimiter must be one character, got 'ab'"),
         (["points.csv", "-k", 2, "--columns", "hight"], "Did you mean 'height'?"),
     ],
@@ -297,3 +301,34 @@ def test_values_of_set():
 def test_chain_from_the_shell(run, table):
     answer = run("fit", table, *KMEANS, "--drop", "id", "--set", "featuremap=zscore,elm", "--json")
     assert json.loads(answer.stdout)["n_clusters"] == 3
+
+
+def test_constant_columns_leave_nothing_to_cluster(run, write, error_of):
+    path = write("same.csv", "a,b\n" + "1,x\n" * 6)
+    for words in (("fit", path), ("fit", path, "-k", 2), ("report", path, "-o", path.with_suffix(".html"))):
+        assert "no column is left to cluster: a (always 1); b (always 'x')" in error_of(run(*words))
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx"])
+def test_tables_of_labels_keep_types(run, write, tmp_path, ending):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl" if ending == ".xlsx" else "pyarrow")
+    lines = [f"{i % 2 * 50 + i},{'=1+1' if i % 3 else ''},2024-01-{i + 1:02d},{i if i else ''}" for i in range(20)]
+    path = write("t.csv", "a,b,since,n\n" + "\n".join(lines) + "\n")
+    out = tmp_path / f"l{ending}"
+    text = run("fit", path, "-k", 2, "-r", "kmeans", "-o", "-").stdout
+    assert run("fit", path, "-k", 2, "-r", "kmeans", "-o", out).exit_code == 0
+    read = pandas.read_excel if ending == ".xlsx" else pandas.read_parquet
+    assert read(out)["label"].tolist() == [int(label) for label in text.split()[1:]]
+    assert run("fit", path, "-k", 2, "-r", "kmeans", "-o", out, "--with-data").exit_code == 0
+    frame = read(out)
+    assert list(frame) == ["a", "b", "since", "n", "label"]
+    assert frame["a"].tolist() == [i % 2 * 50 + i for i in range(20)]
+    assert frame["b"].isna().sum() == 7
+    assert set(frame["b"].dropna()) == {"=1+1"}
+    assert frame["n"].isna().tolist() == [True] + [False] * 19
+
+
+def test_one_cluster_is_one(run, table):
+    answer = run("fit", table, "-r", "kmeans", "-k", 1, "--drop", "id")
+    assert "points.csv: 1 cluster by kmeans" in answer.stdout

@@ -162,3 +162,8 @@ class TestNotUsable:
         registry._session["recipe", "lost"] = Entry("recipe", "lost", "a_module_that_is_nowhere:LOST", "somebody")
         [line] = [line for line in run("recipes").stdout.splitlines() if "lost" in line]
         assert "not usable: recipe 'lost' of somebody cannot be loaded" in line
+
+
+def test_a_title_does_not_repeat_the_name(run):
+    assert run("recipes", "genie").stdout.startswith("genie: single linkage with even sizes\n")
+    assert run("recipes", "kmeans").stdout.startswith("kmeans: k-means\n")

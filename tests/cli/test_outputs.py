@@ -141,8 +141,8 @@ class TestEndings:
     @pytest.mark.parametrize(
         ("args", "message"),
         [
-            (("-o", "l.xlsx"), "l.xlsx: labels can be .csv, .tsv, .txt (each also .gz), or .npy"),
-            (("-o", "l.parquet"), "l.parquet: labels can be"),
+            (("-o", "l.xls"), "l.xls: labels can be .csv, .tsv, .txt (each also .gz), .parquet, .xlsx or .npy"),
+            (("-o", "l.feather"), "l.feather: labels can be"),
             (("-o", "l.npy.gz"), "l.npy.gz: labels can be"),
             (("--save", "m.csv"), "m.csv: a model can be .clusterkit, .model, .safetensors, not .csv"),
             (("--save", "-"), "--save needs a file"),

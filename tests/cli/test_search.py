@@ -100,3 +100,8 @@ def test_interrupted(run, table, monkeypatch, error_of):
     assert "2 scored, 1 not run" in answer.stdout
     at = 0
     assert "interrupted: there are no labels yet" in error_of(run("search", table, *GRID, "--score", "silhouette"), 130)
+
+
+def test_a_missing_file_is_told_first(run, error_of):
+    for words in ((), ("-k", 2), ("-k", "auto"), ("--grid", "x"), ("--plot", "p.xyz")):
+        assert "nowhere.csv: no such file" in error_of(run("search", "nowhere.csv", *words))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit import recipe
+from clusterkit import Pipeline, recipe
 from clusterkit.core import kernel_check
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
 from clusterkit.core.spaces import KernelSpace, build_space
+from clusterkit.core.stages import Tuned, Tuner
 from clusterkit.core.transform import Keep
 
 KERNEL_METHODS = [
@@ -92,3 +95,22 @@ def test_no_method_warns_with_its_defaults(name):
         warnings.simplefilter("always")
         recipe(name, random_state=0, **settings).fit(X)
     assert not [w for w in caught if "kernel matrix is numerically" in str(w.message)]
+
+
+@attrs.frozen
+class Narrow(Tuner):
+    """A tuner that chooses a width at which no sample resembles another."""
+
+    name: ClassVar[str] = "narrow"
+
+    def tune(self, stages, X, rng):
+        return Tuned({**stages, "featuremap": attrs.evolve(stages["featuremap"], gamma=1e6)})
+
+
+def test_a_width_that_a_tuner_chose_is_not_told(recwarn):
+    given = Pipeline({"name": "rbf", "gamma": 1e6}, "svdd", "complete_graph").fit(rows(40))
+    assert [w for w in recwarn if "numerically the identity" in str(w.message)]
+    recwarn.clear()
+    tuned = Pipeline("rbf", "svdd", "complete_graph", tuner=Narrow()).fit(rows(40))
+    assert tuned.space_.kernel.gamma == given.space_.kernel.gamma
+    assert not [w for w in recwarn if "kernel matrix is numerically" in str(w.message)]

@@ -131,6 +131,21 @@ def test_data_frames_give_feature_names():
         model.predict(frame.rename(columns={"a": "c"}))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_in_another_order_are_refused_as_by_scikit_learn(library):
+    from sklearn.cluster import KMeans
+
+    module = pytest.importorskip(library)
+    X = make_blobs([20, 20], n_features=2, random_state=0)[0]
+    frame = module.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    messages = []
+    for model in (recipe("kmeans", n_clusters=2, random_state=0), KMeans(2)):
+        with pytest.raises(ValueError, match="in the same order") as caught:
+            model.fit(frame).predict(frame[["b", "a"]])
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
 def test_float32_stays_float32(blobs):
     X = blobs[0].astype(np.float32)
     model = recipe("emmc", n_clusters=2, random_state=0).fit(X)

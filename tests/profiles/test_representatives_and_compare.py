@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
 import clusterkit
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.tables import Preparation
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +75,28 @@ class TestCompare:
 
     def test_failures_do_not_end_the_others(self, blobs):
         X, _ = blobs
-        table = clusterkit.compare({"needs k": "kmeans", "finds k": "hdbscan"}, X)
+        with pytest.warns(ClusterkitWarning, match="compare: needs k could not be fitted: n_clusters is needed"):
+            table = clusterkit.compare({"needs k": "kmeans", "finds k": "hdbscan"}, X)
         assert list(table.failed) == ["needs k"]
         assert [method.name for method in table.methods] == ["finds k"]
+
+    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    def test_failures_have_a_row_that_says_why(self, blobs, library):
+        pytest.importorskip(library)
+        X, y = blobs
+        with pytest.warns(ClusterkitWarning, match="compare: .* could not be fitted"):
+            table = clusterkit.compare(
+                {"too many": clusterkit.recipe("kmeans", n_clusters=9999), "known": y, "needs k": "kmeans"}, X
+            )
+        frame = table.to_frame(library)
+        names, reasons = (
+            list(frame[name]) if library != "pyarrow" else frame[name].to_pylist() for name in ("method", "failed")
+        )
+        assert names == ["known", "too many", "needs k"]
+        assert not isinstance(reasons[0], str)
+        assert "n_samples" in reasons[1]
+        assert "n_clusters is needed" in reasons[2]
+        assert "failed" not in clusterkit.compare({"known": y}, X).to_frame("pandas").columns
 
     def test_errors(self, blobs):
         X, y = blobs
@@ -84,3 +104,47 @@ class TestCompare:
             clusterkit.compare({}, X)
         with pytest.raises(InvalidData, match="rows"):
             clusterkit.compare({"short": y[:-1]}, X)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_of_a_table_are_compared_as_the_model_prepared_them(blobs, library):
+    module = pytest.importorskip(library)
+    X = blobs[0] * [1.0, 1e4]
+    frame = module.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = clusterkit.Auto(n_clusters=3, pool=["kmeans"], random_state=0).fit(frame)
+    prepared = clusterkit.representatives(model.labels_, model.preparation_.transform(frame))
+    rows = clusterkit.representatives(model, frame)
+    assert {label: index.tolist() for label, index in rows.items()} == {
+        label: index.tolist() for label, index in prepared.items()
+    }
+
+
+class TestQueries:
+    """A lazy frame stands for a table that is not there yet: one line says what to do."""
+
+    @pytest.fixture
+    def query(self):
+        polars = pytest.importorskip("polars")
+        return polars.DataFrame({"a": [1.0, 2.0, 9.0], "b": [3.0, 1.0, 2.0]}).lazy()
+
+    def test_every_function_says_collect(self, query):
+        model = clusterkit.Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(query.collect())
+        calls = (
+            lambda: clusterkit.profile([0, 0, 1], query),
+            lambda: clusterkit.representatives([0, 0, 1], query),
+            lambda: clusterkit.compare({"labels": [0, 0, 1]}, query),
+            lambda: Preparation().fit(query),
+            lambda: model.predict(query),
+            lambda: clusterkit.Auto().fit(query),
+            lambda: clusterkit.recipe("kmeans", n_clusters=2).fit(query),
+        )
+        for call in calls:
+            with pytest.raises(InvalidData, match=r"LazyFrame.*query that .*\.collect\(\)") as caught:
+                call()
+            assert "\n" not in str(caught.value)
+
+    def test_frames_with_equal_names(self):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(np.arange(12.0).reshape(4, 3), columns=["a", "b", "b"])
+        profile = clusterkit.profile([0, 0, 1, 1], frame)
+        assert {feature.column for feature in profile[0].features} == {"a", "b", "b.2"}

@@ -141,6 +141,27 @@ def test_selection_errors(columns, drop, message):
 
 
 @pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (["comment", *(f"row {i} good" for i in range(60))], ("comment",)),
+        (["a text", *(f"item {i}" for i in range(60)), "three words here"], ("a text",)),
+        (["one thing", *("word " * (1 + i % 3) for i in range(60))], ("one thing",)),
+        (["1 2", *(f"{i} {i}" for i in range(60))], ("x1", "x2")),
+        (["x y", *(f"{i} red" for i in range(60))], ("x", "y")),
+    ],
+)
+def test_blanks_between_words_are_no_delimiter(write, lines, names):
+    table = read_table(write("t.txt", "\n".join(lines) + "\n"))
+    assert table.names == names
+    assert table.n_rows == len(lines) - table.named
+
+
+def test_a_short_row_of_numbers_between_blanks(write):
+    with pytest.raises(TableError, match=r"row 31 \(line 31\) has 1 cells instead of 2"):
+        read_table(write("t.txt", "1 2\n" * 30 + "1\n" + "1 2\n" * 30))
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", "is empty"),

@@ -122,7 +122,7 @@ class TestOddCells:
 
     def test_levels_that_the_fit_did_not_see(self, table, fitted):
         other = {**table, "town": np.where(np.arange(N) == 7, "Kiel", table["town"])}
-        with pytest.warns(TableWarning, match="column 'town': 1 cells are a level that the fit did not see, the first"):
+        with pytest.warns(TableWarning, match="column 'town': 1 cell is a level that the fit did not see and count"):
             X = fitted.transform(other)
         gap = {**table, "town": np.where(np.arange(N) == 7, None, table["town"])}
         np.testing.assert_array_equal(X, fitted.transform(gap))
@@ -139,7 +139,7 @@ class TestOddCells:
     def test_words_among_numbers(self, table, fitted):
         margin = table["margin"].copy()
         margin[3] = "unknown"
-        with pytest.warns(TableWarning, match=r"column 'margin': 1 cells are no number, .* row 4: 'unknown'; they are"):
+        with pytest.warns(TableWarning, match=r"column 'margin': 1 cell is no number and .* row 4: 'unknown'"):
             fitted.transform({**table, "margin": margin})
         with_word = Preparation().fit({"margin": margin})
         assert "1 of them cells that cannot be read" in with_word.paragraph()
@@ -151,6 +151,40 @@ class TestOddCells:
             fitted.transform({**table, "margin": np.full(N, "a", dtype=object)})
         with pytest.raises(TableError, match="column 'since' has no date, though it had some in the fit"):
             fitted.transform({**table, "since": np.arange(N)})
+
+    @pytest.mark.parametrize("hole", [np.nan, np.inf])
+    def test_a_column_without_a_value(self, table, hole):
+        table = {"income": np.nan_to_num(table["income"]), "margin": table["margin"]}
+        fitted = Preparation().fit(table)
+        with pytest.warns(
+            TableWarning, match=f"column 'income' has no value in {N} rows: every .* the mean of the fit"
+        ):
+            fitted.transform({**table, "income": np.full(N, hole)})
+        one = {"income": np.array([hole]), "margin": table["margin"][:1]}
+        with pytest.warns(TableWarning, match="column 'income' has no value in 1 row: every cell is missing"):
+            fitted.transform(one)
+
+    def test_gaps_that_the_fit_makes_likely_are_not_told(self, recwarn):
+        holes = np.where(np.arange(20) % 3, np.arange(20.0) ** 2, np.nan)
+        fitted = Preparation().fit({"a": holes, "b": np.arange(20.0) ** 3})
+        fitted.transform({"a": np.array([np.nan]), "b": np.ones(1)})
+        assert not recwarn
+        with pytest.warns(TableWarning, match="no value in 20 rows"):
+            fitted.transform({"a": np.full(20, np.nan), "b": np.ones(20)})
+
+    def test_no_row(self, table, fitted):
+        with pytest.raises(TableError, match=r"Found table with 0 sample\(s\) \(shape=\(0, 4\)\)"):
+            fitted.transform({name: values[:0] for name, values in table.items()})
+
+    def test_complex_numbers(self, table, fitted):
+        X = {"z": np.arange(N) + 1j, "a": np.arange(N) ** 2.0}
+        pandas = pytest.importorskip("pandas")
+        for form in (X, pandas.DataFrame(X)):
+            with pytest.raises(TableError, match="column 'z' has complex numbers"):
+                Preparation().fit(form)
+            assert Preparation(drop="z").fit(form).used == ("a",)
+        with pytest.raises(TableError, match="column 'margin' has no number"):
+            fitted.transform({**table, "margin": X["z"]})
 
     def test_numbers_as_texts(self, table, fitted):
         texts = {**table, "income": np.array([repr(x) for x in table["income"].tolist()], dtype=object)}
@@ -238,7 +272,14 @@ class TestUnits:
 
 class TestWhatIsLeft:
     def test_numbers_alone_are_used_whatever_they_look_like(self):
-        assert Preparation().fit({"id": np.arange(30), "c": np.ones(30)}).used == ("id", "c")
+        assert Preparation().fit({"id": np.arange(30)}).used == ("id",)
+
+    def test_constants_are_nothing_to_cluster(self):
+        table = {"a": np.ones(9), "b": np.zeros(9, dtype=bool), "c": np.full(9, "x")}
+        with pytest.raises(TableError, match=r"no column is left to cluster: a \(always 1\); b \(always 0\); c \("):
+            Preparation().fit(table)
+        assert Preparation().fit({**table, "id": np.arange(9)}).used == ("id",)
+        assert Preparation(keep="a").fit(table).used == ("a",)
 
     def test_numbers_without_a_sum(self):
         with pytest.raises(TableError, match=r"column 'a' has numbers that are too large to add up: 1e[+]308"):

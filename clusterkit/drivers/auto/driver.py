@@ -19,6 +19,7 @@ from clusterkit.core.reuse import reusing
 from clusterkit.core.run import AllZero, FitResult, check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.core.wording import counted
 from clusterkit.criteria.numbers import candidate_numbers
 from clusterkit.criteria.one_cluster import OneCluster
 from clusterkit.criteria.terrain import Terrain
@@ -176,7 +177,7 @@ class AutoDriver(Driver):
         facts |= self._of_rows(fits, best, n)
         if fits.failures:
             facts["failed"] = {name: str(error) for name, error in fits.failures.items()}
-        reason = f"the best of {len(candidates)} clusterings: {best.member.name}, {best.n_clusters} clusters"
+        reason = f"the best of {len(candidates)} clusterings: {best.member.name}, {counted(best.n_clusters, 'cluster')}"
         if interrupted:
             reason = f"interrupted: the best of the first {len(candidates)} clusterings is kept"
         fitted = attrs.evolve(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core.wording import counted
 from clusterkit.criteria.agreement import distinct
 from clusterkit.criteria.confidence import Evidence, structure_confidence, witnesses
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
@@ -126,7 +127,8 @@ class Verdict:
             "distinct": len(table),
             "margin": round(self.ranking.margin, 3),
             "best": tuple(
-                f"{row['recipe']}: {row['n_clusters']} clusters, {row['score']:.3f}" for row in table[:SHOWN]
+                f"{row['recipe']}: {counted(cast('int', row['n_clusters']), 'cluster')}, {row['score']:.3f}"
+                for row in table[:SHOWN]
             ),
         }
         if not self.known:
@@ -156,4 +158,4 @@ def is_nested(one: Labels, other: Labels) -> bool:
 
 
 def _described(candidate: Candidate) -> str:
-    return f"{candidate.member.name}, {candidate.n_clusters} clusters"
+    return f"{candidate.member.name}, {counted(candidate.n_clusters, 'cluster')}"

@@ -1,0 +1,65 @@
+"""What a report and the command line say of how sure a choice is, without contradictions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+from clusterkit.cli import summary
+from clusterkit.report import words
+
+
+def analysis(confidence=1.0, k=2, **choice):
+    facts = {"recipe": "kmeans", "n_clusters": k, "distinct": 9, "confidence": confidence, **choice}
+    model = SimpleNamespace(
+        confidence_=confidence,
+        perhaps_one_cluster_=False,
+        second_n_clusters_=choice.get("second_n_clusters"),
+        resolved_={"auto": facts},
+    )
+    return SimpleNamespace(model=model, clusters=SimpleNamespace(clusters=[None] * k))
+
+
+def both(**choice):
+    """The sentence of the report, and the lines of the command line."""
+    made = analysis(**choice)
+    return words.certainty(made)[0], summary._choice(made.model.resolved_["auto"])
+
+
+@pytest.mark.parametrize("confidence", [0.996, 1.0 - 1e-12, 1.0])
+def test_an_estimate_is_never_certain(confidence):
+    sentence, lines = both(confidence=confidence)
+    assert "100 %" not in sentence + lines["chosen"]
+    assert "above 99 %" in sentence
+    assert "above 99 %" in lines["chosen"]
+
+
+@pytest.mark.parametrize(("second", "verb", "scale"), [(4, "divide", "finer"), (1, "joins", "coarser")])
+def test_nested_numbers_are_scales_of_the_same_groups(second, verb, scale):
+    sentence, lines = both(second_n_clusters=second, second_is_nested=True)
+    expected = f"which {verb} the chosen ones: the same groups on a {scale} scale"
+    assert expected in sentence
+    assert expected in lines["next best"]
+    assert "The confidence is in the groups, not in the scale" in sentence
+    assert "both" not in sentence + lines["next best"]
+
+
+def test_other_numbers_are_named_alone():
+    sentence, lines = both(second_n_clusters=5, second_is_nested=False)
+    assert sentence.endswith("The next best answer is 5 clusters.")
+    assert lines["next best"] == "5 clusters"
+
+
+def test_ties_are_told_in_both():
+    sentence, lines = both(tied_with=("genie, 3 clusters",), second_n_clusters=3)
+    assert "Its score is no better than that of: genie, 3 clusters." in sentence
+    assert lines["as good"] == "genie, 3 clusters"
+
+
+def test_one_row_is_one_row():
+    assert words._belong(1) == "1 row belongs"
+    assert words._belong(1200) == "1,200 rows belong"

@@ -1,0 +1,109 @@
+"""Dates in whatever form: several forms in a column, another one in new rows, and what leaves day and month open."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.tables import Preparation, TableError, TableWarning, cells
+
+FORMS = (
+    "%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y/%m/%d", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y",
+    "%B %d, %Y", "%Y.%m.%d",
+)  # fmt: skip
+"""Forms that tell the day from the month."""
+
+MOMENTS = st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2060, 1, 1))
+
+
+def days(form, n=60):
+    """Days in a form, 7 days apart."""
+    return np.array(
+        [(datetime.date(2020, 1, 13) + datetime.timedelta(7 * i)).strftime(form) for i in range(n)], dtype="U"
+    )
+
+
+@given(moment=MOMENTS, form=st.sampled_from(FORMS), time=st.sampled_from(["", " %H:%M", "T%H:%M:%S", " %H:%M:%S.%f"]))
+def test_every_form_is_read(moment, form, time):
+    if form == "%d.%m.%y" and moment.year > 2068:
+        moment = moment.replace(year=2000)
+    text = moment.strftime(form + time)
+    expected = (datetime.datetime.strptime(text, form + time) - datetime.datetime(1970, 1, 1)).total_seconds()
+    for order in (cells.ANY, cells.MONTH_FIRST, cells.DAY_FIRST):
+        assert cells.seconds(text, order) == expected
+
+
+@given(moment=MOMENTS, order=st.sampled_from([cells.MONTH_FIRST, cells.DAY_FIRST]))
+def test_between_slashes_the_order_decides(moment, order):
+    text = moment.strftime(order)
+    expected = datetime.datetime(moment.year, moment.month, moment.day) - datetime.datetime(1970, 1, 1)
+    assert cells.seconds(text, order) == expected.total_seconds()
+    assert cells.seconds(text, cells.ANY) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "5", "20240102", "2024-13-01", "30.2.2024", "1.2.3.4", "12:30", "Xyz 5, 2024", "1/2", "north 7", "3-4-24"],
+)
+def test_what_is_no_date(text):
+    assert cells.seconds(text, cells.MONTH_FIRST) is None
+
+
+def test_forms_may_be_mixed():
+    iso = days("%Y-%m-%d")
+    expected = Preparation().fit({"since": iso})
+    mixed = np.where(np.arange(60) % 2, iso, days("%d.%m.%Y"))
+    mixed = np.where(np.arange(60) % 3, mixed, days("%d/%m/%Y"))
+    fitted = Preparation().fit({"since": mixed})
+    assert fitted.features == expected.features
+    assert "since: elapsed time" in fitted.paragraph()
+    assert "(2/3 is 2 March)" in fitted.paragraph()
+    np.testing.assert_allclose(fitted.transform({"since": mixed}), expected.transform({"since": iso}), atol=1e-9)
+
+
+def test_blocks_of_different_forms_add_up():
+    blocks = [{"since": days("%Y-%m-%d")[:20]}, {"since": days("%d/%m/%Y")[20:40]}, {"since": days("%d.%m.%Y")[40:]}]
+    whole = Preparation().fit({"since": np.concatenate([block["since"] for block in blocks])})
+    added = Preparation().fit_blocks(blocks)
+    assert added.plans[0].form == whole.plans[0].form == cells.DAY_FIRST
+    np.testing.assert_allclose(added.plans[0].fill, whole.plans[0].fill, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [*FORMS, "%d/%m/%Y", "%m/%d/%Y"])
+def test_new_rows_may_have_another_form(form):
+    iso = days("%Y-%m-%d")
+    for table in ({"since": iso}, {"since": iso.astype("datetime64[D]")}):
+        fitted = Preparation().fit(table)
+        np.testing.assert_allclose(fitted.transform({"since": days(form)}), fitted.transform(table), atol=1e-9)
+
+
+def test_an_order_that_is_open_in_new_rows_is_an_error_that_names_it():
+    fitted = Preparation().fit({"since": days("%Y-%m-%d")})
+    with pytest.raises(
+        TableError, match=r"column 'since' has no date, .* row 1 has '3/4/2024', which leaves day and mon"
+    ):
+        fitted.transform({"since": np.array(["3/4/2024", "5/6/2024"])})
+    with pytest.warns(TableWarning, match="column 'since': 1 cell is no clear date and .* row 2: '5/6/2024'"):
+        fitted.transform({"since": np.array(["2024-03-04", "5/6/2024"])})
+
+
+def test_the_order_of_the_fit_holds_for_new_rows():
+    for form, day in (("%d/%m/%Y", "2/3/2020"), ("%m/%d/%Y", "3/2/2020")):
+        fitted = Preparation().fit({"since": days(form)})
+        np.testing.assert_allclose(
+            fitted.transform({"since": np.array([day])}), fitted.transform({"since": np.array(["2020-03-02"])})
+        )
+
+
+def test_words_among_dates_are_named():
+    dates = days("%Y-%m-%d").astype(object)
+    dates[::5] = [f"word {i}" for i in range(12)]
+    left_out = Preparation().fit({"since": dates, "a": np.arange(60.0) ** 2}).left_out
+    assert left_out == {"since": "80 % of its cells are dates, and others are not, such as 'word 0'"}
+    slashes = np.where(np.arange(60) % 3, days("%d/%m/%Y"), days("%m/%d/%Y"))
+    left_out = Preparation().fit({"since": slashes, "a": np.arange(60.0) ** 2}).left_out
+    assert left_out["since"].endswith("such as '01/13/2020'")
