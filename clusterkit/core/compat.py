@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from clusterkit._typing import Indices
+from clusterkit._typing import Array, Indices
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.registry import registry
@@ -43,6 +43,8 @@ class Composition:
         Size bounds passed to a solver that enforces them itself (`own_balance`); used only if `balancer` is None.
     rows : ndarray or None
         Indices of the rows to fit, where a tuner advises to fit a sample; None: all rows.
+    sample_weight : ndarray of shape (n,) or None
+        How much each row of the data counts; None: all count 1.
     """
 
     featuremap: FeatureMap
@@ -55,6 +57,7 @@ class Composition:
     max_iter: int = 100
     limits: Balancer | None = None
     rows: Indices | None = attrs.field(default=None, eq=False)
+    sample_weight: Array | None = attrs.field(default=None, eq=False)
 
     @property
     def path(self) -> Path | None:

@@ -17,6 +17,7 @@ from clusterkit.core.contracts import During
 from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_loop import Decide, End, iterate
@@ -66,8 +67,13 @@ def row_problems(c: Composition) -> Iterator[Problem]:
         yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
 
 
-def check_rows(c: Composition) -> None:
+def check_rows(c: Composition, engine: Engine | None = None) -> None:
     """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
+    if c.sample_weight is not None and engine is not None and not isinstance(engine, LocalEngine):
+        raise IncompatibleStages(
+            "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
+            "clusterkit.open, and not with collections of other machines"
+        )
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
     if reasons:
         raise IncompatibleStages(
@@ -86,7 +92,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    check_rows(c)
+    check_rows(c, engine)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
@@ -97,7 +103,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
     space = _mapped(c, rows, engine, seeds)
     bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
-    task = Task(rows.n, c.n_clusters, bounds)
+    task = Task(rows.n, c.n_clusters, bounds, c.sample_weight)
     path = c.path
     assert path is not None
     assert path.sums is not None

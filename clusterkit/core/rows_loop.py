@@ -136,12 +136,14 @@ class _Turn:
 
     decide: Decide
     summing: Summing
+    weights: Array | None = None
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
         codec, k = self.decide.codec, self.decide.k
-        coded = Coded(labels[None], codec.coding, k, codec.codebook(k))
+        weights = None if self.weights is None else self.weights[rows]
+        coded = Coded(labels[None], codec.coding, k, codec.codebook(k), weights)
         digest = _digest(np.ascontiguousarray(labels).data)
         return _TurnSums(self.summing.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
 
@@ -248,9 +250,9 @@ def _iterate(
 ) -> End:
     seen: set[bytes] = set()
     decide, previous = begin, None
-    sums = _passed(space, _Turn(decide, summing))
+    sums = _passed(space, _Turn(decide, summing, task.sample_weight))
     for turn in range(1, max_iter + 1):
-        finished = _finished(space, summing, decide, sums, previous)
+        finished = _finished(space, _Turn(decide, summing, task.sample_weight), sums, previous)
         objective = float(finished.objective[0])
         last = progress.end
         progress.history.append(objective)
@@ -261,13 +263,14 @@ def _iterate(
         if balancer is not None:
             decision = balancer.decide(_CostsOfRows(space, following), task)
             following = attrs.evolve(following, decision=decision)
-        read = _passed(space, _Turn(following, summing))
+        ahead = _Turn(following, summing, task.sample_weight)
+        read = _passed(space, ahead)
         progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
         tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
         if read.digest == sums.digest:
             return progress.ended(True, "converged: labels no longer change")
         if finished.status is not None and finished.status.settled:
-            final = _finished(space, summing, following, read, finished.extend)
+            final = _finished(space, ahead, read, finished.extend)
             end = progress.ended(True, finished.status.reason)
             return attrs.evolve(end, objective=float(final.objective[0]))
         seen.add(sums.digest)
@@ -285,11 +288,9 @@ def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _Tur
     return space.engine.reduce(turn, space.source, space.width)
 
 
-def _finished(
-    space: RowsSpace, summing: Summing, decide: Decide, sums: _TurnSums, previous: RowFunction | None
-) -> Finished:
+def _finished(space: RowsSpace, turn: _Turn, sums: _TurnSums, previous: RowFunction | None) -> Finished:
     """The end of a turn; further passes over the same labels where the solver asks for them."""
-    step = summing.finish(sums.sums, previous)
+    step = turn.summing.finish(sums.sums, previous)
     while not isinstance(step, Finished):
-        step = step.finish(_passed(space, _Turn(decide, step)).sums, previous)
+        step = step.finish(_passed(space, attrs.evolve(turn, summing=step)).sums, previous)
     return step

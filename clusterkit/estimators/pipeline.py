@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import (
     Array,
+    ArrayLike,
     BalancerLike,
     FeatureMapLike,
     InitLike,
@@ -24,7 +25,7 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.compat import Composition, check
+from clusterkit.core.compat import Composition, Problem, check
 from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
@@ -33,6 +34,7 @@ from clusterkit.core.rows import Rows
 from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
+from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
@@ -167,12 +169,16 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None) -> Self:
-        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored."""
+    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored.
+
+        `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
+        """
         if (engine := engine_for(X)) is not None:
-            return self._fit_rows(engine.rows(X), engine)
+            return self._fit_rows(engine.rows(X), engine, sample_weight)
         composition = self.composition()
         rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
+        composition = self.weighted(composition, sample_weight, rows.shape[0])
         seeds = Seeds.of(self.random_state)
         with (
             threads.suited(threads.elements(len(rows), composition.featuremap)),
@@ -190,13 +196,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
         return self
 
-    def _fit_rows(self, rows: Rows, engine: Engine) -> Self:
+    def _fit_rows(self, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> Self:
         """The fit to rows that an engine reads; few rows are read at once."""
         if in_memory(rows):
-            self.fit(rows.read(slice(0, rows.n)))
+            self.fit(rows.read(slice(0, rows.n)), sample_weight=sample_weight)
         else:
-            composition = self.composition()
-            check_rows(composition)
+            composition = self.weighted(self.composition(), sample_weight, rows.n)
+            check_rows(composition, engine)
             if self.tuner is not None or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
                 raise IncompatibleStages(
@@ -218,6 +224,17 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
+
+    def weighted(
+        self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()
+    ) -> Composition:
+        """The composition with sample weights, refused where something counts rows: `others`, too."""
+        problems = list(others)
+        if self.tuner is not None:
+            problems.append(Problem("tuner", "it compares fits by rows; tuner=None takes weights"))
+        if self.chooses_number(c):
+            problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
+        return weighted(c, sample_weight, n, problems)
 
     @inductive
     def predict(self, X: Samples) -> Labels:

@@ -76,6 +76,8 @@ class Path(Generic[SolverT, SpaceT]):
     sums : callable or None
         ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
         function. It reads the features by `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+    weighted : bool
+        Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
     """
 
     prepare: Callable[[SolverT, SpaceT, Task, Rng], Prepared]
@@ -84,6 +86,7 @@ class Path(Generic[SolverT, SpaceT]):
     sparse: bool = False
     square: bool = False
     sums: Callable[[SolverT, SpaceT, Task], Summing] | None = None
+    weighted: bool = False
 
 
 class Solver(Stage):

@@ -33,16 +33,22 @@ for 1 to 500 features and means up to 1,000 times the spread; the rest is a rese
 @final
 @attrs.frozen(eq=False)
 class Radii:
-    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number."""
+    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number.
+
+    With weights: the weighted sum, the largest, and the sum of the weights.
+    """
 
     added: float
     largest: float
-    count: int
+    count: float
 
     @classmethod
-    def of(cls, radii: Array) -> Radii:
+    def of(cls, radii: Array, weights: Array | None = None) -> Radii:
         """Those of a block, (b,)."""
-        return cls(float(radii.sum()), float(radii.max(initial=0.0)), len(radii))
+        largest = float(radii.max(initial=0.0))
+        if weights is None:
+            return cls(float(radii.sum()), largest, len(radii))
+        return cls(float(weights @ radii), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
         """Those of both blocks."""
@@ -56,9 +62,14 @@ class _RadiiAbout:
     """Part of `Radii`: the distances of a block from the mean of all samples."""
 
     origin: Array
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Radii:
-        return Radii.of(squared_distances_to(H, self.origin))
+        return Radii.of(squared_distances_to(H, self.origin), _at(self.weights, rows))
+
+
+def _at(weights: Array | None, rows: slice) -> Array | None:
+    return None if weights is None else weights[rows]
 
 
 @final
@@ -81,10 +92,10 @@ class CentredFeatures:
     radii: Radii
 
     @classmethod
-    def of(cls, space: FeatureSpace) -> CentredFeatures:
-        """Two passes over the features, wherever they lie."""
-        origin = space.mean()
-        return cls(space.transform, origin, space.reduce(_RadiiAbout(origin)))
+    def of(cls, space: FeatureSpace, weights: Array | None = None) -> CentredFeatures:
+        """Two passes over the features, wherever they lie; `weights` (n,) count the samples."""
+        origin = space.mean(weights)
+        return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
 
     @property
     def dtype(self) -> np.dtype:
@@ -143,12 +154,12 @@ class FeatureMeans:
     radii: Array
 
     @classmethod
-    def of(cls, space: FeatureSpace) -> FeatureMeans:
+    def of(cls, space: FeatureSpace, weights: Array | None = None) -> FeatureMeans:
         """The mean of all samples and the distances from it: two passes over the features."""
-        origin = space.mean()
+        origin = space.mean(weights)
         radii = space.squared_distances_to(origin)
         plan = block_plan(space.n, space.width, space.dtype)
-        spread = sums.total((rows, Radii.of(radii[rows])) for rows in plan)
+        spread = sums.total((rows, Radii.of(radii[rows], _at(weights, rows))) for rows in plan)
         return cls(space, CentredFeatures(space.transform, origin, spread), radii)
 
     @property

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Scores
-from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Prepared, Solver, Task
 from clusterkit.core.summing import RowFunction, Summing, solve_by_sums
 from clusterkit.core.sums import Addable, total
@@ -38,6 +38,11 @@ FEATURES = ("raw", "scaled", "random", "streamed")
 def _adds_up(stage: Solver) -> bool:
     path = stage.paths.get(FeatureSpace)
     return path is not None and path.sums is not None
+
+
+def _weighs(stage: Solver) -> bool:
+    path = stage.paths.get(FeatureSpace)
+    return path is not None and path.sums is not None and path.weighted
 
 
 def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
@@ -161,6 +166,36 @@ def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding
 
     step = turn.summing.finish(turn.space.reduce(part), first.extend)
     close(step.objective, value, "objective from sums with scores", digits=6, scale=size)  # type: ignore[union-attr]
+
+
+@law(LAWS, applies=_weighs, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES), coding=_codings,
+     counts=st.integers(0, 2**16))  # fmt: skip
+def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, coding: Coding, counts: int) -> None:
+    """Whole weights of the samples give the scores and the objective of repeated samples with the same labels."""
+    turn = _Turn.of(stage, case, view, coding)
+    repeats = np.random.default_rng(counts).integers(0, 4, case.n)
+    labels = np.repeat(turn.coded.labels[0], repeats)
+    assume(len(np.unique(labels)) == turn.coded.k)  # the rule for empty classes takes each sample once
+    space, again = turn.space, np.repeat(np.arange(case.n), repeats)
+    repeated = build_space(space.points[again], space.mapping, before=space.before)
+    assert isinstance(repeated, FeatureSpace)
+    task, weights = Task(len(again), turn.coded.k), repeats.astype(np.float64)
+    rows = solve_by_sums(_summing(stage, repeated, task), repeated, attrs.evolve(turn.coded, labels=labels[None]))
+    counted = Task(case.n, turn.coded.k, sample_weight=weights)
+    coded = attrs.evolve(turn.coded, weights=weights)
+    summing = _summing(stage, space, counted)
+    finished = solve_by_sums(summing, space, coded)
+    scores, expected = _on(finished.extend, space), _on(rows.extend, space)
+    close(scores, expected, "scores by weights and by repeated samples", digits=6, scale=1.0)
+    prepared = stage.prepare(space, counted, case.rng("prepare"))
+    size = max(1.0, prepared.objective_factor) * len(again) + float(np.square(repeated.rows()).sum())
+    close(finished.objective, rows.objective, "objective by weights and by repeated samples", digits=6, scale=size)
+    outcome = prepared.solve(coded, None, case.rng("solve"))
+    assert isinstance(outcome, Scores)
+    close(outcome.rows, scores, "scores of `solve` and by sums", digits=6, scale=1.0)
+    value = prepared.objective(coded, outcome)
+    assert value is not None
+    close(value, finished.objective, "the objective and that from the sums", digits=6, scale=size)
 
 
 @law(LAWS, applies=_adds_up, **ANY)
