@@ -16,9 +16,10 @@ from typing import Any, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
+from clusterkit.core.iterating import Iterating, solve_by_turns
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -27,7 +28,7 @@ from clusterkit.core.summing import Finished, RowFunction, Summing
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "End", "iterate"]
+__all__ = ["Decide", "End", "iterate", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -161,8 +162,8 @@ class End:
     ----------
     decide : Decide
         How the labels returned follow from the rows.
-    sizes : ndarray of shape (k,)
-        Their numbers.
+    sizes : ndarray of shape (k,) or None
+        Their numbers, where they were counted.
     n_iter : int
     converged : bool
     reason : str
@@ -177,7 +178,7 @@ class End:
     """
 
     decide: Decide
-    sizes: Counts
+    sizes: Counts | None
     n_iter: int
     converged: bool
     reason: str
@@ -237,6 +238,40 @@ def iterate(
         if progress.end is None:
             raise
         return progress.ended(False, "interrupted", interrupted=True)
+
+
+def iterate_without_labels(
+    space: RowsSpace, turns: Iterating, codec: Codec, balancer: BalancesByPasses | None, task: Task, rng: Rng
+) -> End:
+    """The turns of a solver that learns from no labels, and the labels read from the last of them.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    turns : Iterating
+    codec : Codec
+        One whose labels are read row by row.
+    balancer : BalancesByPasses or None
+        Its decision takes further passes over the costs.
+    task : Task
+    rng : Generator
+        Of the start.
+    """
+    function, status = solve_by_turns(turns, space, rng, task.sample_weight)
+    decide = Decide(space.transform, codec, task.k, extend=function)
+    if balancer is not None:
+        decide = attrs.evolve(decide, decision=balancer.decide(_CostsOfRows(space, decide), task))
+    return End(
+        decide,
+        None,
+        status.n_iter,
+        status.converged,
+        status.reason,
+        status.history[-1],
+        status.history,
+        status,
+        status.interrupted,
+    )
 
 
 def _iterate(

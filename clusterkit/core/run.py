@@ -372,7 +372,7 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
         raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1} ({named(c.init)})")
     labels = labels.astype(np.intp, copy=False)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
-        labels = along_principal_axis(bound.space, labels, k)
+        labels = along_principal_axis(bound.space, labels, k, bound.task.sample_weight)
     return labels
 
 

@@ -166,15 +166,6 @@ class FeatureSpace(Space):
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
 
-    def sweep(self, B: Array, visit: Callable[[slice, Array], Array]) -> Array:
-        """One pass: ``sum over blocks of H_b' T_b`` with ``T_b = visit(rows, H_b B)``; (L, q), float64."""
-        B = B.astype(self.dtype, copy=False)
-
-        def part(rows: slice, H: Array) -> Sums:
-            return Sums.of(H.T @ visit(rows, H @ B).astype(self.dtype, copy=False))
-
-        return self.reduce(part).arrays[0]
-
 
 @final
 @attrs.frozen(eq=False)
