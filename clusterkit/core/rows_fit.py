@@ -52,7 +52,8 @@ def row_problems(c: Composition) -> Iterator[Problem]:
         if not isinstance(part, MapsByPasses):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
     if c.path is None or c.path.sums is None:
-        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows")
+        instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
+        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:

@@ -81,7 +81,8 @@ def weight_problems(c: Composition) -> Iterator[Problem]:
     if c.path is not None and not c.path.weighted:
         yield Problem(
             "solver",
-            f"'{c.solver.name}' counts rows on this feature map; 'ridge', 'centroids' and 'fuzzy_cmeans' do not, on features",
+            f"'{c.solver.name}' counts rows here; 'ridge', 'centroids', 'fuzzy_cmeans', and 'nmf' with update='anls' "
+            "count weights on features",
         )
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem(

@@ -35,6 +35,11 @@ COMPOSITIONS = {
     "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 2}),
     "fuzzy c-means of few iterations": ("fuzzy-cmeans", {"n_init": 1, "solver__max_iter": 3, "solver__fuzzifier": 1.4}),
     "fuzzy c-means of equal clusters": ("fuzzy-cmeans", {"n_init": 1, "balancer": "transport"}),
+    "NMF": ("nmf", {"solver__update": "anls", "labeler": "argmax"}),
+    "NMF of few iterations": (
+        "elm-nmf",
+        {"solver__update": "anls", "labeler": "argmax", "solver__max_iter": 3, "featuremap__n_hidden": 30},
+    ),
     "k-means of two equal clusters": ("cmeans", {"n_clusters": 2, "balancer": {"name": "band", "slack": 0}}),
 }  # fmt: skip
 

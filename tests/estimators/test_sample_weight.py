@@ -75,9 +75,18 @@ def test_a_sample_of_weight_zero_is_nobody_s_centre(init):
     assert model.objective_ < 1e5
 
 
-@pytest.mark.parametrize("name", ["kmeans", "emmc-multi"])
-def test_out_of_core_weights_give_the_labels_of_memory(name):
-    parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0} | ({} if name == "kmeans" else {"balancer": None})
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("kmeans", {}),
+        ("emmc-multi", {"balancer": None}),
+        ("emmc-single", {"balancer": None}),
+        ("fuzzy-cmeans", {}),
+        ("nmf", {"solver__update": "anls", "labeler": "argmax"}),
+    ],
+)
+def test_out_of_core_weights_give_the_labels_of_memory(name, changes):
+    parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0, **changes}
     with small_groups(100), small_blocks():
         memory = recipe(name, **parameters).fit(X, sample_weight=WEIGHTS)
         rows = recipe(name, **parameters).fit(clusterkit.open(X), sample_weight=WEIGHTS)
@@ -96,7 +105,7 @@ def test_pooled_fits_count_weights():
     [
         ("emmc", {}, "balancer: 'band' counts rows; balancer=None takes weights"),
         ("nmf", {}, "solver: 'nmf' counts rows"),
-        ("kernel-kmeans", {}, "solver: 'centroids' counts rows on this feature map"),
+        ("kernel-kmeans", {}, "solver: 'centroids' counts rows here"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters: its choice compares fits by rows"),
         ("svc", {"n_clusters": None}, "tuner: it compares fits by rows"),
         ("emmc-auto", {}, "driver: 'auto_pooled' counts rows"),

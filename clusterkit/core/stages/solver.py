@@ -78,6 +78,8 @@ class Path(Generic[SolverT, SpaceT]):
         ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
         function, or ``-> Iterating`` for one that learns from no labels. It reads the features by
         `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+    instead : str
+        What to change in a solver without `sums` so that it has some, for errors.
     weighted : bool
         Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
     """
@@ -89,6 +91,7 @@ class Path(Generic[SolverT, SpaceT]):
     square: bool = False
     sums: Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None = None
     weighted: bool = False
+    instead: str = ""
 
 
 class Solver(Stage):

@@ -12,7 +12,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes, sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
@@ -118,7 +118,7 @@ class CentredFeatures:
         """k centres at the mean of all samples, (L, k)."""
         return np.zeros((len(self.origin), k), dtype=self.dtype)
 
-    def centres(self, class_sums: Array, sizes: Array) -> Array:
+    def centres(self, class_sums: Array, sizes: Array | Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
         return (class_sums / sizes - self.origin[:, None]).astype(self.dtype, copy=False)
 
@@ -181,11 +181,11 @@ class FeatureMeans:
         """k centres at the mean of all samples, (L, k)."""
         return self.about.overall(k)
 
-    def means(self, coded: Coded, sizes: Array) -> Array:
+    def means(self, coded: Coded, sizes: Array | Counts) -> Array:
         """Class means, (L, k)."""
         return self.centres(self.space.adjoint(coded), sizes)
 
-    def centres(self, class_sums: Array, sizes: Array) -> Array:
+    def centres(self, class_sums: Array, sizes: Array | Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
         return self.about.centres(class_sums, sizes)
 
@@ -246,7 +246,7 @@ class KernelMeans:
         """k centres at the mean of all samples: equal weights, (n, k)."""
         return np.full((self.space.n, k), 1.0 / self.space.n, dtype=self.space.dtype)
 
-    def means(self, coded: Coded, sizes: Array) -> Array:
+    def means(self, coded: Coded, sizes: Array | Counts) -> Array:
         """Class means: equal weights of the samples of a class, (n, k)."""
         return (coded.targets() / sizes).astype(self.space.dtype, copy=False)
 

@@ -53,8 +53,9 @@ class _Fit:
         turns = _turns(stage, space, Task(case.n, case.k))
         return cls(space, turns, turns.begin(space, case.rng("solve")), case)
 
-    def step(self, space: FeatureSpace, weights: Array | None = None) -> Step:
-        return self.turns.finish(space.reduce(PartOfTurn(self.turns, self.begin, None, weights)), self.begin)
+    def step(self, space: FeatureSpace, turns: Iterating | None = None, weights: Array | None = None) -> Step:
+        turns = turns or self.turns
+        return turns.finish(space.reduce(PartOfTurn(turns, self.begin, None, weights)), self.begin)
 
 
 def _turns(stage: Solver, space: FeatureSpace, task: Task) -> Iterating:
@@ -124,7 +125,10 @@ def a_weight_is_as_many_equal_rows(stage: Solver, case: Case, view: str, counts:
     again = np.repeat(np.arange(case.n), repeats)
     repeated = build_space(fit.space.points[again], fit.space.mapping, before=fit.space.before)
     assert isinstance(repeated, FeatureSpace)
-    rows, counted = fit.step(repeated), fit.step(fit.space, repeats.astype(np.float64))
+    weights = repeats.astype(np.float64)
+    rows = fit.step(repeated, _turns(stage, repeated, Task(len(again), case.k)))
+    turns = _turns(stage, fit.space, Task(case.n, case.k, sample_weight=weights))
+    counted = fit.step(fit.space, turns, weights)
     size = max(1.0, float(np.square(repeated.rows()).sum()))
     close(np.array([counted.objective]), np.array([rows.objective]), "objective by weights", scale=size)
     scores, expected = scores_on(counted.following, fit.space), scores_on(rows.following, fit.space)
