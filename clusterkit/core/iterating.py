@@ -60,8 +60,13 @@ class Step:
 class Iterating(Protocol[PartT]):
     """The turns of a solver that learns from no labels: frozen, small and picklable, as `Summing`."""
 
-    max_iter: int
-    name: str
+    @property
+    def name(self) -> str:
+        """For reports of progress."""
+
+    @property
+    def max_iter(self) -> int:
+        """Most turns."""
 
     @property
     def resolved(self) -> Mapping[str, object]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-import attrs
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
@@ -25,11 +24,11 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.compat import Composition, Problem, check
+from clusterkit.core.batches import Learned, begin, go_on, why_not_by_batches
+from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
-from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
@@ -39,7 +38,7 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
-from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
@@ -142,6 +141,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     """
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
+    _learned: Learned | None
 
     def __init__(
         self,
@@ -174,6 +174,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
         `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
         """
+        self._learned = None
         if (engine := engine_for(X)) is not None:
             return self._fit_rows(engine.rows(X), engine, sample_weight)
         composition = self.composition()
@@ -224,6 +225,41 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
+
+    @learning
+    def partial_fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on with a batch of samples X, shape (m, d), as scikit-learn's method of this name; `y` is ignored.
+
+        The first batch is fitted as by `fit`, feature map included. Each later batch gets its labels from the model so
+        far; it is added to the sums with these labels, and the centres or coefficients are solved anew from all sums. A
+        balancer keeps the sizes within each batch. The result depends on the order of the batches, and labels of
+        earlier ones are not revised: for data that stay, `fit` on `clusterkit.open` is exact. `labels_` and
+        `objective_` are those of the batch and of the sums. `fit` forgets the batches. Only for solvers `centroids` and
+        `ridge` on features, with labelers that read each row by itself.
+        """
+        first = getattr(self, "_learned", None) is None
+        composition = self.composition()
+        rows = checked(self, X, composition.featuremap, reset=first, dense_only=not self._accepts_sparse_samples())
+        composition = self.weighted(composition, sample_weight, rows.shape[0])
+        with bars.shown(self.verbose), bars.hooks():
+            if first:
+                learned, answer = begin(composition, rows, Seeds.of(self.random_state))
+            else:
+                learned, answer = go_on(self._learned, composition, rows, Seeds.of(self.random_state))
+        self._learned, self._takes_sparse_rows = learned, isinstance(rows, SparseRows)
+        set_fitted(self, answer, None, self.reported_labeler(composition))
+        set_report(self, {})
+        return self
+
+    def why_not_learning(self) -> str | None:
+        """Why there is no `partial_fit`; None if there is."""
+        try:
+            c = self.composition()
+        except ValueError:
+            return None  # partial_fit reports what is wrong
+        if self.tuner is not None or self.chooses_number(c):
+            return "a tuner, or the choice of n_clusters, compares fits of all samples"
+        return why_not_by_batches(c)
 
     def weighted(
         self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()
@@ -318,7 +354,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if c.inductive:
             return None
         blamed = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
-        return f"{blamed} labels the fitted samples only (transductive). {_inductive_instead(c)}"
+        return f"{blamed} labels the fitted samples only (transductive). {inductive_instead(c)}"
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
@@ -358,21 +394,3 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return None
             return compose.resolve_balancer(value, compose.resolve_as(Solver, "solver", self.solver))
         return compose.resolve(name, value)
-
-
-def _inductive_instead(c: Composition) -> str:
-    """Solvers and labelers that would predict, as a sentence."""
-    alternatives = []
-    for slot in ("solver", "labeler"):
-        for name, stage in registry.specimens(slot).items():
-            change: dict[str, Any] = {slot: stage}
-            other = attrs.evolve(c, **change)
-            try:
-                check(other)
-            except IncompatibleStages:
-                continue
-            if other.inductive:
-                alternatives.append(f"{slot} '{name}'")
-    if alternatives:
-        return f"These predict: {', '.join(alternatives)}."
-    return "Use a recipe whose page says it predicts."

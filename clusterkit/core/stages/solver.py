@@ -17,7 +17,7 @@ from clusterkit.core.stages.type_parameters import SolverT, SpaceT
 
 if TYPE_CHECKING:
     from clusterkit.core.iterating import Iterating
-    from clusterkit.core.summing import Summing
+    from clusterkit.core.summing import Learner, Summing
 
 __all__ = ["Path", "Prepared", "Resumable", "Solver"]
 
@@ -78,6 +78,8 @@ class Path(Generic[SolverT, SpaceT]):
         ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
         function, or ``-> Iterating`` for one that learns from no labels. It reads the features by
         `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+    learner : callable or None
+        ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
     instead : str
         What to change in a solver without `sums` so that it has some, for errors.
     weighted : bool
@@ -91,6 +93,7 @@ class Path(Generic[SolverT, SpaceT]):
     square: bool = False
     sums: Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None = None
     weighted: bool = False
+    learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
     instead: str = ""
 
 

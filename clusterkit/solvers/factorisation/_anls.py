@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -85,8 +85,6 @@ class AnlsTurns:
         As of the solver `nmf`.
     """
 
-    name: ClassVar[str] = "nmf"
-
     transform: Transform
     k: int
     norm: float
@@ -99,6 +97,11 @@ class AnlsTurns:
         survey = space.reduce(_SurveyOf(weights))
         refuse_negative(survey.smallest)
         return cls(space.transform, k, survey.norm, tol, max_iter)
+
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return "nmf"
 
     @property
     def resolved(self) -> Mapping[str, object]:

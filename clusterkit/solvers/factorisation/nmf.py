@@ -89,8 +89,8 @@ class Nmf(Solver):
     New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
     rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
     `labels_` (`exact_on_training` is False). New samples outside the training range may have negative features;
-    negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is complete. Sums
-    have the same order for every number of threads.
+    negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is
+    complete. Sums have the same order for every number of threads.
 
     References
     ----------

@@ -13,6 +13,7 @@ from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.outcomes import Status
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
@@ -85,6 +86,15 @@ class CentroidSums:
         if not sizes.all():
             return Refill(self, centres, sizes, objective, before)
         return self.ended(centres, objective, before)
+
+    @property
+    def summing(self) -> CentroidSums:
+        """The turns themselves: a learner of k-means keeps nothing else."""
+        return self
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> CentroidSums:
+        """The turns that know the spread of further samples too; one pass. The origin stays."""
+        return attrs.evolve(self, about=self.about.more(space, weights))
 
     def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
         """The turn with final centres; settled if they have hardly moved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -155,14 +155,17 @@ class FuzzyTurns:
         How much each sample counts in the first centres.
     """
 
-    name: ClassVar[str] = "fuzzy_cmeans"
-
     about: CentredFeatures
     k: int
     fuzzifier: float
     tol: float
     max_iter: int
     weights: Array | None = None
+
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return "fuzzy_cmeans"
 
     @property
     def resolved(self) -> Mapping[str, object]:

@@ -97,6 +97,10 @@ class CentredFeatures:
         origin = space.mean(weights)
         return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
 
+    def more(self, space: FeatureSpace, weights: Array | None) -> CentredFeatures:
+        """The same origin, with the distances of further samples from it."""
+        return attrs.evolve(self, radii=self.radii + space.reduce(_RadiiAbout(self.origin, weights)))
+
     @property
     def dtype(self) -> np.dtype:
         """The type of the features."""

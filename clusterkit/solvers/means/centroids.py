@@ -76,7 +76,7 @@ class Centroids(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True),
+            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True, learner=centroid_sums),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
