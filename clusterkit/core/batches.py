@@ -11,7 +11,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.alternate import read
 from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
@@ -108,12 +108,12 @@ def go_on(learned: Learned | None, c: Composition, X: Array, seeds: Seeds) -> tu
     learner = learned.learner.more(space, task.sample_weight)
     added = _sums(learner.summing, space, _coded(c, task, labels))
     # sums of one solver add up, whatever their type
-    total: Addable = learned.total + added  # type: ignore[operator]
+    total: Addable = learned.total + added
     following, labeling = _solved(c, learner, total, space, task, labels, rng, learned)
     return following, _answer(c, following, labeling, 1, None)
 
 
-def _coded(c: Composition, task: Task, labels: Array) -> Coded:
+def _coded(c: Composition, task: Task, labels: Labels) -> Coded:
     assert isinstance(c.labeler, Codec)
     return c.labeler.encode(labels, task.k, task.sample_weight)
 
@@ -138,7 +138,7 @@ def _solved(
     total: Addable,
     space: FeatureSpace,
     task: Task,
-    labels: Array,
+    labels: Labels,
     rng: Rng,
     before: Learned | None = None,
 ) -> tuple[Learned, BalancedLabeling]:

@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "NeedsClusters",
     "NeedsMemory",
+    "NeedsSpace",
     "NotSavable",
     "UnitsWarning",
     "UnknownName",
@@ -58,6 +59,10 @@ class BrokenStage(BrokenPlugin):
 
 class NeedsMemory(ValueError, MemoryError):
     """An array would exceed the memory cap; raised before it is allocated, with the number of bytes."""
+
+
+class NeedsSpace(ValueError):
+    """A file would not fit on its disk; raised before it is written where that can be known, with the bytes."""
 
 
 class NotSavable(ValueError):
