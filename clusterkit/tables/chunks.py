@@ -19,7 +19,10 @@ from clusterkit.tables.table import Table
 __all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "lines_of", "table_chunks", "text_form"]
 
 CHUNK_ROWS = 2**16
-"""Rows of a piece: 52 MB at 100 columns of float64."""
+"""Most rows of a piece."""
+
+CHUNK_CELLS = 2**22
+"""Most cells of a piece of several rows: 32 MiB of numbers, and some times that while they are texts."""
 
 HEAD_BYTES = 2**20
 """Bytes of a text from which its form is found out: more than the thousand rows that a table read whole is judged by,
@@ -43,19 +46,24 @@ def table_chunks(
     path : str
         Its ending decides the format.
     rows : int, optional
-        Most rows of a piece; `CHUNK_ROWS` by default.
+        Most rows of a piece; by default `CHUNK_ROWS`, and so many that they have `CHUNK_CELLS` cells.
     """
-    rows = rows or CHUNK_ROWS
     ending = Path(path).suffix.lower()
     if ending == ".npy":
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-        for start in range(0, len(array), rows):
-            yield table_of_arrays(path, np.array(array[start : start + rows]))
+        step = rows or _rows_of(array.shape[1])
+        for start in range(0, len(array), step):
+            yield table_of_arrays(path, np.array(array[start : start + step]))
     elif ending in (".parquet", ".pq"):
         yield from _of_parquet(path, rows)
     else:
         form, name = text_form(path, delimiter, header, encoding, decimal)
-        yield from _of_text(path, form, name, rows)
+        yield from _of_text(path, form, name, rows or _rows_of(len(form.names)))
+
+
+def _rows_of(n_columns: int) -> int:
+    """Rows of a piece."""
+    return max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, n_columns)))
 
 
 def text_form(
@@ -117,7 +125,7 @@ class _Place:
         return f"row {self.start + row + 1}"
 
 
-def _of_parquet(path: str, rows: int) -> Iterator[Table]:
+def _of_parquet(path: str, rows: int | None) -> Iterator[Table]:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -126,7 +134,7 @@ def _of_parquet(path: str, rows: int) -> Iterator[Table]:
     start = 0
     with pyarrow.parquet.ParquetFile(os.fspath(path)) as file:
         names = unique([str(name) for name in file.schema_arrow.names])
-        for batch in file.iter_batches(rows):
+        for batch in file.iter_batches(rows or _rows_of(len(names))):
             table = pyarrow.Table.from_batches([batch]).rename_columns(names)
             yield Table(path, table, tuple(names), line_of=_Place(start))
             start += batch.num_rows
