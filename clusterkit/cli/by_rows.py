@@ -13,55 +13,102 @@ from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 if TYPE_CHECKING:
+    from clusterkit.cli.data import TableOptions
     from clusterkit.core.rows import Rows
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["check", "fit", "fits", "rows_of"]
+__all__ = ["ENDINGS", "check", "copied", "fit", "fits", "is_large", "rows_of"]
 
 SHARE = 3
 """Files whose numbers would take more than this part of the memory cap are read block by block."""
 
-ENDINGS = (".npy", ".parquet", ".pq")
-"""Files that can be read block by block."""
+ENDINGS = (".npy", ".parquet", ".pq", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+"""Files that can be read block by block; text is parsed once into a temporary file of numbers."""
 
 
-def rows_of(data: str, columns: tuple[str, ...], drop: tuple[str, ...]) -> Rows | None:
-    """The rows of a file that is too large to be read at once, and has an ending of `ENDINGS`; else None.
+def is_large(data: str) -> bool:
+    """Whether a file is too large to be read at once, and has an ending of `ENDINGS`."""
+    path = Path(data)
+    if path.suffix.lower() not in ENDINGS or not path.is_file():
+        return False
+    from clusterkit.core import memory
+
+    allowed = memory.cap() // SHARE
+    if path.suffix.lower() == ".npy":
+        if path.stat().st_size <= allowed // 2:  # float32 may become float64
+            return False
+        from clusterkit.datasets.opening import NpyRows
+
+        rows = NpyRows(data)
+        return 8 * rows.n * rows.d > allowed
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        with path.open("rb") as file:
+            compressed = file.read(2) == b"\x1f\x8b"
+        return not compressed and path.stat().st_size > allowed  # the text itself would be in memory too
+    try:
+        from pyarrow.parquet import read_metadata
+    except ImportError:
+        return False
+    footer = read_metadata(data)
+    return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
+
+
+def rows_of(data: str, options: TableOptions) -> Rows:
+    """The rows of a file that is too large to be read at once.
 
     Parameters
     ----------
     data : str
         The DATA argument.
-    columns, drop : tuple of str
-        Names of columns to use or to leave out, as in --columns and --drop.
+    options : TableOptions
+        Columns to use or to leave out, and how a text is read.
     """
-    path = Path(data)
-    if path.suffix.lower() not in ENDINGS or not path.is_file():
-        return None
-    from clusterkit.core import memory
     from clusterkit.datasets.opening import NpyRows, ParquetRows
 
-    allowed = memory.cap() // SHARE
+    path, columns, drop = Path(data), options.columns, options.drop
     if path.suffix.lower() == ".npy":
-        if path.stat().st_size <= allowed // 2:  # float32 may become float64
-            return None
-        rows: Rows = NpyRows(data)
         if columns or drop:
             raise BadInput(f"{data} is too large to be read at once, and its columns have no names to choose from")
-        return rows if 8 * rows.n * rows.d > allowed else None
-    try:
-        from pyarrow.parquet import read_metadata, read_schema
-    except ImportError:
-        return None
-    footer, names = read_metadata(data), read_schema(data).names
-    if 8 * footer.num_rows * footer.num_columns <= min(allowed, memory.unpacked_cap()):
-        return None
+        return NpyRows(data)
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        return _spooled(data, options)
+    from pyarrow.parquet import read_schema
+
+    names = read_schema(data).names
     chosen = keys_of(columns) or names
     left_out = set(keys_of(drop))
     for name in (*chosen, *left_out):
         if name not in names:
             raise BadInput(f"{data} has no column {name!r}; it is read block by block, with columns by name only")
     return ParquetRows.of([data], [name for name in chosen if name not in left_out])
+
+
+def _spooled(data: str, options: TableOptions) -> Rows:
+    """The numbers of a text, in a temporary file; a column of words is named with the way out."""
+    from clusterkit.datasets.raw_rows import spooled_text
+    from clusterkit.tables import NotNumeric, select
+    from clusterkit.tables.chunks import text_form
+
+    reading = options.reading()
+    names = text_form(data, **reading)[0].names
+    chosen = [names[j] for j in select(names, keys_of(options.columns), keys_of(options.drop), data)]
+    try:
+        return spooled_text([data], chosen, **reading)
+    except NotNumeric as error:
+        words = ",".join(error.columns)
+        raise BadInput(
+            f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
+            f"--drop {words}"
+        ) from error
+
+
+def copied(rows: Rows, cache: str | None) -> Rows:
+    """The rows, or their copy in the file of --cache."""
+    if cache is None:
+        return rows
+    from clusterkit.datasets.raw_rows import cached
+
+    return cached(rows, cache)
 
 
 def fits(model: object) -> TypeGuard[Pipeline]:

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
@@ -66,9 +66,7 @@ class TableOptions(NamedTuple):
         """
         if data.startswith(PREFIX):
             return _known_data_set(data)
-        delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
-        if delimiter is not None and len(delimiter) != 1:
-            raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
+        delimiter = self._delimiter()
         check(data)
         from clusterkit.tables import read_table
 
@@ -86,6 +84,21 @@ class TableOptions(NamedTuple):
                 source.seek(0)
             table = read(decimal)
         return table, None
+
+    def reading(self) -> dict[str, Any]:
+        """How a text is read: what `clusterkit.tables.chunks.table_chunks` takes."""
+        return {
+            "delimiter": self._delimiter(),
+            "header": self.header,
+            "encoding": self.encoding,
+            "decimal": self.decimal,
+        }
+
+    def _delimiter(self) -> str | None:
+        delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
+        if delimiter is not None and len(delimiter) != 1:
+            raise BadInput(f"--delimiter must be one character, got {delimiter!r}")
+        return delimiter
 
     def chosen(self, table: Table) -> list[int]:
         """Positions of the columns to use, in the order of --columns."""

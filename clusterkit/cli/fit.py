@@ -67,6 +67,11 @@ Examples:
     metavar="FILE",
     help="File for a picture: the clusters, and the border of a domain. .png .pdf .svg",
 )
+@click.option(
+    "--cache",
+    metavar="FILE",
+    help="Copy a file that is read block by block here first, as float32 (.npy), and read the copy; it is kept.",
+)
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
@@ -80,6 +85,7 @@ def fit(
     with_data: bool,
     save: str | None,
     picture: str | None,
+    cache: str | None,
     settings: tuple[str, ...],
     seed: int,
     table_options: source.TableOptions,
@@ -90,8 +96,8 @@ def fit(
 
     DATA is a CSV, TSV, Excel, Parquet or NPY file (CSV and TSV may be gzipped), - for CSV on standard input, or
     data:NAME for a known data set such as data:wine. Columns are prepared: gaps, categories, dates and units; the
-    options --as-category to --scale decide otherwise. A Parquet or NPY file too large for the memory is read block by
-    block, if the recipe can be fitted so; then its columns are used as they are.
+    options --as-category to --scale decide otherwise. A file too large for the memory is read block by block, if the
+    recipe can be fitted so (text after it was parsed once into a temporary file); its columns are used as they are.
 
     Labels are whole numbers from 0; -1 marks noise. After Ctrl-C the best labels so far are written and the
     exit code is 130.
@@ -100,16 +106,19 @@ def fit(
     from clusterkit.cli.interrupt import watching
     from clusterkit.estimators.bars import shown
 
-    outputs.check({"-o": path, "--save": save, "--plot": picture}, [data])
+    outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
+    outputs.check_ending(cache, (".npy",), "a copy of rows")
     if name is None:
         name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
-    rows = by_rows.rows_of(data, table_options.columns, table_options.drop)
-    if rows is not None and by_rows.fits(large := estimator(name, clusters, seed, settings)):
+    if by_rows.is_large(data) and by_rows.fits(large := estimator(name, clusters, seed, settings)):
         by_rows.check(with_data=with_data, picture=picture)
         output.check(path)
         models.check(save)
+        rows = by_rows.copied(by_rows.rows_of(data, table_options), cache)
         by_rows.fit(rows, data, name, large, path, save, as_json=as_json)
         return
+    if cache is not None:
+        raise BadInput("--cache is for files that are read block by block; this one is read at once")
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)

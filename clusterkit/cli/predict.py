@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from clusterkit.cli import by_rows, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
-from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 from clusterkit.core.wording import counted
 
@@ -47,32 +47,41 @@ def predict(
     runs no code.
 
     The rows are prepared as those of the fit were. Columns are matched by name, so their order does not matter and
-    further columns are ignored. A table without names must have the same columns as the data of the fit.
+    further columns are ignored. A table without names must have the same columns as the data of the fit. A file too
+    large for the memory is read piece by piece, and its labels are written as they come.
     """
-    from clusterkit.cli import console, models, summary
+    from clusterkit.cli import console, models, predict_pieces, summary
     from clusterkit.core.labelings import cluster_sizes
 
     outputs.check({"-o": path}, [model_file, data])
+    large = by_rows.is_large(data)
     output.check(path, with_data=with_data)
+    if large:
+        by_rows.check(with_data=with_data, picture=None)
+        predict_pieces.check(path)
     source.check(data)
     model = models.load(model_file, allow_pickle=allow_pickle)
     pipeline = model["pipeline"]
     reason = pipeline.why_not_inductive()
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
-    table, _ = table_options.open(data, decimal=models.decimal_of(model))
-    rows: Any = models.rows_of(model, table, table_options.chosen(table))
-    labels = pipeline.predict(rows)
     to_stdout = path == output.STDOUT
-    output.write(path, labels, table if with_data else None)
-    counts = cluster_sizes(labels)
-    noise = len(labels) - sum(counts.values())
+    if large:
+        counts, noise = predict_pieces.predict(model, data, table_options, path)
+    else:
+        table, _ = table_options.open(data, decimal=models.decimal_of(model))
+        rows: Any = models.rows_of(model, table, table_options.chosen(table))
+        labels = pipeline.predict(rows)
+        output.write(path, labels, table if with_data else None)
+        counts = cluster_sizes(labels)
+        noise = len(labels) - sum(counts.values())
+    n = noise + sum(counts.values())
     if as_json:
-        facts = {"data": data, "model": model_file, "recipe": model["recipe"], "rows": len(labels)}
+        facts = {"data": data, "model": model_file, "recipe": model["recipe"], "rows": n}
         console.as_json(
             {**facts, "sizes": counts, "noise": noise, "labels_file": None if to_stdout else path}, err=to_stdout
         )
     elif not to_stdout:
-        console.heading(f"{data}: {counted(len(labels), 'row')} labelled by {model_file} ({model['recipe']})")
+        console.heading(f"{data}: {counted(n, 'row')} labelled by {model_file} ({model['recipe']})")
         console.facts({"noise": f"{noise:,}" if noise else "none", "labels in": path})
-        summary.show_sizes(counts, len(labels), err=False)
+        summary.show_sizes(counts, n, err=False)

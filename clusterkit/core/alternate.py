@@ -213,7 +213,7 @@ def _run(
             quick, turn = quick if made else None, turn + made
             previous = None if made else previous
         turn += 1
-        coded = codec.encode(np.stack([start.labels for start in active]), task.k)
+        coded = codec.encode(np.stack([start.labels for start in active]), task.k, task.sample_weight)
         outcome = _solved(prepared, solver, coded, previous, space, task, rng)
         objective = _objective(prepared, solver, coded, outcome, len(active))
         for position, start in enumerate(active):
@@ -226,7 +226,7 @@ def _run(
                 start.finish(True, why)
                 if objective is not None and start.done is not None:
                     # that of the labels returned, as where they repeat
-                    coded = codec.encode(start.done.labeling.labels[None], task.k)
+                    coded = codec.encode(start.done.labeling.labels[None], task.k, task.sample_weight)
                     value = prepared.objective(coded, prepared.solve(coded, None, rng))
                     start.done = attrs.evolve(start.done, objective=float(value[0]))
         best = _lowest(objective)
@@ -292,7 +292,7 @@ def _descend(
     def report(turns: int, objective: float) -> None:
         tell(Report("loop", before + turns, max_iter, objective, 1))
 
-    coded = codec.encode(start.labels, task.k)
+    coded = codec.encode(start.labels, task.k, task.sample_weight)
     labels, history, interrupted, settled = descend(prepared, coded, max_iter - before - 2, report)
     if history:
         start.labels, start.turns = labels, before + len(history)

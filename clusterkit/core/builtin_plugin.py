@@ -235,7 +235,7 @@ def clusterkit_savables() -> dict[str, str]:
         "KernelRows": "clusterkit.core.outcomes:KernelRows",
         "LinearRows": "clusterkit.core.outcomes:LinearRows",
         "MarginFunction": "clusterkit.solvers.max_cut.gmmc:MarginFunction",
-        "Memberships": "clusterkit.solvers.means.fuzzy_cmeans:Memberships",
+        "Memberships": "clusterkit.solvers.means._fuzzy_turns:Memberships",
         "MinusSquaredDistance": "clusterkit.solvers.one_class._sphere:MinusSquaredDistance",
         "Mixture": "clusterkit.solvers.graph._mixture:Mixture",
         "Nearness": "clusterkit.solvers.equal_size._drifting_centres:Nearness",

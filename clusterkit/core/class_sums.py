@@ -16,7 +16,7 @@ GROUPED_COLUMNS = 48
 
 
 def target_sums(H: Array, coded: Coded) -> Array:
-    """Features times targets of the same rows, (L, R q); the targets of all starts are made for this block only.
+    """Features times weighted targets of the same rows, (L, R q); the targets are made for this block only.
 
     Parameters
     ----------
@@ -42,6 +42,7 @@ def _grouped(H: Array, coded: Coded) -> Array:
         order = np.argsort(labels, kind="stable")
         present, first = np.unique(labels[order], return_index=True)
         class_sums = np.zeros((coded.k, H.shape[1]))
-        class_sums[present] = np.add.reduceat(H[order], first, axis=0, dtype=np.float64)
+        rows = H[order] if coded.weights is None else H[order] * coded.weights[order, None]
+        class_sums[present] = np.add.reduceat(rows, first, axis=0, dtype=np.float64)
         parts.append(class_sums.T @ coded.codebook)
     return np.concatenate(parts, axis=1)

@@ -36,12 +36,15 @@ class Coded:
         Number of clusters.
     codebook : ndarray of shape (k, q)
         Row j is the target of label j.
+    weights : ndarray of shape (n,) or None
+        How much each sample counts; None: all count 1.
     """
 
     labels: Labels
     coding: Coding
     k: int
     codebook: Array
+    weights: Array | None = None
 
     @property
     def starts(self) -> int:
@@ -59,22 +62,25 @@ class Coded:
         return int(self.codebook.shape[1])
 
     def block(self, rows: slice, dtype: np.dtype | type = np.float64) -> Array:
-        """Targets of some rows, shape (b, R q); start r owns the columns r q … (r + 1) q - 1."""
+        """Targets of some rows times their weights, (b, R q); start r owns the columns r q … (r + 1) q - 1."""
         labels = self.labels[:, rows].T  # (b, R)
         book = self.codebook.astype(dtype, copy=False)
-        return book[labels].reshape(len(labels), self.starts * self.q)
+        targets = book[labels].reshape(len(labels), self.starts * self.q)
+        return targets if self.weights is None else targets * self.weights[rows, None].astype(dtype, copy=False)
 
     def of(self, rows: slice) -> Coded:
         """The labels of some rows, still in coded form."""
-        return attrs.evolve(self, labels=self.labels[:, rows])
+        return attrs.evolve(
+            self, labels=self.labels[:, rows], weights=None if self.weights is None else self.weights[rows]
+        )
 
     def targets(self) -> Array:
-        """All targets, shape (n, R q)."""
+        """All targets times the weights, shape (n, R q)."""
         return self.block(slice(None))
 
     def sizes(self) -> Counts:
-        """Cluster sizes, shape (R, k)."""
-        return np.stack([np.bincount(labels, minlength=self.k) for labels in self.labels])
+        """Cluster sizes, shape (R, k); with weights their sums, float64."""
+        return np.stack([np.bincount(labels, self.weights, minlength=self.k) for labels in self.labels])
 
     def start(self, index: int) -> Coded:
         """The labels of one start, still in coded form."""

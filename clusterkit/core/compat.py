@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from clusterkit._typing import Indices
+from clusterkit._typing import Array, Indices
 from clusterkit.core.chain import Chain
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.registry import registry
@@ -45,6 +45,8 @@ class Composition:
         Indices of the rows to fit, where a tuner advises to fit a sample; None: all rows.
     tuned : frozenset of str
         Slots of which a tuner decided parameters.
+    sample_weight : ndarray of shape (n,) or None
+        How much each row of the data counts; None: all count 1.
     """
 
     featuremap: FeatureMap
@@ -58,6 +60,7 @@ class Composition:
     limits: Balancer | None = None
     rows: Indices | None = attrs.field(default=None, eq=False)
     tuned: frozenset[str] = attrs.field(default=frozenset(), eq=False)
+    sample_weight: Array | None = attrs.field(default=None, eq=False)
 
     @property
     def path(self) -> Path | None:

@@ -145,4 +145,4 @@ class _Relabelled:
         scores = self.extend.on(H)
         labels = self.labels[rows]
         labels[:] = self.codec.decode(scores, self.targets.k)
-        return self.summing.part(H, attrs.evolve(self.targets, labels=labels[None]), scores)
+        return self.summing.part(H, attrs.evolve(self.targets.of(rows), labels=labels[None]), scores)

@@ -16,6 +16,7 @@ __all__ = [
     "InvalidParameter",
     "NeedsClusters",
     "NeedsMemory",
+    "NeedsSpace",
     "NotExportable",
     "NotSavable",
     "UnitsWarning",
@@ -63,6 +64,10 @@ class NeedsMemory(ValueError, MemoryError):
 
 class NotExportable(ValueError):
     """A model has no ONNX form, because a part of it has none; names the stage and the part."""
+
+
+class NeedsSpace(ValueError):
+    """A file would not fit on its disk; raised before it is written where that can be known, with the bytes."""
 
 
 class NotSavable(ValueError):

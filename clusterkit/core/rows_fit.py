@@ -8,18 +8,23 @@ from collections.abc import Iterator
 from typing import final
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import memory, sums
 from clusterkit.core.chain import Chain
+from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
 from clusterkit.core.cost_passes import BalancesByPasses
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.iterating import Iterating
+from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_loop import Decide, End, iterate
+from clusterkit.core.rows_loop import Decide, End, iterate, iterate_without_labels
+from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.run import AllZero, FitResult, check_range, first_least, reason_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -47,7 +52,8 @@ def row_problems(c: Composition) -> Iterator[Problem]:
         if not isinstance(part, MapsByPasses):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
     if c.path is None or c.path.sums is None:
-        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows")
+        instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
+        yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
@@ -62,12 +68,15 @@ def row_problems(c: Composition) -> Iterator[Problem]:
             reason = c.init.why_not_by_blocks()
         if reason is not None:
             yield Problem("init", f"'{c.init.name}' {reason}")
-    if isinstance(c.labeler, Codec) and c.labeler.coding.value == "ordinal":
-        yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
 
 
-def check_rows(c: Composition) -> None:
+def check_rows(c: Composition, engine: Engine | None = None) -> None:
     """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
+    if c.sample_weight is not None and engine is not None and not isinstance(engine, LocalEngine):
+        raise IncompatibleStages(
+            "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
+            "clusterkit.open, and not with collections of other machines"
+        )
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
     if reasons:
         raise IncompatibleStages(
@@ -86,7 +95,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    check_rows(c)
+    check_rows(c, engine)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
@@ -97,21 +106,22 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
     space = _mapped(c, rows, engine, seeds)
     bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
-    task = Task(rows.n, c.n_clusters, bounds)
+    task = Task(rows.n, c.n_clusters, bounds, c.sample_weight)
     path = c.path
     assert path is not None
     assert path.sums is not None
     with During(c.solver):
-        summing: Summing = path.sums(c.solver, space, task)
-    ends = _ends(c, space, summing, task, seeds)
+        turns: Summing | Iterating = path.sums(c.solver, space, task)
+    ends = _ends(c, space, turns, task, seeds)
     best = first_least([end.objective for end in ends])
     end = ends[best]
-    _warn(end, task)
+    labels = _labels(end.decide, space)
+    _warn(end, labels, task)
     interrupted = any(each.interrupted for each in ends)
     balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
-    resolved = {"featuremap": dict(space.resolved), "solver": dict(summing.resolved), "balancer": balanced}
+    resolved = {"featuremap": dict(space.resolved), "solver": dict(turns.resolved), "balancer": balanced}
     return FitResult(
-        _labels(end.decide, space),
+        labels,
         end.n_iter,
         end.converged and not interrupted,
         reason_of(end.reason, best, c, len(ends), interrupted),
@@ -168,15 +178,22 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     return attrs.evolve(samples, resolved=resolved)
 
 
-def _ends(c: Composition, space: RowsSpace, summing: Summing, task: Task, seeds: Seeds) -> list[End]:
+def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Task, seeds: Seeds) -> list[End]:
     """How every start ended; fewer than asked for after Ctrl-C."""
-    starts = c.n_init if c.init is not None and c.init.varies else 1
+    varies = isinstance(turns, Iterating) or (c.init is not None and c.init.varies)
+    starts = c.n_init if varies else 1
+    balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
     ends: list[End] = []
     for index in range(starts):
         try:
-            begin = _start(c, space, task, seeds, index)
-            balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
-            ends.append(iterate(space, summing, begin, c.max_iter, balancer, task))
+            if isinstance(turns, Iterating):
+                assert isinstance(c.labeler, Codec)
+                rng = seeds.stream("solver", index) if index else seeds.stream("solver")
+                with During(c.solver):
+                    ends.append(iterate_without_labels(space, turns, c.labeler, balancer, task, rng))
+            else:
+                begin = _start(c, space, task, seeds, index)
+                ends.append(iterate(space, turns, begin, c.max_iter, balancer, task))
         except KeyboardInterrupt:
             if not ends:
                 raise
@@ -203,7 +220,8 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
         transform = seen.transform
     with During(init):
         labels = init.starts(seen, task, rng)
-    return Decide(space.transform, codec, task.k, labels, transform)
+    begin = Decide(space.transform, codec, task.k, labels, transform)
+    return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
 def _labels(decide: Decide, space: RowsSpace) -> Labels:
@@ -220,11 +238,14 @@ def _predictor(decide: Decide) -> Decoder | None:
     return Decoder(decide.codec, decide.extend, None, decide.k, decide.decision.offsets)
 
 
-def _warn(end: End, task: Task) -> None:
+def _warn(end: End, labels: Labels, task: Task) -> None:
     status = end.status
+    sizes = end.sizes
+    if sizes is None and isinstance(labels, np.ndarray):
+        sizes = np.bincount(labels, minlength=task.k)
     if status is not None and status.warning is not None:
         warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
-    elif int((end.sizes > 0).sum()) == 1 and task.k > 1:
+    elif sizes is not None and int((sizes > 0).sum()) == 1 and task.k > 1:
         warnings.warn(
             f"all {task.n} samples are in one cluster of the {task.k} asked for, for example because they differ too "
             "little for the distances that the method computes",

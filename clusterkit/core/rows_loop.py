@@ -16,9 +16,10 @@ from typing import Any, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
+from clusterkit.core.iterating import Iterating, solve_by_turns
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -27,7 +28,7 @@ from clusterkit.core.summing import Finished, RowFunction, Summing
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "End", "iterate"]
+__all__ = ["Decide", "End", "iterate", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -136,12 +137,14 @@ class _Turn:
 
     decide: Decide
     summing: Summing
+    weights: Array | None = None
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
         codec, k = self.decide.codec, self.decide.k
-        coded = Coded(labels[None], codec.coding, k, codec.codebook(k))
+        weights = None if self.weights is None else self.weights[rows]
+        coded = Coded(labels[None], codec.coding, k, codec.codebook(k), weights)
         digest = _digest(np.ascontiguousarray(labels).data)
         return _TurnSums(self.summing.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
 
@@ -159,8 +162,8 @@ class End:
     ----------
     decide : Decide
         How the labels returned follow from the rows.
-    sizes : ndarray of shape (k,)
-        Their numbers.
+    sizes : ndarray of shape (k,) or None
+        Their numbers, where they were counted.
     n_iter : int
     converged : bool
     reason : str
@@ -175,7 +178,7 @@ class End:
     """
 
     decide: Decide
-    sizes: Counts
+    sizes: Counts | None
     n_iter: int
     converged: bool
     reason: str
@@ -237,6 +240,40 @@ def iterate(
         return progress.ended(False, "interrupted", interrupted=True)
 
 
+def iterate_without_labels(
+    space: RowsSpace, turns: Iterating, codec: Codec, balancer: BalancesByPasses | None, task: Task, rng: Rng
+) -> End:
+    """The turns of a solver that learns from no labels, and the labels read from the last of them.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    turns : Iterating
+    codec : Codec
+        One whose labels are read row by row.
+    balancer : BalancesByPasses or None
+        Its decision takes further passes over the costs.
+    task : Task
+    rng : Generator
+        Of the start.
+    """
+    function, status = solve_by_turns(turns, space, rng, task.sample_weight)
+    decide = Decide(space.transform, codec, task.k, extend=function)
+    if balancer is not None:
+        decide = attrs.evolve(decide, decision=balancer.decide(_CostsOfRows(space, decide), task))
+    return End(
+        decide,
+        None,
+        status.n_iter,
+        status.converged,
+        status.reason,
+        status.history[-1],
+        status.history,
+        status,
+        status.interrupted,
+    )
+
+
 def _iterate(
     space: RowsSpace,
     summing: Summing,
@@ -248,9 +285,9 @@ def _iterate(
 ) -> End:
     seen: set[bytes] = set()
     decide, previous = begin, None
-    sums = _passed(space, _Turn(decide, summing))
+    sums = _passed(space, _Turn(decide, summing, task.sample_weight))
     for turn in range(1, max_iter + 1):
-        finished = _finished(space, summing, decide, sums, previous)
+        finished = _finished(space, _Turn(decide, summing, task.sample_weight), sums, previous)
         objective = float(finished.objective[0])
         last = progress.end
         progress.history.append(objective)
@@ -261,13 +298,14 @@ def _iterate(
         if balancer is not None:
             decision = balancer.decide(_CostsOfRows(space, following), task)
             following = attrs.evolve(following, decision=decision)
-        read = _passed(space, _Turn(following, summing))
+        ahead = _Turn(following, summing, task.sample_weight)
+        read = _passed(space, ahead)
         progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
         tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
         if read.digest == sums.digest:
             return progress.ended(True, "converged: labels no longer change")
         if finished.status is not None and finished.status.settled:
-            final = _finished(space, summing, following, read, finished.extend)
+            final = _finished(space, ahead, read, finished.extend)
             end = progress.ended(True, finished.status.reason)
             return attrs.evolve(end, objective=float(final.objective[0]))
         seen.add(sums.digest)
@@ -285,11 +323,9 @@ def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _Tur
     return space.engine.reduce(turn, space.source, space.width)
 
 
-def _finished(
-    space: RowsSpace, summing: Summing, decide: Decide, sums: _TurnSums, previous: RowFunction | None
-) -> Finished:
+def _finished(space: RowsSpace, turn: _Turn, sums: _TurnSums, previous: RowFunction | None) -> Finished:
     """The end of a turn; further passes over the same labels where the solver asks for them."""
-    step = summing.finish(sums.sums, previous)
+    step = turn.summing.finish(sums.sums, previous)
     while not isinstance(step, Finished):
-        step = step.finish(_passed(space, _Turn(decide, step)).sums, previous)
+        step = step.finish(_passed(space, attrs.evolve(turn, summing=step)).sums, previous)
     return step

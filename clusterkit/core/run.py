@@ -69,7 +69,7 @@ class BoundComposition:
         codec = self.composition.labeler
         if not isinstance(codec, Codec):
             raise TypeError(f"labeler '{codec.name}' codes no labels")
-        coded = codec.encode(labels, self.task.k)
+        coded = codec.encode(labels, self.task.k, self.task.sample_weight)
         values = self.prepared.objective(coded, self.prepared.solve(coded, None, self.seeds.stream("solver")))
         if values is None:
             raise TypeError(f"solver '{self.composition.solver.name}' has no objective")
@@ -161,7 +161,8 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
             f"the {n} x {n} kernel matrix of solver '{c.solver.name}'",
             "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
         )
-    task = Task(n, c.n_clusters, _bounds(c, n))
+    weights = c.sample_weight if c.sample_weight is None or c.rows is None else c.sample_weight[c.rows]
+    task = Task(n, c.n_clusters, _bounds(c, n), weights)
     with During(c.featuremap):
         of_all = task if c.rows is None else Task(len(X), c.n_clusters)
         space = c.featuremap.fit(X, of_all, seeds.stream("featuremap"))
@@ -356,7 +357,7 @@ def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
     if c.solver.targets == "never":
         return None
     assert isinstance(c.labeler, Codec)
-    return c.labeler.encode(starting_labels(bound, start), bound.task.k)
+    return c.labeler.encode(starting_labels(bound, start), bound.task.k, bound.task.sample_weight)
 
 
 def starting_labels(bound: BoundComposition, start: int) -> Labels:
@@ -377,7 +378,7 @@ def starting_labels(bound: BoundComposition, start: int) -> Labels:
         raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1} ({named(c.init)})")
     labels = labels.astype(np.intp, copy=False)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
-        labels = along_principal_axis(bound.space, labels, k)
+        labels = along_principal_axis(bound.space, labels, k, bound.task.sample_weight)
     return labels
 
 

@@ -30,7 +30,7 @@ else:
     PartT = TypeVar("PartT")
     """What a solver adds up."""
 
-__all__ = ["BySums", "Finished", "RowFunction", "Summing", "solve_by_sums"]
+__all__ = ["BySums", "Finished", "Learner", "RowFunction", "Summing", "solve_by_sums"]
 
 
 class RowFunction(Extension, Protocol):
@@ -109,6 +109,18 @@ class BySums(Protocol):
     @property
     def summing(self) -> Summing:
         """The turns."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A solver by sums that goes on with samples that come later, for `partial_fit`: frozen, and small."""
+
+    @property
+    def summing(self) -> Summing:
+        """The turns, with what is known of all samples so far."""
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> Learner:
+        """The learner that knows the samples of another space too, under the same map; `weights` count them."""
 
 
 @final

@@ -12,7 +12,7 @@ from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.spaces import FeatureSpace
 
-__all__ = ["Extremes", "draw_rows", "extremes"]
+__all__ = ["Extremes", "draw_rows", "draw_weighted", "extremes"]
 
 
 @final
@@ -68,3 +68,13 @@ def draw_rows(rng: Rng, n: int, size: int) -> Indices:
     Above one group of rows (`clusterkit.core.sums.GROUP`) without a permutation of all.
     """
     return rng.permutation(n)[:size] if n <= sums.GROUP else rng.choice(n, min(n, size), replace=False)
+
+
+def draw_weighted(rng: Rng, weights: Array, size: int) -> Indices:
+    """Different rows drawn with probabilities in proportion to their weights, in the order drawn.
+
+    At most `size` of them, and none of weight 0. By exponential keys: Efraimidis, Spirakis (2006).
+    """
+    positive = np.flatnonzero(weights > 0)
+    keys = rng.exponential(size=len(positive)) / weights[positive]
+    return positive[np.argsort(keys, kind="stable")[:size]]

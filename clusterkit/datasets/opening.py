@@ -16,6 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.rows import Rows, Sliceable, SlicedRows
+from clusterkit.datasets.raw_rows import cached, is_text, spooled_text
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -28,16 +29,21 @@ BUFFER_BYTES = 2**20
 """Bytes of each column of a Parquet file that are read at once, instead of a whole row group."""
 
 
-def open(source: object, columns: Sequence[str] | None = None) -> Rows:
+def open(source: object, columns: Sequence[str] | None = None, cache: str | os.PathLike[str] | None = None) -> Rows:
     """Samples that stay where they are, for recipes that read them block by block.
 
     Parameters
     ----------
     source : str, path, or object with a shape, a type and slices
         A file ``x.npy``, a Parquet file, a folder of them or a pattern such as ``"part-*.parquet"`` (read in the order
-        of their names), a folder ``x.zarr``, or a memory map, an array of zarr, a data set of h5py and the like.
+        of their names), a folder ``x.zarr``, or a memory map, an array of zarr, a data set of h5py and the like. Text
+        (``x.csv``, ``"part-*.csv"``, .tsv, .txt) is parsed once into a temporary file of raw float64, which goes with
+        the rows.
     columns : sequence of str, optional
-        Columns of Parquet files to read, in this order; default all.
+        Columns of Parquet files or of text to read, in this order; default all.
+    cache : path, optional
+        Copy the rows to this file first, as float32 in the form of ``.npy``, and read them there: for Parquet and other
+        sources that are slow to read in many passes. The file is overwritten, and kept.
 
     Returns
     -------
@@ -48,6 +54,8 @@ def open(source: object, columns: Sequence[str] | None = None) -> Rows:
     ------
     InvalidData
         If there is no such file, or it holds something else than a table of numbers.
+    NeedsSpace
+        If the copy, or the numbers of a text, would not fit on the disk.
 
     Examples
     --------
@@ -56,6 +64,8 @@ def open(source: object, columns: Sequence[str] | None = None) -> Rows:
     >>> rows.n, rows.d, str(rows.dtype)
     (1000, 3, 'float32')
     """
+    if cache is not None:
+        return cached(open(source, columns), os.fspath(cache))
     if not isinstance(source, str | os.PathLike):
         return SlicedRows(cast("Sliceable", source))
     text = os.fspath(source)
@@ -67,11 +77,10 @@ def open(source: object, columns: Sequence[str] | None = None) -> Rows:
     files = sorted(glob.glob(str(path / "*.parquet") if path.is_dir() else text))
     if files and all(Path(file).suffix in (".parquet", ".pq") for file in files):
         return ParquetRows.of(files, columns)
-    reason = "there is no such file" if not files else "it is no Parquet, .npy or .zarr"
-    raise InvalidData(
-        f"cannot open {text!r} row by row: {reason}. Text tables have to be written as Parquet once, for example with "
-        "pyarrow.csv.open_csv and pyarrow.parquet.ParquetWriter"
-    )
+    if files and is_text(files):
+        return spooled_text(files, columns)
+    reason = "there is no such file" if not files else "it is no Parquet, .npy, .zarr, .csv, .tsv or .txt"
+    raise InvalidData(f"cannot open {text!r} row by row: {reason}")
 
 
 def _zarr(path: str) -> Sliceable:

@@ -37,6 +37,7 @@ class PooledDriver(Driver):
     """
 
     name: ClassVar[str] = "pooled"
+    weighted: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.pooled:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
 

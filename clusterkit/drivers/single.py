@@ -27,6 +27,7 @@ class SingleDriver(Driver):
     """
 
     name: ClassVar[str] = "single"
+    weighted: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.pipeline:Pipeline"
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:

@@ -139,7 +139,7 @@ n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None) -> Self:
+    def fit(self, X: Samples, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
         """Cluster the rows of X, shape (n, d); `y` is ignored."""
         driver = self._driver()
         refuse_unsuited(X)

@@ -10,8 +10,8 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from clusterkit._typing import Array, DriverLike, Labels, NumberLike, RandomState, Samples
-from clusterkit.core.compat import Composition
+from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
+from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
@@ -88,13 +88,16 @@ exact_on_training_, n_features_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None) -> Self:
-        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X, shape (n, d); `y` is ignored, and `sample_weight` is as in `Pipeline`."""
         driver, base = self._driver(), self._base()
         rows = checked(self, X, None, reset=True)
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         composition = base.composition()
         chooses = base.chooses_number(composition)
+        if sample_weight is not None:
+            unfit = [] if driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
+            composition = base.weighted(composition, sample_weight, len(rows), unfit)
         tuning = compose.Tuning(composition) if chooses else base.tuned(composition, rows, seeds)
         if not isinstance(driver, SingleDriver):  # several fits are compared on all rows
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))

@@ -81,7 +81,9 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
 
 def _means(estimator: FittedAttributes) -> Floats | None:
     """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
-    extend: object = getattr(estimator.outcome_, "extend", None)
+    # fits of rows outside memory and of batches keep no outcome
+    holder = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
+    extend: object = getattr(holder, "extend", None)
     extend = getattr(extend, "nearness", extend)  # of fuzzy means
     means: Floats | None = getattr(extend, "means", None)
     if means is None or not isinstance(estimator.space_, FeatureSpace):

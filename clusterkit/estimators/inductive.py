@@ -6,7 +6,13 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-__all__ = ["inductive"]
+import attrs
+
+from clusterkit.core.compat import Composition, check
+from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.registry import registry
+
+__all__ = ["inductive", "inductive_instead", "learning"]
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -19,6 +25,8 @@ class inductive(Generic[S, P, R]):
     ``hasattr(estimator, "predict")`` is then False before and after the fit of a transductive composition, and the
     AttributeError gives the reason and what would predict instead.
     """
+
+    reason = "why_not_inductive"
 
     def __init__(self, method: Callable[Concatenate[S, P], R]) -> None:
         self.method = method
@@ -36,7 +44,31 @@ class inductive(Generic[S, P, R]):
         if instance is None:
             return self.method
         estimator: Any = instance
-        reason = estimator.why_not_inductive()
+        reason = getattr(estimator, self.reason)()
         if reason is not None:
             raise AttributeError(f"no {self.name} here: {reason}")
         return MethodType(self.method, instance)
+
+
+class learning(inductive[S, P, R]):
+    """The same for a method that goes on with further samples: it exists only if ``why_not_learning()`` is None."""
+
+    reason = "why_not_learning"
+
+
+def inductive_instead(c: Composition) -> str:
+    """Solvers and labelers that would predict, as a sentence."""
+    alternatives = []
+    for slot in ("solver", "labeler"):
+        for name, stage in registry.specimens(slot).items():
+            change: dict[str, Any] = {slot: stage}
+            other = attrs.evolve(c, **change)
+            try:
+                check(other)
+            except IncompatibleStages:
+                continue
+            if other.inductive:
+                alternatives.append(f"{slot} '{name}'")
+    if alternatives:
+        return f"These predict: {', '.join(alternatives)}."
+    return "Use a recipe whose page says it predicts."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
-import attrs
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import (
     Array,
+    ArrayLike,
     BalancerLike,
     FeatureMapLike,
     InitLike,
@@ -24,20 +24,21 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.compat import Composition, check
+from clusterkit.core.batches import Learned, begin, go_on, why_not_by_batches
+from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
-from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
+from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
-from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
@@ -140,6 +141,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     """
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
+    _learned: Learned | None
 
     def __init__(
         self,
@@ -167,12 +169,17 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Samples, y: object = None) -> Self:
-        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored."""
+    def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X, shape (n, d), or what `clusterkit.open` gives; `y` is ignored.
+
+        `sample_weight` (n,) counts the rows: one of weight 3 as three equal ones. Methods that count rows refuse it.
+        """
+        self._learned = None
         if (engine := engine_for(X)) is not None:
-            return self._fit_rows(engine.rows(X), engine)
+            return self._fit_rows(engine.rows(X), engine, sample_weight)
         composition = self.composition()
         rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
+        composition = self.weighted(composition, sample_weight, rows.shape[0])
         seeds = Seeds.of(self.random_state)
         with (
             threads.suited(threads.elements(len(rows), composition.featuremap)),
@@ -190,13 +197,13 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
         return self
 
-    def _fit_rows(self, rows: Rows, engine: Engine) -> Self:
+    def _fit_rows(self, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> Self:
         """The fit to rows that an engine reads; few rows are read at once."""
         if in_memory(rows):
-            self.fit(rows.read(slice(0, rows.n)))
+            self.fit(rows.read(slice(0, rows.n)), sample_weight=sample_weight)
         else:
-            composition = self.composition()
-            check_rows(composition)
+            composition = self.weighted(self.composition(), sample_weight, rows.n)
+            check_rows(composition, engine)
             if self.tuner is not None or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
                 raise IncompatibleStages(
@@ -218,6 +225,52 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
+
+    @learning
+    def partial_fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on with a batch of samples X, shape (m, d), as scikit-learn's method of this name; `y` is ignored.
+
+        The first batch is fitted as by `fit`, feature map included. Each later batch gets its labels from the model so
+        far; it is added to the sums with these labels, and the centres or coefficients are solved anew from all sums. A
+        balancer keeps the sizes within each batch. The result depends on the order of the batches, and labels of
+        earlier ones are not revised: for data that stay, `fit` on `clusterkit.open` is exact. `labels_` and
+        `objective_` are those of the batch and of the sums. `fit` forgets the batches. Only for solvers `centroids` and
+        `ridge` on features, with labelers that read each row by itself.
+        """
+        first = getattr(self, "_learned", None) is None
+        composition = self.composition()
+        rows = checked(self, X, composition.featuremap, reset=first, dense_only=not self._accepts_sparse_samples())
+        composition = self.weighted(composition, sample_weight, rows.shape[0])
+        with bars.shown(self.verbose), bars.hooks():
+            if first:
+                learned, answer = begin(composition, rows, Seeds.of(self.random_state))
+            else:
+                learned, answer = go_on(self._learned, composition, rows, Seeds.of(self.random_state))
+        self._learned, self._takes_sparse_rows = learned, isinstance(rows, SparseRows)
+        set_fitted(self, answer, None, self.reported_labeler(composition))
+        set_report(self, {})
+        return self
+
+    def why_not_learning(self) -> str | None:
+        """Why there is no `partial_fit`; None if there is."""
+        try:
+            c = self.composition()
+        except ValueError:
+            return None  # partial_fit reports what is wrong
+        if self.tuner is not None or self.chooses_number(c):
+            return "a tuner, or the choice of n_clusters, compares fits of all samples"
+        return why_not_by_batches(c)
+
+    def weighted(
+        self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()
+    ) -> Composition:
+        """The composition with sample weights, refused where something counts rows: `others`, too."""
+        problems = list(others)
+        if self.tuner is not None:
+            problems.append(Problem("tuner", "it compares fits by rows; tuner=None takes weights"))
+        if self.chooses_number(c):
+            problems.append(Problem("n_clusters", "its choice compares fits by rows; a number takes weights"))
+        return weighted(c, sample_weight, n, problems)
 
     @inductive
     def predict(self, X: Samples) -> Labels:
@@ -301,7 +354,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if c.inductive:
             return None
         blamed = f"labeler '{c.labeler.name}'" if not c.labeler.inductive else f"solver '{c.solver.name}'"
-        return f"{blamed} labels the fitted samples only (transductive). {_inductive_instead(c)}"
+        return f"{blamed} labels the fitted samples only (transductive). {inductive_instead(c)}"
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
@@ -341,21 +394,3 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return None
             return compose.resolve_balancer(value, compose.resolve_as(Solver, "solver", self.solver))
         return compose.resolve(name, value)
-
-
-def _inductive_instead(c: Composition) -> str:
-    """Solvers and labelers that would predict, as a sentence."""
-    alternatives = []
-    for slot in ("solver", "labeler"):
-        for name, stage in registry.specimens(slot).items():
-            change: dict[str, Any] = {slot: stage}
-            other = attrs.evolve(c, **change)
-            try:
-                check(other)
-            except IncompatibleStages:
-                continue
-            if other.inductive:
-                alternatives.append(f"{slot} '{name}'")
-    if alternatives:
-        return f"These predict: {', '.join(alternatives)}."
-    return "Use a recipe whose page says it predicts."

@@ -23,6 +23,10 @@ PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
 """Attributes with other names that a fitted estimator may have."""
 
 
+UNSAVED = frozenset({"_learned"})
+"""Attributes that go on from batch to batch (`partial_fit`) and are not part of a fitted model."""
+
+
 class SavedAsData:
     """Gives an estimator the method `save`; its parameters and what the fit left are the content of the file."""
 
@@ -65,7 +69,10 @@ class SavedAsData:
     def saved_fields(self) -> Mapping[str, object]:
         """What a file keeps of the estimator: its parameters and everything that the fit set."""
         # in a fixed order, so that a loaded estimator is saved as the same bytes
-        return {name: value for name, value in sorted(vars(self).items()) if value is not None or name != "_recipe"}
+        fields = sorted(vars(self).items())
+        return {
+            name: value for name, value in fields if name not in UNSAVED and (value is not None or name != "_recipe")
+        }
 
     @classmethod
     def from_saved_fields(cls, fields: Mapping[str, object]) -> Self:

@@ -16,7 +16,9 @@ SINGLE_THREAD = 4_000_000
 """With fewer products in an iteration (n k d), a second thread costs more time than it saves."""
 
 
-def kmeans(X: Rows, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[Labels, Array, int]:
+def kmeans(
+    X: Rows, k: int, *, n_init: int, max_iter: int, seed: int, weights: Array | None = None
+) -> tuple[Labels, Array, int]:
     """Labels and centres of the best of several k-means++ starts, by scikit-learn's `KMeans`.
 
     Parameters
@@ -31,6 +33,8 @@ def kmeans(X: Rows, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[L
         Most Lloyd iterations of a start.
     seed : int
         Seed of scikit-learn's random numbers.
+    weights : ndarray of shape (n,) or None
+        How much each row counts.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def kmeans(X: Rows, k: int, *, n_init: int, max_iter: int, seed: int) -> tuple[L
         warnings.simplefilter("ignore", ConvergenceWarning)
         matrix = X.csr if isinstance(X, SparseRows) else X
         with threadpool_limits(1 if matrix.size * k < SINGLE_THREAD else None):
-            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(matrix)
+            fitted = KMeans(k, n_init=n_init, max_iter=max_iter, random_state=seed).fit(matrix, sample_weight=weights)
     centres = fitted.cluster_centers_
     # The labels come from `nearest`, which labels new rows as well, so that both agree to the last bit.
     labels = nearest(X, centres)

@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Sums
+from clusterkit.core.survey import draw_weighted
 from clusterkit.numerics.lloyd import weighted_kmeans
 
 __all__ = ["NearestOf", "scattered_centres"]
@@ -68,12 +69,15 @@ class NearestOf:
         return np.einsum("ij,ij->j", C, C, dtype=np.float64) - 2.0 * (D @ C).astype(np.float64, copy=False)
 
 
-def scattered_centres(space: FeatureSpace, k: int, rng: Rng, n_init: int = RECLUSTERINGS) -> Array:
+def scattered_centres(
+    space: FeatureSpace, k: int, rng: Rng, n_init: int = RECLUSTERINGS, weights: Array | None = None
+) -> Array:
     """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
     before, by exponential keys, so that one pass is enough and no number is kept for any row. The rows drawn are
     weighted by the rows nearest to them and clustered in memory, by the best of `n_init` starts of weighted k-means++.
+    With `weights` (n,) the rows are drawn, and count, in proportion to these as well.
 
     References
     ----------
@@ -81,16 +85,17 @@ def scattered_centres(space: FeatureSpace, k: int, rng: Rng, n_init: int = RECLU
     Efraimidis, Spirakis (2006), Weighted random sampling with a reservoir, Information Processing Letters 97(5).
     """
     entropy = int(rng.integers(2**63))
-    candidates = space.rows(rng.integers(space.n, size=1)).astype(np.float64)
+    first = draw_weighted(rng, weights, 1) if weights is not None else rng.integers(space.n, size=1)
+    candidates = space.rows(first).astype(np.float64)
     origin = candidates[0]
     for number in range(ROUNDS):
-        draw = _Draw(NearestOf(origin, candidates), (entropy, number), DRAWN_PER_CENTRE * k)
+        draw = _Draw(NearestOf(origin, candidates), (entropy, number), DRAWN_PER_CENTRE * k, weights)
         drawn = space.reduce(draw)
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
-    weights = space.reduce(_Weigh(NearestOf(origin, candidates))).arrays[0]
-    return weighted_kmeans(candidates, weights, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
+    counts = space.reduce(_Weigh(NearestOf(origin, candidates), weights)).arrays[0]
+    return weighted_kmeans(candidates, counts, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
 
 
 @final
@@ -116,9 +121,12 @@ class _Draw:
     nearest: NearestOf
     seed: tuple[int, int]
     size: int
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
         distances = self.nearest.distances(H)
+        if self.weights is not None:
+            distances = distances * self.weights[rows]
         far = np.flatnonzero(distances > 0.0)  # the others are candidates, or equal to one
         exponential = np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
         keys = exponential[far] / distances[far]
@@ -132,6 +140,8 @@ class _Weigh:
     """Part of the weights: how many rows are nearest to each candidate."""
 
     nearest: NearestOf
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Any) -> Sums:
-        return Sums.of(np.bincount(self.nearest(rows, H), minlength=len(self.nearest.centres)))
+        weights = None if self.weights is None else self.weights[rows]
+        return Sums.of(np.bincount(self.nearest(rows, H), weights, minlength=len(self.nearest.centres)))

@@ -45,6 +45,7 @@ class KMeans(Partitioner[Array]):
     name: ClassVar[str] = "kmeans"
     sees: ClassVar[Literal["input", "space"]] = "input"
     sparse: ClassVar[bool] = True
+    weighted: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
@@ -57,7 +58,9 @@ class KMeans(Partitioner[Array]):
             space = DenseSpace(samples, Keep(samples.shape[1]), samples)
             return labels_by_blocks(self.starts(space, task, rng), space)
         seed = int(rng.integers(2**31 - 1))
-        return kmeans(samples, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+        return kmeans(
+            samples, task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
+        )[0]
 
     def why_not_by_blocks(self) -> str | None:
         """None: whatever the parameters are."""
@@ -65,5 +68,5 @@ class KMeans(Partitioner[Array]):
 
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels by k-means||, for rows that need not be in memory."""
-        centres = scattered_centres(samples, task.k, rng, self.n_init)
+        centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
         return NearestOf(centres[0], centres)

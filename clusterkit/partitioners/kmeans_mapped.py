@@ -40,6 +40,7 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     name: ClassVar[str] = "kmeans_mapped"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
+    weighted: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1)
     max_iter: int = integer(300, at_least=1)
@@ -51,7 +52,9 @@ class KMeansMapped(Partitioner[FeatureSpace]):
         if samples.n > sums.GROUP and not samples.sparse:
             return labels_by_blocks(self.starts(samples, task, rng), samples)
         seed = int(rng.integers(2**31 - 1))
-        return kmeans(samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed)[0]
+        return kmeans(
+            samples.rows(), task.k, n_init=self.n_init, max_iter=self.max_iter, seed=seed, weights=task.sample_weight
+        )[0]
 
     def why_not_by_blocks(self) -> str | None:
         """None: whatever the parameters are."""
@@ -59,5 +62,5 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels by k-means||, for features that need not be in memory."""
-        centres = scattered_centres(samples, task.k, rng, self.n_init)
+        centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
         return NearestOf(centres[0], centres)

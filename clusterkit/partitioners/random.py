@@ -46,6 +46,7 @@ class Random(Partitioner["Space | Rows"]):
     """
 
     name: ClassVar[str] = "random"
+    weighted: ClassVar[bool] = True  # it looks at nothing but the number of rows
 
     leftover: str = choice("spread", ("spread", "last"))
 

@@ -13,7 +13,7 @@ from clusterkit.core import sums
 from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
-from clusterkit.core.survey import draw_rows
+from clusterkit.core.survey import draw_rows, draw_weighted
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
@@ -61,6 +61,7 @@ class Seeded(Partitioner[Space]):
 
     name: ClassVar[str] = "seeds"
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace, KernelSpace)
+    weighted: ClassVar[bool] = True
 
     weighting: str = choice("uniform", ("uniform", "kmeans++"))
     trials: int = integer(1, at_least=1)
@@ -71,9 +72,9 @@ class Seeded(Partitioner[Space]):
         if isinstance(samples, FeatureSpace) and samples.n > sums.GROUP and not samples.sparse:
             return labels_by_blocks(self.starts(samples, task, rng), samples)
         if self.weighting == "uniform":
-            labels, seeds = _uniform(samples, task.k, rng)
+            labels, seeds = _uniform(samples, task.k, rng, task.sample_weight)
         else:
-            labels, seeds = _by_distance(samples, task.k, rng, self.trials)
+            labels, seeds = _by_distance(samples, task.k, rng, self.trials, task.sample_weight)
         if len(seeds) < task.k:
             spare = np.delete(np.arange(samples.n), seeds)[: task.k - len(seeds)]
             seeds = np.concatenate([seeds, spare])
@@ -87,9 +88,13 @@ class Seeded(Partitioner[Space]):
     def starts(self, samples: FeatureSpace, task: Task, rng: Rng) -> BlockLabels:
         """The labels of features that need not be in memory: by k drawn rows, or by the centres of k-means||."""
         if self.weighting != "uniform":
-            centres = scattered_centres(samples, task.k, rng)
+            centres = scattered_centres(samples, task.k, rng, weights=task.sample_weight)
             return NearestOf(centres[0], centres)
-        order = draw_rows(rng, samples.n, max(64, 8 * task.k))
+        size = max(64, 8 * task.k)
+        if task.sample_weight is None:
+            order = draw_rows(rng, samples.n, size)
+        else:
+            order = draw_weighted(rng, task.sample_weight, size)
         pool = samples.rows(order)
         distinct = _first_of_equals(pool)[: task.k]
         spare = np.delete(np.arange(len(order)), distinct)[: task.k - len(distinct)]
@@ -98,10 +103,11 @@ class Seeded(Partitioner[Space]):
         return NearestOf(centres[0], centres, order[chosen])
 
 
-def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Labels, Indices]:
+def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None) -> tuple[Labels, Indices]:
     """Labels by the nearest of k samples, the first ones distinct in value of a random order, and these samples."""
     seeds = np.empty(0, dtype=np.intp)
-    for candidates in _growing(rng.permutation(space.n), k):
+    order = rng.permutation(space.n) if weights is None else draw_weighted(rng, weights, space.n)
+    for candidates in _growing(order, k):
         pool = np.concatenate([seeds, candidates])
         distinct = _first_of_equals(space.points[pool])
         if isinstance(space, FeatureSpace):  # different points may have the same features
@@ -112,21 +118,30 @@ def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Label
     return np.argmin(_relative_distances(space, seeds), axis=1), seeds
 
 
-def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Indices]:
-    """k-means++: labels, and seeds drawn in proportion to the squared distance to the nearest seed so far."""
-    seeds = [int(rng.integers(space.n))]
+def _by_distance(
+    space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int, weights: Array | None
+) -> tuple[Labels, Indices]:
+    """k-means++: labels, and seeds drawn in proportion to the squared distance to the nearest seed so far.
+
+    With weights also in proportion to these, and a sum of distances is a weighted one.
+    """
+    seeds = [int(rng.integers(space.n) if weights is None else draw_weighted(rng, weights, 1)[0])]
     labels = np.zeros(space.n, dtype=np.intp)
     first, noise = _distances_to(space, seeds[0])
     best = first.copy()
     while len(seeds) < k:
-        cumulated = np.cumsum(np.where(best > noise, best, 0.0))
+        rates = np.where(best > noise, best, 0.0)
+        cumulated = np.cumsum(rates if weights is None else rates * weights)
         if cumulated[-1] == 0.0:
             break
         # side="right" never lands on a sample of weight 0
         drawn = np.searchsorted(cumulated, rng.random(trials) * cumulated[-1], side="right")
         to_drawn = first[:, None] + _relative_distances(space, np.concatenate([seeds[:1], drawn]))[:, 1:]
         np.maximum(to_drawn, 0.0, out=to_drawn)
-        chosen = int(np.argmin(np.minimum(to_drawn, best[:, None]).sum(axis=0))) if trials > 1 else 0
+        chosen = 0
+        if trials > 1:
+            left = np.minimum(to_drawn, best[:, None])
+            chosen = int(np.argmin(left.sum(axis=0) if weights is None else weights @ left))
         distances = to_drawn[:, chosen]
         labels[distances < best] = len(seeds)
         best = np.minimum(best, distances)

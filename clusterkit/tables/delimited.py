@@ -12,8 +12,9 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from clusterkit.tables import cells
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-__all__ = ["NEEDS_PANDAS", "read_delimited"]
+__all__ = ["NEEDS_PANDAS", "Form", "form_of", "pandas_options", "read_delimited"]
 
 PREVIEW = 50
 """Number of rows from which the delimiter and the header are detected."""
@@ -47,6 +48,43 @@ NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'
 
 GAPS = sorted({form for cell in cells.MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize())})
 """Cells that are gaps, as pandas takes them: in lower, upper and mixed case."""
+
+
+@attrs.frozen
+class Form:
+    """What was found out about a text.
+
+    Parameters
+    ----------
+    title : str
+        The name in messages.
+    sep : str
+        Between the cells.
+    names : list of str
+    named : bool
+        Whether the names are from the first row.
+    skip : int
+        Lines before the first one that may have data.
+    decimal : {".", ","} or None
+    codes : list of int
+        Columns whose cells are codes such as 007, which stay texts.
+    shared : dict of str to str
+        As `clusterkit.tables.selection.shared_names` returns it.
+    """
+
+    title: str
+    sep: str
+    names: list[str]
+    named: bool
+    skip: int
+    decimal: str | None
+    codes: list[int]
+    shared: dict[str, str]
+
+    @property
+    def as_text(self) -> list[int] | None:
+        """Columns that are read as texts; None: all."""
+        return None if self.decimal == "," else self.codes
 
 
 def read_delimited(
@@ -74,6 +112,16 @@ def read_delimited(
     TableError
         If it is no table: empty, without rows of data, or with rows of different lengths.
     """
+    form = form_of(text, title, delimiter, header, decimal)
+    reader = _Reader(text, form)
+    frame = reader.frame(form.as_text)
+    return Table(
+        title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells, shared=form.shared
+    )
+
+
+def form_of(text: str, title: str, delimiter: str | None, header: bool | None, decimal: str | None) -> Form:
+    """Delimiter, names and decimals of a text, or of its first lines; parameters and errors of `read_delimited`."""
     sep = delimiter or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
     try:
         sample = list(_rows(text, sep, SAMPLE + 1))
@@ -91,11 +139,27 @@ def read_delimited(
     if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
         names = unique([*names, ""])  # every row ends with a delimiter, the header does not
     mark = decimal or cells.decimal_mark(cell for row in body for cell in row)
-    reader = _Reader(text, title, sep, names, named, sample[0][0] if named else _first_line(sample))
     codes = [j for j in range(len(names)) if any(len(row) > j and cells.is_code(row[j].strip()) for row in body)]
-    frame = reader.frame(None if mark == "," else codes)
     shared = shared_names(preview[0], names) if named else {}
-    return Table(title, frame, tuple(names), named, notes, mark, reader.place, reader.cells, shared=shared)
+    return Form(title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, codes, shared)
+
+
+def pandas_options(form: Form) -> dict[str, Any]:
+    """How `pandas.read_csv` reads a text of this form."""
+    single = len(form.names) == 1
+    return {
+        "sep": r"\s+" if form.sep == " " else form.sep,
+        "header": None,
+        "names": range(len(form.names)),
+        "index_col": False,
+        "skiprows": form.skip,
+        "skipinitialspace": True,
+        "na_values": GAPS,
+        "low_memory": False,
+        "dtype": str if form.as_text is None else dict.fromkeys(form.as_text, str),
+        # in a single column an empty line is a gap; to skip it would shift the rows
+        "skip_blank_lines": not single,
+    }
 
 
 class _Reader:
@@ -103,15 +167,13 @@ class _Reader:
 
     Parameters
     ----------
-    text, title, sep : str
-    names : list of str
-    named : bool
-    skip : int
-        Lines before the first one that may have data.
+    text : str
+    form : Form
     """
 
-    def __init__(self, text: str, title: str, sep: str, names: list[str], named: bool, skip: int) -> None:
-        self.text, self.title, self.sep, self.names, self.named, self.skip = text, title, sep, names, named, skip
+    def __init__(self, text: str, form: Form) -> None:
+        self.text, self.form = text, form
+        self.title, self.sep, self.names, self.skip = form.title, form.sep, form.names, form.skip
 
     def frame(self, as_text: list[int] | None) -> pandas.DataFrame | dict[str, NDArray[np.float64]]:
         """The cells by pandas; the columns `as_text`, or all if it is None, stay texts.
@@ -128,13 +190,8 @@ class _Reader:
                 warnings.simplefilter("error", pandas.errors.ParserWarning)
                 warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                 frame = pandas.read_csv(
-                    io.StringIO(self.text.rstrip("\n") + "\n" if single else self.text),
-                    sep=r"\s+" if self.sep == " " else self.sep, header=None, names=range(len(self.names)),
-                    index_col=False, skiprows=self.skip, skipinitialspace=True, na_values=GAPS, low_memory=False,
-                    dtype=str if as_text is None else dict.fromkeys(as_text, str),
-                    # in a single column an empty line is a gap; to skip it would shift the rows
-                    skip_blank_lines=not single,
-                )  # fmt: skip
+                    io.StringIO(self.text.rstrip("\n") + "\n" if single else self.text), **pandas_options(self.form)
+                )
         except (pandas.errors.ParserError, pandas.errors.ParserWarning, ValueError) as error:
             self._check_widths()
             raise TableError(f"{self.title} is no table: {error}") from None

@@ -74,9 +74,9 @@ def test_parquet_is_read_and_written(run, parquet, little_memory, tmp_path):
 def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy, monkeypatch):
     from clusterkit.cli import by_rows
 
-    assert by_rows.rows_of(str(npy), (), ()) is None
+    assert not by_rows.is_large(str(npy))
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
-    assert by_rows.rows_of(str(npy), (), ()) is not None
+    assert by_rows.is_large(str(npy))
     answer = run("fit", npy, "--recipe", "nmf", "-k", 3)
     assert "block by block" not in answer.output
 
@@ -101,3 +101,61 @@ def test_columns_of_a_large_file_go_by_name(run, parquet, little_memory):
     answer = run("fit", parquet, *KMEANS, "--drop", "nothing")
     assert answer.exit_code != 0
     assert "has no column 'nothing'" in " ".join(answer.output.split())
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "x.csv"
+    lines = [f"{i},{','.join(map(repr, row))},w{i % 7}" for i, row in enumerate(X.astype(float).tolist())]
+    path.write_text("\n".join(["id,a,b,c,word", *lines]) + "\n")
+    return path
+
+
+def test_text_is_parsed_once_and_removed(run, csv, little_memory, tmp_path, monkeypatch):
+    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    labels, copy = tmp_path / "l.npy", tmp_path / "copy.npy"
+    answer = run("fit", csv, *KMEANS, "--drop", "id,word", "-o", labels, "--cache", copy)
+    assert answer.exit_code == 0, answer.output
+    assert "read block by block" in answer.output
+    assert np.array_equal(np.load(labels), expected())
+    assert np.array_equal(np.load(copy), X)
+    assert not list(tmp_path.glob("clusterkit-spool-*"))
+
+
+def test_words_in_a_large_text_are_named_with_the_way_out(run, csv, little_memory):
+    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+    answer = run("fit", csv, *KMEANS, "--drop", "id")
+    assert answer.exit_code == 2
+    assert "'word', row 1: 'w0'" in " ".join(answer.output.split())
+    assert "--drop word" in " ".join(answer.output.split())
+
+
+def test_a_copy_of_a_small_file_is_refused(run, npy, tmp_path):
+    answer = run("fit", npy, *KMEANS, "--cache", tmp_path / "copy.npy")
+    assert answer.exit_code == 2
+    assert "this one is read at once" in " ".join(answer.output.split())
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".parquet", "-"])
+@pytest.mark.parametrize("source", ["csv", "parquet", "npy"])
+def test_labels_of_new_rows_of_a_large_file_are_those_in_memory(run, request, tmp_path, monkeypatch, source, ending):
+    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+    data, model = request.getfixturevalue(source), tmp_path / "m.clusterkit"
+    options = {"csv": ("--drop", "id"), "parquet": (), "npy": ()}[source]
+    answer = run("fit", data, *KMEANS, *options, "--save", model)
+    assert answer.exit_code == 0, answer.output
+    run("predict", model, data, "-o", tmp_path / "memory.npy")
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
+    monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 300)
+    path = "-" if ending == "-" else tmp_path / f"pieces{ending}"
+    answer = run("predict", model, data, "-o", path)
+    assert answer.exit_code == 0, answer.output
+    if ending == ".npy":
+        labels = np.load(path)
+    elif ending == ".parquet":
+        labels = pytest.importorskip("pyarrow.parquet").read_table(path)["label"].to_numpy()
+    else:
+        text = answer.stdout if ending == "-" else path.read_text()
+        labels = np.array(text.split()[1:], dtype=int)
+    assert np.array_equal(labels, np.load(tmp_path / "memory.npy"))

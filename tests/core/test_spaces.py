@@ -107,23 +107,6 @@ class TestOperator:
         close(space.squared_distances_to(B[:, 0]), distances, "distances", scale=size**2 + float(distances.max()))
         assert space.minimum() == H.min()
 
-    @given(drawn=BLOCKED, columns=st.integers(1, 3))
-    def test_a_sweep_is_an_apply_and_an_adjoint_in_one_pass(self, drawn, columns):
-        case = drawn.case
-        with small_blocks():
-            dense = drawn.features("dense")
-            B = case.rng("B").standard_normal((dense.width, columns))
-            seen = []
-
-            def visit(rows, HB):
-                seen.append(rows)
-                return np.tanh(HB)
-
-            total = dense.sweep(B, visit)
-            close(total.astype(case.dtype), dense.adjoint(np.tanh(dense.apply(B))), "sweep", scale=case.n)
-        assert len(seen) > 1
-        assert sum(rows.stop - rows.start for rows in seen) == case.n
-
     @given(drawn=spaces([FeatureSpace]))
     def test_new_rows_that_are_the_samples_give_the_samples(self, drawn):
         case, space = drawn
@@ -193,7 +176,6 @@ class TestStreaming:
                 "gram": lambda s: s.gram(),
                 "outer": lambda s: s.outer(),
                 "norms": lambda s: s.squared_norms(),
-                "sweep": lambda s: s.sweep(B, lambda rows, F: F * F),
                 "rows": lambda s: s.rows(),
             }.items():
                 same_bits(of(streamed), of(dense), name)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import clusterkit
-from clusterkit.core.errors import InvalidData
+from clusterkit.core.errors import InvalidData, NeedsSpace
 from clusterkit.datasets import opening
 
 X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
@@ -104,7 +106,73 @@ def test_what_cannot_be_opened_says_why(source, reason):
         clusterkit.open(source)
 
 
-def test_text_tables_are_refused_with_a_way_out(tmp_path):
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InvalidData, match="written as Parquet once"):
-        clusterkit.open(tmp_path / "x.csv")
+def test_files_of_other_kinds_are_refused_with_those_that_are_read(tmp_path):
+    (tmp_path / "x.json").write_text("[1, 2]")
+    with pytest.raises(InvalidData, match=r"it is no Parquet, \.npy, \.zarr, \.csv"):
+        clusterkit.open(tmp_path / "x.json")
+
+
+class TestText:
+    @pytest.fixture(autouse=True)
+    def _pandas(self):
+        pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+
+    @staticmethod
+    def written(tmp_path, X, name="x.csv", mark="."):
+        sep = ";" if mark == "," else ","
+        lines = [sep.join(repr(value).replace(".", mark) for value in row) for row in X.tolist()]
+        (tmp_path / name).write_text("\n".join([sep.join("abc"), *lines]) + "\n")
+        return str(tmp_path / name)
+
+    @pytest.mark.parametrize("mark", [".", ","])
+    def test_numbers_are_those_of_the_text_whatever_the_piece(self, tmp_path, monkeypatch, mark):
+        X = np.random.default_rng(0).standard_normal((1000, 3))
+        monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 170)
+        rows = clusterkit.open(self.written(tmp_path, X, mark=mark))
+        assert (rows.n, rows.d, rows.names, rows.dtype) == (1000, 3, ("a", "b", "c"), np.float64)
+        np.testing.assert_array_equal(rows.read(slice(150, 500)), X[150:500])
+        index = np.array([999, 0, 5, 4, 5])
+        np.testing.assert_array_equal(rows.gather(index), X[index])
+
+    def test_several_files_and_some_columns(self, tmp_path):
+        X = np.random.default_rng(0).standard_normal((60, 3))
+        for number in range(3):
+            self.written(tmp_path, X[20 * number : 20 * number + 20], f"part-{number}.csv")
+        rows = clusterkit.open(str(tmp_path / "part-*.csv"), columns=["c", "a"])
+        assert rows.names == ("c", "a")
+        np.testing.assert_array_equal(rows.read(slice(0, 60)), X[:, [2, 0]])
+
+    def test_the_copy_goes_with_the_rows(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        rows = clusterkit.open(self.written(tmp_path, np.ones((9, 3))))
+        assert len(list(tmp_path.glob("clusterkit-spool-*"))) == 1
+        del rows
+        gc.collect()
+        assert not list(tmp_path.glob("clusterkit-spool-*"))
+
+    def test_a_word_is_named_and_nothing_is_left(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        path = self.written(tmp_path, np.ones((3000, 3)))
+        with open(path, "a") as file:
+            file.write("1,many,3\n")
+        with pytest.raises(ValueError, match="not a finite number in column 'b', row 3001: 'many'"):
+            clusterkit.open(path)
+        assert not list(tmp_path.glob("clusterkit-spool-*"))
+
+    def test_lacking_space_is_said_with_the_number_before_the_work(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=200))
+        with pytest.raises(NeedsSpace, match="needs 264 bytes"):
+            clusterkit.open(self.written(tmp_path, np.ones((9, 3))))
+        with pytest.raises(NeedsSpace, match=r"a copy of 100 x 5 float32 needs 2,000 bytes"):
+            clusterkit.open(np.zeros((100, 5)), cache=tmp_path / "copy.npy")
+        assert not (tmp_path / "copy.npy").exists()
+
+
+def test_a_copy_is_an_array_of_float32_and_is_read_instead(tmp_path):
+    X = np.random.default_rng(0).standard_normal((500, 4))
+    rows = clusterkit.open(X, cache=tmp_path / "copy.npy")
+    assert (rows.n, rows.d, rows.dtype) == (500, 4, np.float32)
+    np.testing.assert_array_equal(rows.read(slice(100, 300)), X[100:300].astype(np.float32))
+    np.testing.assert_array_equal(np.load(tmp_path / "copy.npy"), X.astype(np.float32))
+    np.testing.assert_array_equal(clusterkit.open(tmp_path / "copy.npy").read(slice(0, 500)), X.astype(np.float32))
+    assert pickle.loads(pickle.dumps(rows)).read(slice(0, 1)).shape == (1, 4)

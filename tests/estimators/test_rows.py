@@ -30,6 +30,16 @@ COMPOSITIONS = {
     "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2}),
     "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport"}),
     "k-means of clusters within bounds": ("cmeans", {"balancer": {"name": "transport", "size_min": 0.2}}),
+    "EMMC with one output": ("emmc-single", {"balancer": "transport"}),
+    "EMMC with one output from random labels": ("emmc-single", {"balancer": None, "init": "random"}),
+    "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 2}),
+    "fuzzy c-means of few iterations": ("fuzzy-cmeans", {"n_init": 1, "solver__max_iter": 3, "solver__fuzzifier": 1.4}),
+    "fuzzy c-means of equal clusters": ("fuzzy-cmeans", {"n_init": 1, "balancer": "transport"}),
+    "NMF": ("nmf", {"solver__update": "anls", "labeler": "argmax"}),
+    "NMF of few iterations": (
+        "elm-nmf",
+        {"solver__update": "anls", "labeler": "argmax", "solver__max_iter": 3, "featuremap__n_hidden": 30},
+    ),
     "k-means of two equal clusters": ("cmeans", {"n_clusters": 2, "balancer": {"name": "band", "slack": 0}}),
 }  # fmt: skip
 
@@ -122,7 +132,6 @@ def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
         ("emmc-multi", {}, "balancer: 'band' repairs 4 clusters with all rows in memory only"),
         ("svc", {"n_clusters": None}, "featuremap: 'rbf' needs all rows at once"),
         ("nmf", {}, "solver: 'nmf' has no form as sums"),
-        ("emmc-single", {"balancer": None}, "labeler: 'interval' numbers the first labels"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
         ("emmc-multistart", {}, "for single fits"),
         (

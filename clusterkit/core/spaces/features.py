@@ -106,9 +106,9 @@ class FeatureSpace(Space):
 
         return self.reduce(part).arrays[0]
 
-    def gram(self) -> Array:
-        """H'H, (L, L), always in float64, because it is factorised."""
-        return self.reduce(_Gram()).arrays[0]
+    def gram(self, weights: Array | None = None) -> Array:
+        """H'H, or H'WH for weights (n,) of the rows; (L, L), always in float64, because it is factorised."""
+        return self.reduce(_Gram(weights)).arrays[0]
 
     def outer(self) -> Array:
         """HH', (n, n), float64, if the memory cap allows it."""
@@ -143,16 +143,17 @@ class FeatureSpace(Space):
             norms[rows] = H.squares() if isinstance(H, SparseRows) else np.einsum("ij,ij->i", H, H, dtype=np.float64)
         return norms
 
-    def mean(self) -> Array:
+    def mean(self, weights: Array | None = None) -> Array:
         """Mean of the rows of H, (L,), float64, in one pass; equal samples have a mean that equals them exactly.
 
         Therefore differences from the first row are summed. Sparse rows are summed as they are: their cost is that of
         the stored entries only.
         """
+        count = self.n if weights is None else weights.sum()
         if self.sparse:
-            return self.adjoint(np.ones((self.n, 1)))[:, 0] / self.n
+            return self.adjoint(np.ones((self.n, 1)) if weights is None else weights[:, None])[:, 0] / count
         first = next(iter(self.blocks()))[1][0].astype(np.float64)
-        return np.asarray(first + self.reduce(_Differences(first)).arrays[0] / self.n)
+        return np.asarray(first + self.reduce(_Differences(first, weights)).arrays[0] / count)
 
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
@@ -165,15 +166,6 @@ class FeatureSpace(Space):
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
 
-    def sweep(self, B: Array, visit: Callable[[slice, Array], Array]) -> Array:
-        """One pass: ``sum over blocks of H_b' T_b`` with ``T_b = visit(rows, H_b B)``; (L, q), float64."""
-        B = B.astype(self.dtype, copy=False)
-
-        def part(rows: slice, H: Array) -> Sums:
-            return Sums.of(H.T @ visit(rows, H @ B).astype(self.dtype, copy=False))
-
-        return self.reduce(part).arrays[0]
-
 
 @final
 @attrs.frozen(eq=False)
@@ -181,9 +173,11 @@ class _Differences:
     """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
 
     first: Array
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Sums:
-        return Sums.of((H - self.first).sum(axis=0))
+        differences = H - self.first
+        return Sums.of(differences.sum(axis=0) if self.weights is None else self.weights[rows] @ differences)
 
 
 @final
@@ -191,9 +185,11 @@ class _Differences:
 class _Gram:
     """Part of the Gram matrix, in float64."""
 
+    weights: Array | None = None
+
     def __call__(self, rows: slice, H: Array) -> Sums:
         block = H.astype(np.float64, copy=False)
-        return Sums.of(block.T @ block)
+        return Sums.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
 
 
 def squared_distances_to(H: Array, point: Array) -> Array:

@@ -49,6 +49,8 @@ class Driver(Stage):
     estimator: ClassVar[str] = "clusterkit.estimators.driven:Driven"
     """the estimator that `clusterkit.recipe` builds for this driver, as ``"module:Class"``; the default serves any
     driver"""
+    weighted: ClassVar[bool] = False
+    """True if it compares fits whose compositions have sample weights (`Composition.sample_weight`)."""
 
     @abstractmethod
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:

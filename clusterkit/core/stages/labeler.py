@@ -112,9 +112,9 @@ class Codec(Labeler[Scores]):
         raise NotExportable(f"labeler '{self.name}' has no ONNX form: its class has no method onnx")
 
     @final
-    def encode(self, labels: Labels, k: int) -> Coded:
-        """Labels (n,) or (R, n) in coded form."""
-        return Coded(np.atleast_2d(labels), self.coding, k, self.codebook(k))
+    def encode(self, labels: Labels, k: int, weights: Array | None = None) -> Coded:
+        """Labels (n,) or (R, n) in coded form, with the weights of the samples, (n,), where they have some."""
+        return Coded(np.atleast_2d(labels), self.coding, k, self.codebook(k), weights)
 
     @final
     def decode(self, rows: Array, k: int) -> Labels:

@@ -36,6 +36,8 @@ class Partitioner(Stage, Generic[SamplesT]):
     """True if another random stream may give another partition; otherwise several starts would be the same one."""
     sparse: ClassVar[bool] = False
     """For partitioners that see the input: True if it may be `SparseRows`."""
+    weighted: ClassVar[bool] = False
+    """True if `Task.sample_weight` counts, or could make no difference."""
 
     @abstractmethod
     def partition(self, samples: SamplesT, task: Task, rng: Rng) -> Labels:

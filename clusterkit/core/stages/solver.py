@@ -16,7 +16,8 @@ from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import SolverT, SpaceT
 
 if TYPE_CHECKING:
-    from clusterkit.core.summing import Summing
+    from clusterkit.core.iterating import Iterating
+    from clusterkit.core.summing import Learner, Summing
 
 __all__ = ["Path", "Prepared", "Resumable", "Solver"]
 
@@ -75,7 +76,14 @@ class Path(Generic[SolverT, SpaceT]):
         before any work.
     sums : callable or None
         ``sums(solver, space, task) -> Summing`` for a solver whose turns are sums over the rows, a module-level
-        function. It reads the features by `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+        function, or ``-> Iterating`` for one that learns from no labels. It reads the features by
+        `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
+    learner : callable or None
+        ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
+    instead : str
+        What to change in a solver without `sums` so that it has some, for errors.
+    weighted : bool
+        Whether it counts the samples by `Task.sample_weight` and `Coded.weights`.
     """
 
     prepare: Callable[[SolverT, SpaceT, Task, Rng], Prepared]
@@ -83,7 +91,10 @@ class Path(Generic[SolverT, SpaceT]):
     inductive: bool = True
     sparse: bool = False
     square: bool = False
-    sums: Callable[[SolverT, SpaceT, Task], Summing] | None = None
+    sums: Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None = None
+    weighted: bool = False
+    learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
+    instead: str = ""
 
 
 class Solver(Stage):

@@ -8,7 +8,7 @@ from typing import ClassVar, Self, final
 
 import attrs
 
-from clusterkit._typing import Sizes
+from clusterkit._typing import Array, Sizes
 from clusterkit.core.errors import UnknownName, nearest_names
 
 __all__ = ["Stage", "Task"]
@@ -54,11 +54,15 @@ class Task:
         None where the labeler finds the number.
     bounds : (lo, hi) arrays of shape (k,), or None
         Least and greatest cluster sizes that the balancer will enforce.
+    sample_weight : ndarray of shape (n,) or None
+        How much each sample counts, float64, at least 0: one of weight 3 as much as three equal ones. None: all
+        count 1. Only for stages that say that they are `weighted`.
     """
 
     n: int
     n_clusters: int | None
     bounds: tuple[Sizes, Sizes] | None = None
+    sample_weight: Array | None = None
 
     @property
     def k(self) -> int:

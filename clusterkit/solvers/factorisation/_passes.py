@@ -269,6 +269,12 @@ class FoldIn:
         """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
         return fold_in(self.products(Y), self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
 
+    def on(self, H: Array) -> Array:
+        """Rows for a block of features, (b, L) to (b, q)."""
+        assert isinstance(self.products, LinearRows)
+        N = np.asarray(self.products.on(H))
+        return fold_in(N, self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
+
     def onnx(self, rows: Node) -> Node:
         """Rows of the factor for raw rows, by the updates of `fold_in`."""
         N, G = rows.through(self.products).maximum(0.0), self.gram

@@ -12,11 +12,11 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
-from clusterkit.core.errors import InvalidData
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
+from clusterkit.solvers.factorisation._anls import AnlsTurns, PreparedAnls, refuse_negative
 from clusterkit.solvers.factorisation._passes import (
     Blocks,
     FoldIn,
@@ -59,10 +59,14 @@ class Nmf(Solver):
 
     Parameters
     ----------
-    update : {"multiplicative", "hals"}, default "multiplicative"
+    update : {"multiplicative", "hals", "anls"}, default "multiplicative"
         "multiplicative": the updates of Lee and Seung. "hals": coordinate descent on each row of A, and then of W, with
         several passes while these are cheap relative to the products with H. It needs far fewer iterations for the
-        same F, gives exact zeros, and ends in another local optimum.
+        same F, gives exact zeros, and ends in another local optimum. "anls": alternating nonnegative least squares, in
+        which the rows of A follow from W alone, each solved to a tolerance, and then W from the sums of the rows. An
+        iteration is slower, but no number is kept for a row: it runs on rows outside memory, counts `sample_weight`,
+        and predicting the training samples gives their labels. W then has columns of unit length whatever `normalize`
+        says, and `tol` looks at W only.
     max_iter : int, default 500
         Maximum number of iterations, each an update of A and then of W.
     tol : float, default 1e-4
@@ -83,16 +87,18 @@ class Nmf(Solver):
     Notes
     -----
     New samples are folded in: with W fixed, their rows get a fixed number of updates from a deterministic start. The
-    rows of the training samples ended elsewhere, so predicting the training samples need not give `labels_`
-    (`exact_on_training` is False). New samples outside the training range may have negative features; negative
-    products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is complete. Sums
-    have the same order for every number of threads.
+    rows of the training samples ended elsewhere (but for "anls"), so predicting the training samples need not give
+    `labels_` (`exact_on_training` is False). New samples outside the training range may have negative features;
+    negative products with W count as 0. After Ctrl-C the current factors are kept if at least one iteration is
+    complete. Sums have the same order for every number of threads.
 
     References
     ----------
     Lee, Seung (2001), Algorithms for non-negative matrix factorization, NIPS 13, eq. (4), row-wise.
     Gillis, Glineur (2012), Accelerated multiplicative updates and hierarchical ALS algorithms for nonnegative matrix
     factorization, Neural Computation 24(4), algorithm 3 ("hals").
+    Kim, Park (2008), Nonnegative matrix factorization based on alternating nonnegativity constrained least squares and
+    active set method, SIAM Journal on Matrix Analysis and Applications 30(2) ("anls", here by coordinate descent).
     He, Jin, Du, Zhuang, Shi (2014), Clustering in extreme learning machine feature space, Neurocomputing 128,
     algorithm 2 (NMF of ELM features).
     Zhang, Zhou, Chen (2006), Non-negative matrix factorization on kernels, PRICAI, LNAI 4099 (the kernel path).
@@ -104,7 +110,7 @@ class Nmf(Solver):
     has_objective: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = True
 
-    update: str = params.choice("multiplicative", ("multiplicative", "hals"))
+    update: str = params.choice("multiplicative", ("multiplicative", "hals", "anls"))
     max_iter: int = params.integer(500, at_least=1)
     tol: float = params.real(1e-4, at_least=0)
     delta: float = params.real(1e-12, at_least=0)
@@ -113,24 +119,30 @@ class Nmf(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
+        if self.update == "anls":
+            return {FeatureSpace: Path(_anls, Scores, sparse=True, sums=anls_turns, weighted=True)}
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True),
+            FeatureSpace: Path(_features, Scores, sparse=True, instead="update='anls' and labeler='argmax' have one"),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
 
 def _features(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Check the sign of H, and compute its mean and norm: O(n L), three passes."""
-    smallest = space.minimum()
-    if smallest < 0:
-        raise InvalidData(
-            f"solver 'nmf' needs nonnegative features, the smallest is {smallest:.6g}. Feature maps that give "
-            "nonnegative ones: 'minmax' (with limits=(0, 1)) and 'elm'; 'rbf' gives a nonnegative kernel."
-        )
+    refuse_negative(space.minimum())
     mean = float(space.adjoint(np.ones((space.n, 1))).sum()) / (space.n * space.width)
     # slicing sparse rows copies them: once, not in every pass
     blocks = list(space.blocks()).__iter__ if space.sparse else space.blocks
     return _PreparedNmf(spec, space, task.k, blocks, space.width, mean, float(space.squared_norms().sum()))
+
+
+def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    return PreparedAnls(anls_turns(spec, space, task), space, task.sample_weight)
+
+
+def anls_turns(spec: Nmf, space: FeatureSpace, task: Task) -> AnlsTurns:
+    """The turns of ``update="anls"`` as sums; one pass."""
+    return AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)
 
 
 def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

@@ -13,7 +13,7 @@ _hamerly.py
     The same iteration without a table of all distances: bounds decide which samples to look at again. The mathematics
     is in `feature_turns` and `kernel_turns`.
 fuzzy_cmeans.py
-    Fuzzy c-means. The mathematics is in `memberships` and in `centres` of `_FeatureCentres` and `_KernelCentres`.
+    Fuzzy c-means. The mathematics is in `FuzzyTurns` of _fuzzy_turns.py, and for kernels in `_KernelCentres.centres`.
 _geometry.py
     Centres and squared distances in a feature space and in the space of a kernel, used by both solvers.
 

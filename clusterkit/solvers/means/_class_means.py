@@ -8,11 +8,12 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.outcomes import Status
+from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
@@ -53,7 +54,10 @@ class CentroidSums:
         return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
-        """Class sums (L, k), class sizes (k,), and with scores their cost and for how many rows that is."""
+        """Class sums (L, k), class sizes (k,), and with scores their cost and for how many rows that is.
+
+        All of them count the rows by their weights, where there are some.
+        """
         cost, measured = 0.0, 0
         if scores is not None:
             xp = array_namespace(scores)
@@ -61,6 +65,8 @@ class CentroidSums:
             if xp is not np:
                 labels = xp.asarray(labels, device=scores.device)
             each = xp.take_along_axis(scores, labels[:, None], axis=1)
+            if targets.weights is not None:
+                each = each * xp.asarray(targets.weights, dtype=scores.dtype)[:, None]
             cost, measured = -float(xp.sum(each, dtype=xp.float64)), each.shape[0]
         return Sums.of(target_sums(H, targets), targets.sizes()[0], np.float64(cost), np.int64(measured))
 
@@ -69,7 +75,7 @@ class CentroidSums:
         class_sums, sizes, cost, measured = total.arrays
         if self.about.all_equal:
             return Finished(self.about.extension(self.about.overall(self.k)), np.zeros(1))
-        centres = self.about.centres(class_sums, np.maximum(sizes, 1))
+        centres = self.about.centres(class_sums, np.where(sizes > 0, sizes, 1))
         before = previous.centres if isinstance(previous, NearestMeans) else None
         if measured and before is not None:
             # distances to other centres are known: the class means are nearer by their movement (Huygens' theorem)
@@ -78,8 +84,17 @@ class CentroidSums:
             value = self.about.radii.added - _moved(centres, np.zeros_like(centres)) @ sizes
         objective = np.array([max(0.0, value)])
         if not sizes.all():
-            return Refill(self, centres, sizes.astype(np.int64), objective, before)
+            return Refill(self, centres, sizes, objective, before)
         return self.ended(centres, objective, before)
+
+    @property
+    def summing(self) -> CentroidSums:
+        """The turns themselves: a learner of k-means keeps nothing else."""
+        return self
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> CentroidSums:
+        """The turns that know the spread of further samples too; one pass. The origin stays."""
+        return attrs.evolve(self, about=self.about.more(space, weights))
 
     def ended(self, centres: Array, objective: Array, before: Array | None, status: Status | None = None) -> Finished:
         """The turn with final centres; settled if they have hardly moved."""
@@ -105,6 +120,7 @@ class Refill:
     centres : ndarray of shape (L, k)
         Class means.
     sizes : ndarray of shape (k,)
+        Or sums of weights.
     objective : ndarray of shape (1,)
     before : ndarray of shape (L, k) or None
         The centres of the turn before.
@@ -112,7 +128,7 @@ class Refill:
 
     turn: CentroidSums
     centres: Array
-    sizes: Counts
+    sizes: Array
     objective: Array
     before: Array | None
 
@@ -126,6 +142,8 @@ class Refill:
         labels = targets.labels[0]
         rows = np.asarray(self.turn.about.extension(self.centres).on(H))
         distances = -rows[np.arange(len(labels)), labels].astype(np.float64)
+        if targets.weights is not None:
+            distances *= targets.weights > 0  # a sample that does not count is no centre
         empty = Farthest(distances, labels, np.asarray(H), self._count, self.turn.about.rounding_error)
         return empty.candidates()
 

@@ -34,16 +34,22 @@ for 1 to 500 features and means up to 1,000 times the spread; the rest is a rese
 @final
 @attrs.frozen(eq=False)
 class Radii:
-    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number."""
+    """Of the squared distances of some samples from the mean of all: their sum, the largest, and their number.
+
+    With weights: the weighted sum, the largest, and the sum of the weights.
+    """
 
     added: float
     largest: float
-    count: int
+    count: float
 
     @classmethod
-    def of(cls, radii: Array) -> Radii:
+    def of(cls, radii: Array, weights: Array | None = None) -> Radii:
         """Those of a block, (b,)."""
-        return cls(float(radii.sum()), float(radii.max(initial=0.0)), len(radii))
+        largest = float(radii.max(initial=0.0))
+        if weights is None:
+            return cls(float(radii.sum()), largest, len(radii))
+        return cls(float(weights @ radii), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
         """Those of both blocks."""
@@ -57,9 +63,14 @@ class _RadiiAbout:
     """Part of `Radii`: the distances of a block from the mean of all samples."""
 
     origin: Array
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Radii:
-        return Radii.of(squared_distances_to(H, self.origin))
+        return Radii.of(squared_distances_to(H, self.origin), _at(self.weights, rows))
+
+
+def _at(weights: Array | None, rows: slice) -> Array | None:
+    return None if weights is None else weights[rows]
 
 
 @final
@@ -82,10 +93,14 @@ class CentredFeatures:
     radii: Radii
 
     @classmethod
-    def of(cls, space: FeatureSpace) -> CentredFeatures:
-        """Two passes over the features, wherever they lie."""
-        origin = space.mean()
-        return cls(space.transform, origin, space.reduce(_RadiiAbout(origin)))
+    def of(cls, space: FeatureSpace, weights: Array | None = None) -> CentredFeatures:
+        """Two passes over the features, wherever they lie; `weights` (n,) count the samples."""
+        origin = space.mean(weights)
+        return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> CentredFeatures:
+        """The same origin, with the distances of further samples from it."""
+        return attrs.evolve(self, radii=self.radii + space.reduce(_RadiiAbout(self.origin, weights)))
 
     @property
     def dtype(self) -> np.dtype:
@@ -108,7 +123,7 @@ class CentredFeatures:
         """k centres at the mean of all samples, (L, k)."""
         return np.zeros((len(self.origin), k), dtype=self.dtype)
 
-    def centres(self, class_sums: Array, sizes: Counts) -> Array:
+    def centres(self, class_sums: Array, sizes: Array | Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
         return (class_sums / sizes - self.origin[:, None]).astype(self.dtype, copy=False)
 
@@ -144,12 +159,12 @@ class FeatureMeans:
     radii: Array
 
     @classmethod
-    def of(cls, space: FeatureSpace) -> FeatureMeans:
+    def of(cls, space: FeatureSpace, weights: Array | None = None) -> FeatureMeans:
         """The mean of all samples and the distances from it: two passes over the features."""
-        origin = space.mean()
+        origin = space.mean(weights)
         radii = space.squared_distances_to(origin)
         plan = block_plan(space.n, space.width, space.dtype)
-        spread = sums.total((rows, Radii.of(radii[rows])) for rows in plan)
+        spread = sums.total((rows, Radii.of(radii[rows], _at(weights, rows))) for rows in plan)
         return cls(space, CentredFeatures(space.transform, origin, spread), radii)
 
     @property
@@ -171,11 +186,11 @@ class FeatureMeans:
         """k centres at the mean of all samples, (L, k)."""
         return self.about.overall(k)
 
-    def means(self, coded: Coded, sizes: Counts) -> Array:
+    def means(self, coded: Coded, sizes: Array | Counts) -> Array:
         """Class means, (L, k)."""
         return self.centres(self.space.adjoint(coded), sizes)
 
-    def centres(self, class_sums: Array, sizes: Counts) -> Array:
+    def centres(self, class_sums: Array, sizes: Array | Counts) -> Array:
         """Class means from the class sums (L, k), same shape."""
         return self.about.centres(class_sums, sizes)
 
@@ -236,7 +251,7 @@ class KernelMeans:
         """k centres at the mean of all samples: equal weights, (n, k)."""
         return np.full((self.space.n, k), 1.0 / self.space.n, dtype=self.space.dtype)
 
-    def means(self, coded: Coded, sizes: Counts) -> Array:
+    def means(self, coded: Coded, sizes: Array | Counts) -> Array:
         """Class means: equal weights of the samples of a class, (n, k)."""
         return (coded.targets() / sizes).astype(self.space.dtype, copy=False)
 

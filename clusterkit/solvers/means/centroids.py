@@ -76,20 +76,20 @@ class Centroids(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=centroid_sums),
+            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True, learner=centroid_sums),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
 
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
-    geometry = FeatureMeans.of(space)
+    geometry = FeatureMeans.of(space, task.sample_weight)
     return _FeatureCentroids(geometry, CentroidSums(geometry.about, task.k, spec.tol))
 
 
 def centroid_sums(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
     """The turns of k-means on features as sums; two passes."""
-    return CentroidSums(CentredFeatures.of(space), task.k, spec.tol)
+    return CentroidSums(CentredFeatures.of(space, task.sample_weight), task.k, spec.tol)
 
 
 def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -121,8 +121,8 @@ class _FeatureCentroids(Prepared):
         return Scores(rows, finished.extend, status=finished.status)
 
     def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
-        """Iterations without a table of scores; none if all samples are equal."""
-        if self.geometry.all_equal:
+        """Iterations without a table of scores; none if all samples are equal, or have weights."""
+        if self.geometry.all_equal or targets.weights is not None:
             return None
         settled = yield from feature_turns(self.geometry, targets, self.summing.shift_tol)
         return self.summing.settled_reason if settled else None
@@ -180,4 +180,6 @@ def _within_classes(targets: Coded | None, outcome: Outcome) -> Array:
     assert targets is not None
     assert isinstance(outcome, Scores)
     scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
+    if targets.weights is not None:
+        scores = scores * targets.weights[:, None]
     return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])

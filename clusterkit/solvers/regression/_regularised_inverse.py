@@ -107,13 +107,13 @@ def factorise(M: Array, C: float | None, df: float) -> RegularisedInverse:
     return _factorise(M, C, df, lambda: _spectrum(M))
 
 
-def factorise_gram(space: FeatureSpace, C: float | None, df: float) -> RegularisedInverse:
-    """The same for the Gram matrix H'H of the features, in one pass over them.
+def factorise_gram(space: FeatureSpace, C: float | None, df: float, weights: Array | None = None) -> RegularisedInverse:
+    """The same for the Gram matrix H'H of the features, or H'WH for weights (n,) of the samples, in one pass.
 
     Where Cholesky would lose digits, a second pass computes singular values of H, because these have twice as many
     correct digits as the eigenvalues of H'H.
     """
-    return _factorise(space.gram(), C, df, lambda: space.reduce(_Triangles()).spectrum())
+    return _factorise(space.gram(weights), C, df, lambda: space.reduce(_Triangles(weights)).spectrum())
 
 
 def _factorise(M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]) -> RegularisedInverse:
@@ -183,7 +183,10 @@ def _decomposed(rows: list[Array]) -> Triangle:
 @final
 @attrs.frozen(eq=False)
 class _Triangles:
-    """Part of a QR decomposition: the rows of a block."""
+    """Part of a QR decomposition: the rows of a block, times the roots of their weights."""
+
+    weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Triangle:
-        return Triangle(H.astype(np.float64, copy=False))
+        block = H.astype(np.float64, copy=False)
+        return Triangle(block if self.weights is None else block * np.sqrt(self.weights[rows, None]))

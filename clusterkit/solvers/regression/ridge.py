@@ -36,7 +36,8 @@ class Ridge(Solver):
     ``(I/C + H'H) B = H'T`` is solved if L <= n, O(n L² + L³) once and O(n L q) per iteration, otherwise the dual system
     on HH'. On a kernel the dual ``K (K + I/C)^-1 T`` is computed, O(n³) once and O(n² q) per iteration. If C is too
     large for a Cholesky factorisation, eigenvectors are used instead, without those whose eigenvalues are rounding
-    errors, and `resolved_` reports this. The systems are solved in `RidgeSums.finish` and `_DualRidge.solve`; the
+    errors, and `resolved_` reports this. Weights of the samples weight their squared errors, on features only; the
+    primal system is then solved whatever L is. The systems are solved in `RidgeSums.finish` and `_DualRidge.solve`; the
     factorisation is `factorise` in regression/_regularised_inverse.py.
 
     Parameters
@@ -67,7 +68,10 @@ class Ridge(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {FeatureSpace: Path(_features, Scores, sums=ridge_sums), KernelSpace: Path(_kernel, Scores, square=True)}
+        return {
+            FeatureSpace: Path(_features, Scores, sums=ridge_sums, weighted=True, learner=ridge_learner),
+            KernelSpace: Path(_kernel, Scores, square=True),
+        }
 
     @property
     def degrees(self) -> float:
@@ -76,7 +80,7 @@ class Ridge(Solver):
 
 
 def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    if space.width <= space.n:
+    if space.width <= space.n or task.sample_weight is not None:
         return _PrimalRidge(space, ridge_sums(spec, space, task))
     M = space.outer()
     return _DualRidge(space, M, factorise(M, spec.C, spec.degrees))
@@ -84,7 +88,7 @@ def _features(spec: Ridge, space: FeatureSpace, task: Task, rng: Rng) -> Prepare
 
 def ridge_sums(spec: Ridge, space: FeatureSpace, task: Task) -> RidgeSums:
     """The turns of ridge regression on features as sums; one pass for the Gram matrix, seldom two."""
-    return RidgeSums(space.transform, factorise_gram(space, spec.C, spec.degrees))
+    return RidgeSums(space.transform, factorise_gram(space, spec.C, spec.degrees, task.sample_weight))
 
 
 def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -115,8 +119,10 @@ class RidgeSums:
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
-        squares = np.square(targets.codebook).sum(axis=1)
-        return Sums.of(target_sums(H, targets), squares[targets.labels].sum(axis=1))
+        squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
+        if targets.weights is not None:
+            squares = squares * targets.weights
+        return Sums.of(target_sums(H, targets), squares.sum(axis=1))
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished:
         """The coefficients B, (L, R q), and ``(C/2) (|T|² - <B, H'T>)``, the ridge objective at its minimum."""
@@ -124,6 +130,37 @@ class RidgeSums:
         B = self.factor.solve(products)
         gains = (B * products).sum(axis=0).reshape(len(squares), -1).sum(axis=1)
         return Finished(LinearRows(self.transform, B), 0.5 * self.factor.C * (squares - gains))
+
+
+def ridge_learner(spec: Ridge, space: FeatureSpace, task: Task) -> RidgeLearner:
+    """Ridge regression that goes on with further samples; one pass."""
+    return RidgeLearner(spec, space.transform, space.gram(task.sample_weight))
+
+
+@final
+@attrs.frozen(eq=False)
+class RidgeLearner:
+    """Ridge regression of the samples so far, with their Gram matrix.
+
+    Parameters
+    ----------
+    spec : Ridge
+    transform : Transform
+    gram : ndarray of shape (L, L)
+    """
+
+    spec: Ridge
+    transform: Transform
+    gram: Array
+
+    @property
+    def summing(self) -> RidgeSums:
+        """The turns; O(L³), because C follows from the eigenvalues of the Gram matrix so far unless it is given."""
+        return RidgeSums(self.transform, factorise(self.gram, self.spec.C, self.spec.degrees))
+
+    def more(self, space: FeatureSpace, weights: Array | None) -> RidgeLearner:
+        """With the Gram matrix of further samples added; one pass."""
+        return attrs.evolve(self, gram=self.gram + space.gram(weights))
 
 
 @final

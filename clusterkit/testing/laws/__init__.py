@@ -12,6 +12,7 @@ from clusterkit.testing.laws import (
     consensus,
     driver,
     featuremap,
+    iterating,
     labeler,
     partitioner,
     solver,
@@ -23,7 +24,7 @@ __all__ = ["CODEC_LAWS", "LAWS"]
 
 LAWS: Mapping[str, list[Law]] = {
     "featuremap": [*featuremap.LAWS, *by_passes.MAP_LAWS],
-    "solver": [*solver.LAWS, *summing.LAWS],
+    "solver": [*solver.LAWS, *summing.LAWS, *iterating.LAWS],
     "labeler": labeler.LAWS,
     "balancer": [*balancer.LAWS, *by_passes.BALANCER_LAWS],
     "partitioner": [*partitioner.LAWS, *by_passes.START_LAWS],

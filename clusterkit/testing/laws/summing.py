@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Scores
-from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import Prepared, Solver, Task
 from clusterkit.core.summing import RowFunction, Summing, solve_by_sums
 from clusterkit.core.sums import Addable, total
@@ -23,7 +23,7 @@ from clusterkit.testing.law import Law, Source, law
 from clusterkit.testing.laws.solver import codebook
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
-__all__ = ["LAWS"]
+__all__ = ["FEATURES", "LAWS", "MOST_BYTES", "cut_space", "scores_on"]
 
 LAWS: list[Law] = []
 """The laws of solvers with `Path.sums`, in the order in which they stand below."""
@@ -37,7 +37,12 @@ FEATURES = ("raw", "scaled", "random", "streamed")
 
 def _adds_up(stage: Solver) -> bool:
     path = stage.paths.get(FeatureSpace)
-    return path is not None and path.sums is not None
+    return path is not None and path.sums is not None and stage.targets != "never"
+
+
+def _weighs(stage: Solver) -> bool:
+    path = stage.paths.get(FeatureSpace)
+    return _adds_up(stage) and path is not None and path.weighted
 
 
 def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
@@ -80,7 +85,8 @@ def _summing(stage: Solver, space: FeatureSpace, task: Task) -> Summing:
     return summing
 
 
-def _on(function: RowFunction, space: FeatureSpace) -> Array:
+def scores_on(function: RowFunction, space: FeatureSpace) -> Array:
+    """Scores of all samples of a space, block by block, (n, q)."""
     return np.concatenate([function.on(H) for _, H in space.blocks()])
 
 
@@ -102,6 +108,11 @@ class _CutSpace(FeatureSpace):
         raise NotImplementedError
 
 
+def cut_space(space: FeatureSpace, ends: tuple[int, ...]) -> FeatureSpace:
+    """The space with blocks that end at some rows."""
+    return _CutSpace(space.points, space.mapping, space, ends, before=space.before, resolved=space.resolved)
+
+
 ANY: dict[str, Source] = {"case": cases(), "view": st.sampled_from(FEATURES), "coding": _codings}
 
 
@@ -110,7 +121,7 @@ def sums_and_finish_equal_solve(stage: Solver, case: Case, view: str, coding: Co
     """The function that `finish` makes of the sums gives the scores of `solve` bit for bit, within one group."""
     turn = _Turn.of(stage, case, view, coding)
     finished = solve_by_sums(turn.summing, turn.space, turn.coded)
-    same_bits(_on(finished.extend, turn.space), turn.solve().rows, "scores by sums and by solve")
+    same_bits(scores_on(finished.extend, turn.space), turn.solve().rows, "scores by sums and by solve")
     assert finished.objective.shape == (turn.coded.starts,)
     assert np.isfinite(finished.objective).all()
 
@@ -125,11 +136,11 @@ def any_cut_of_the_rows_gives_the_same_scores(
     assume(turn.coded.sizes().min() > 0)
     ends = tuple(sorted(min(end, case.n) for end in data))
     space = turn.space
-    cut = _CutSpace(space.points, space.mapping, space, ends, before=space.before, resolved=space.resolved)
+    cut = cut_space(space, ends)
     with small_groups(group):
         again = _summing(stage, cut, Task(case.n, turn.coded.k))
         finished = solve_by_sums(again, cut, turn.coded)
-    close(_on(finished.extend, space), turn.solve().rows, "scores after another cut", digits=6, scale=1.0)
+    close(scores_on(finished.extend, space), turn.solve().rows, "scores after another cut", digits=6, scale=1.0)
 
 
 @law(LAWS, applies=_adds_up, **ANY)
@@ -163,6 +174,36 @@ def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding
     close(step.objective, value, "objective from sums with scores", digits=6, scale=size)  # type: ignore[union-attr]
 
 
+@law(LAWS, applies=_weighs, case=cases(dtypes=["float64"]), view=st.sampled_from(FEATURES), coding=_codings,
+     counts=st.integers(0, 2**16))  # fmt: skip
+def a_weight_of_three_is_three_equal_rows(stage: Solver, case: Case, view: str, coding: Coding, counts: int) -> None:
+    """Whole weights of the samples give the scores and the objective of repeated samples with the same labels."""
+    turn = _Turn.of(stage, case, view, coding)
+    repeats = np.random.default_rng(counts).integers(0, 4, case.n)
+    labels = np.repeat(turn.coded.labels[0], repeats)
+    assume(len(np.unique(labels)) == turn.coded.k)  # the rule for empty classes takes each sample once
+    space, again = turn.space, np.repeat(np.arange(case.n), repeats)
+    repeated = build_space(space.points[again], space.mapping, before=space.before)
+    assert isinstance(repeated, FeatureSpace)
+    task, weights = Task(len(again), turn.coded.k), repeats.astype(np.float64)
+    rows = solve_by_sums(_summing(stage, repeated, task), repeated, attrs.evolve(turn.coded, labels=labels[None]))
+    counted = Task(case.n, turn.coded.k, sample_weight=weights)
+    coded = attrs.evolve(turn.coded, weights=weights)
+    summing = _summing(stage, space, counted)
+    finished = solve_by_sums(summing, space, coded)
+    scores, expected = scores_on(finished.extend, space), scores_on(rows.extend, space)
+    close(scores, expected, "scores by weights and by repeated samples", digits=6, scale=1.0)
+    prepared = stage.prepare(space, counted, case.rng("prepare"))
+    size = max(1.0, prepared.objective_factor) * len(again) + float(np.square(repeated.rows()).sum())
+    close(finished.objective, rows.objective, "objective by weights and by repeated samples", digits=6, scale=size)
+    outcome = prepared.solve(coded, None, case.rng("solve"))
+    assert isinstance(outcome, Scores)
+    close(outcome.rows, scores, "scores of `solve` and by sums", digits=6, scale=1.0)
+    value = prepared.objective(coded, outcome)
+    assert value is not None
+    close(value, finished.objective, "the objective and that from the sums", digits=6, scale=size)
+
+
 @law(LAWS, applies=_adds_up, **ANY)
 def turns_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """What an engine sends pickles, below 16 MiB, and gives the same bits elsewhere."""
@@ -174,4 +215,4 @@ def turns_travel(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     with small_blocks():
         again = solve_by_sums(pickle.loads(pickle.dumps(turn.summing)), turn.space, turn.coded)
         here = solve_by_sums(turn.summing, turn.space, turn.coded)
-    same_bits(_on(again.extend, turn.space), _on(here.extend, turn.space), "scores after a journey")
+    same_bits(scores_on(again.extend, turn.space), scores_on(here.extend, turn.space), "scores after a journey")

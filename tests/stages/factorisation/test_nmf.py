@@ -29,6 +29,7 @@ from clusterkit.solvers.factorisation import _passes, nmf
 from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
+from clusterkit.testing.laws import iterating
 from clusterkit.testing.oracles import nmf as oracle
 
 
@@ -351,3 +352,21 @@ def test_clusters_parts_and_repeats_for_a_seed():
         assert np.mean(first.predict(X) == first.labels) > 0.95
         clone = pickle.loads(pickle.dumps(first.predict))
         assert np.array_equal(clone(X), first.predict(X))
+
+
+@pytest.mark.parametrize("law", iterating.LAWS, ids=lambda law: law.name)
+def test_rows_solved_from_the_basis_obey_the_laws_of_turns(law):
+    stage = Nmf(update="anls", max_iter=20)
+    assert law.applies(stage)
+    law(stage)
+
+
+def test_rows_solved_from_the_basis_end_near_coordinate_descent():
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 3)) @ rng.random((3, 12)) + 0.05 * rng.random((200, 12))
+    (rows, value), (_, other) = (solve(X, 3, 1, update=update, max_iter=300) for update in ("anls", "hals"))
+    assert value[0] == pytest.approx(other[0], rel=0.05)
+    assert np.all(np.diff(rows.status.history) <= 1e-9 * rows.status.history[0])
+    assert rows.exact_on_training
+    np.testing.assert_allclose(rows.extend(X), rows.rows, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(rows.extend.basis, axis=0), 1.0)

@@ -1,0 +1,111 @@
+"""``clusterkit predict`` of a file too large to be read at once: piece by piece, the labels written as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clusterkit.cli import outputs
+from clusterkit.cli.data import TableOptions
+from clusterkit.cli.failures import BadInput
+from clusterkit.cli.models import ModelFile, decimal_of, rows_of
+from clusterkit.core.whole_files import replacing
+
+if TYPE_CHECKING:
+    from clusterkit._typing import Labels
+
+__all__ = ["check", "predict"]
+
+
+def check(path: str) -> None:
+    """Raise `BadInput` for a file that labels cannot be written to piece by piece."""
+    ending = Path(path).suffix.lower()
+    if ending in (".gz", ".xlsx"):
+        raise BadInput(
+            f"{path}: labels of a file that is read piece by piece can be .csv, .tsv, .txt, .parquet or .npy"
+        )
+
+
+def predict(model: ModelFile, data: str, options: TableOptions, path: str) -> tuple[dict[int, int], int]:
+    """Write the labels of a file; returns the sizes of the clusters and the number of rows that are noise.
+
+    Parameters
+    ----------
+    model : ModelFile
+    data : str
+        A file with an ending of `clusterkit.cli.by_rows.ENDINGS`.
+    options : TableOptions
+    path : str
+        File for the labels: ``.npy``, ``.parquet``, else text; `outputs.STDOUT` is standard output.
+    """
+    counts: Counter[int] = Counter()
+    _write(path, _counted(_labels(model, data, options), counts))
+    noise = sum(count for label, count in counts.items() if label < 0)
+    return {label: counts[label] for label in sorted(counts) if label >= 0}, noise
+
+
+def _counted(pieces: Iterator[Labels], counts: Counter[int]) -> Iterator[Labels]:
+    for labels in pieces:
+        counts.update(labels.tolist())
+        yield labels
+
+
+def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labels]:
+    """The labels of each piece."""
+    from clusterkit.tables.chunks import table_chunks
+
+    pipeline = model["pipeline"]
+    reading = options.reading()
+    if reading["decimal"] is None:
+        reading["decimal"] = decimal_of(model)
+    for table in table_chunks(data, **reading):
+        rows: Any = rows_of(model, table, options.chosen(table))
+        yield pipeline.predict(rows)
+
+
+def _write(path: str, pieces: Iterator[Labels]) -> None:
+    """Write labels piece by piece: the whole file or none."""
+    import numpy as np
+
+    if path == outputs.STDOUT:
+        click.echo("label")
+        for labels in pieces:
+            click.echo("\n".join(map(str, labels.tolist())))
+        return
+    ending = Path(path).suffix.lower()
+    with replacing(path) as part:
+        if ending == ".parquet":
+            import pyarrow as pa
+            from pyarrow.parquet import ParquetWriter
+
+            with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
+                for labels in pieces:
+                    writer.write_table(pa.table({"label": np.asarray(labels, dtype=np.int64)}))
+        elif ending == ".npy":
+            with part.open("wb") as file:
+                _write_npy(file, pieces)
+        else:
+            with part.open("w", encoding="utf-8") as file:
+                file.write("label\n")
+                file.writelines("\n".join(map(str, labels.tolist())) + "\n" for labels in pieces)
+
+
+def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:
+    """An array whose length is known at the end: the header, of one size for every length, is written twice."""
+    import numpy as np
+
+    def write_header(n: int) -> None:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": (n,)})
+
+    write_header(0)
+    first, n = file.tell(), 0
+    for labels in pieces:
+        np.asarray(labels, dtype="<i8").tofile(file)
+        n += len(labels)
+    file.seek(0)
+    write_header(n)
+    assert file.tell() == first

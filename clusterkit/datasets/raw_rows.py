@@ -1,0 +1,170 @@
+"""Rows as raw numbers in a file: a copy of what is slow to read, for many passes."""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices
+from clusterkit.core import memory
+from clusterkit.core.errors import InvalidData, NeedsSpace
+from clusterkit.core.rows import Rows
+from clusterkit.core.whole_files import replacing
+
+__all__ = ["RawRows", "cached", "is_text", "require_space", "spooled_text"]
+
+COPIED_BYTES = 2**24
+"""Bytes of rows that are copied at once."""
+
+SPARE = 1.02
+"""Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
+
+
+@final
+@attrs.frozen(eq=False)
+class RawRows:
+    """Rows of numbers that lie in a file one after the other; read by position, not mapped.
+
+    The pages of a file that is mapped count as memory of the process. A pickle holds the path only.
+
+    Parameters
+    ----------
+    path : str
+    n, d : int
+    dtype : numpy dtype
+    names : tuple of str or None
+    offset : int
+        Bytes before the first row.
+    """
+
+    path: str
+    n: int
+    d: int
+    dtype: np.dtype
+    names: tuple[str, ...] | None = None
+    offset: int = 0
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        with builtins.open(self.path, "rb", buffering=0) as file:
+            return self._read(file, rows.start, rows.stop)
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d), each run of neighbours by one read."""
+        wanted, place = np.unique(np.asarray(index, dtype=np.intp), return_inverse=True)
+        runs = [run for run in np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1) if len(run)]
+        parts = [np.empty((0, self.d), dtype=self.dtype)]
+        with builtins.open(self.path, "rb", buffering=0) as file:
+            parts += [self._read(file, int(run[0]), int(run[-1]) + 1) for run in runs]
+        return np.concatenate(parts)[place]
+
+    def _read(self, file: BinaryIO, start: int, stop: int) -> Array:
+        X = np.empty((stop - start, self.d), dtype=self.dtype)
+        left = X.reshape(-1).view(np.uint8).data
+        file.seek(self.offset + start * self.d * self.dtype.itemsize)
+        while left:
+            count = file.readinto(left)  # type: ignore[attr-defined]
+            if not count:
+                raise InvalidData(f"{self.path!r} has become shorter: it ends before row {stop}")
+            left = left[count:]
+        return X
+
+
+def require_space(n_bytes: int, folder: str | os.PathLike[str], what: str) -> None:
+    """Raise `NeedsSpace` if a file of that many bytes would not fit on the disk of a folder."""
+    free = shutil.disk_usage(folder).free
+    if n_bytes * SPARE > free:
+        raise NeedsSpace(
+            f"{what} needs {n_bytes:,} bytes ({memory.human(n_bytes)}) in {os.fspath(folder)}, where "
+            f"{free:,} ({memory.human(free)}) are free. Make room, or choose another folder"
+        )
+
+
+def cached(rows: Rows, path: str) -> RawRows:
+    """A copy of rows as float32, in the form of `numpy.save`; written whole or not at all, and not removed.
+
+    Raises
+    ------
+    NeedsSpace
+        Before anything is written, if the copy would not fit.
+    """
+    require_space(rows.n * rows.d * 4, Path(os.path.realpath(path)).parent, f"a copy of {rows.n} x {rows.d} float32")
+    per_copy = max(1, COPIED_BYTES // max(1, rows.d * rows.dtype.itemsize))
+    header = {"descr": "<f4", "fortran_order": False, "shape": (rows.n, rows.d)}
+    with replacing(path) as part, builtins.open(part, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        offset = file.tell()
+        for start in range(0, rows.n, per_copy):
+            # a number too large for float32 becomes infinite, which the fit refuses by row and column
+            with np.errstate(over="ignore"):
+                rows.read(slice(start, min(rows.n, start + per_copy))).astype("<f4").tofile(file)
+    return RawRows(os.path.abspath(path), rows.n, rows.d, np.dtype("<f4"), rows.names, offset)
+
+
+def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **reading: str | bool | None) -> RawRows:
+    """The rows of text files, which are parsed once into a temporary file of raw float64.
+
+    The folder is that of `tempfile.gettempdir` (``TMPDIR``). The file goes with the rows, or at the end of the process.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files with the same columns, in their order.
+    columns : sequence of str, optional
+        Columns to take, in this order; default all.
+    **reading
+        Delimiter, header, encoding and decimal, as of `clusterkit.tables.read_table`.
+
+    Raises
+    ------
+    NeedsSpace
+        Before the first row is read, if the numbers would not fit.
+    TableError
+        If a file is no table of numbers.
+    """
+    from clusterkit.tables.chunks import lines_of, table_chunks, text_form
+    from clusterkit.tables.selection import select
+
+    form, _ = text_form(paths[0], **reading)  # type: ignore[arg-type]
+    chosen = select(form.names, columns or (), (), paths[0])
+    names = tuple(form.names[j] for j in chosen)
+    folder = tempfile.mkdtemp(prefix="clusterkit-spool-")
+    try:
+        most = sum(map(lines_of, paths)) * len(chosen) * 8
+        require_space(most, folder, f"the table of numbers of {', '.join(paths)[:200]}")
+        spool = os.path.join(folder, "rows")
+        n = 0
+        with builtins.open(spool, "wb") as file:
+            for path in paths:
+                for chunk in table_chunks(path, **reading):  # type: ignore[arg-type]
+                    if tuple(chunk.names) != tuple(form.names):
+                        shown = ", ".join(chunk.names)[:200]
+                        raise InvalidData(f"{path!r} has other columns than {paths[0]!r}: {shown}")
+                    numbers = chunk.pick(chosen).numbers().astype(np.float64, copy=False)
+                    numbers.tofile(file)
+                    n += len(numbers)
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise NeedsSpace(f"the disk of {folder} is full; set TMPDIR to a folder with more room") from error
+        raise
+    rows = RawRows(spool, n, len(chosen), np.dtype(np.float64), names if form.named else None)
+    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)
+    return rows
+
+
+def is_text(paths: Iterable[str]) -> bool:
+    """Whether all files are text by their endings."""
+    from clusterkit.tables.chunks import TEXT_ENDINGS
+
+    return all(Path(path).suffix.lower() in TEXT_ENDINGS for path in paths)

@@ -1,0 +1,286 @@
+"""A turn of fuzzy c-means on features as sums over the rows: weighted sums of features, weights, objective, change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Rng
+from clusterkit.core import sums
+from clusterkit.core.class_sums import target_sums
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.iterating import Step
+from clusterkit.core.outcomes import Extension
+from clusterkit.core.row_graph import Node
+from clusterkit.core.spaces import FeatureSpace, KernelSpace
+from clusterkit.core.summing import RowFunction
+from clusterkit.core.sums import Sums
+from clusterkit.core.survey import draw_rows, draw_weighted
+from clusterkit.core.transform import block_plan
+from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+
+__all__ = [
+    "ALL_EQUAL",
+    "FuzzyTurns",
+    "Memberships",
+    "distinct",
+    "largest_change",
+    "memberships",
+    "tolerance_reached",
+    "weighted_sums",
+]
+
+ALL_EQUAL = "all samples are equal, and so are their memberships"
+"""Why the iteration ends before it begins where no sample differs from another."""
+
+
+def tolerance_reached(change: float) -> str:
+    """Why the iteration ended."""
+    return f"tolerance reached: no membership changed by more than {change:.1e}"
+
+
+def memberships(distances: Array, fuzzifier: float) -> Array:
+    """Memberships in k clusters for squared distances to their centres.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k)
+        Nonnegative; exactly 0 on a centre.
+    fuzzifier : float
+        φ > 1.
+
+    Returns
+    -------
+    ndarray of shape (n, k), float64
+        Rows sum to 1.
+
+    Notes
+    -----
+    Computed as a softmax of ``-ln d / (φ - 1)``, because the powers themselves overflow for φ near 1.
+
+    Examples
+    --------
+    >>> memberships(np.array([[1.0, 4.0], [0.0, 4.0], [0.0, 0.0]]), 2.0).tolist()
+    [[0.8, 0.2], [1.0, 0.0], [0.5, 0.5]]
+    """
+    distances = distances.astype(np.float64, copy=False)
+    # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
+    if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
+        nearest = distances.min(axis=1, keepdims=True)
+        shares = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0.0)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+            logs = np.log(distances)
+            shares = np.exp((logs.min(axis=1, keepdims=True) - logs) / (fuzzifier - 1.0))
+        shares[distances == 0.0] = 1.0
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+@final
+@attrs.frozen(eq=False)
+class Memberships:
+    """Memberships of new samples in the clusters of a fit.
+
+    Parameters
+    ----------
+    nearness : Extension
+        Raw rows to minus their squared distances from the centres, (m, d) to (m, k).
+    fuzzifier : float
+    shown : ndarray of int
+        Clusters to return; the memberships in all clusters sum to 1.
+    """
+
+    nearness: Extension
+    fuzzifier: float
+    shown: Indices
+
+    def __call__(self, Y: Array) -> Array:
+        """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
+        return self._of(self.nearness(Y))
+
+    def on(self, H: Array) -> Array:
+        """Memberships of a block of features, (b, L) to (b, len(shown)); of centres in features only."""
+        assert isinstance(self.nearness, NearestMeans)
+        return self._of(np.asarray(self.nearness.on(H)))
+
+    def _of(self, scores: Array) -> Array:
+        U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
+        for rows in block_plan(len(scores), scores.shape[1], np.float64):
+            U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
+        return U
+
+    def onnx(self, rows: Node) -> Node:
+        """Memberships of raw rows."""
+        distances = -rows.through(self.nearness)
+        on_centre, least = distances.equals(0.0), distances.least()
+        if self.fuzzifier == 2.0:
+            shares = least / distances
+        else:  # 1 stands for a distance of 0, beside which no other centre has a share
+            quotients = least.equals(0.0).where(1.0, least) / on_centre.where(1.0, distances)
+            shares = least.equals(0.0).where(0.0, (quotients.log() / (self.fuzzifier - 1.0)).exp())
+        shares = on_centre.where(1.0, shares)
+        return (shares / shares.sum()).columns(self.shown)
+
+    def columns(self, index: slice) -> Memberships:
+        """The extension that returns some of the columns."""
+        return attrs.evolve(self, shown=self.shown[index])
+
+
+@final
+@attrs.frozen(eq=False)
+class FuzzySums:
+    """What the rows of a block, or of several, give to a turn.
+
+    Parameters
+    ----------
+    sums : Sums
+        Features weighted by ``u^φ``, (L, k), and the weights, (k,).
+    objective : float
+    change : float
+        Largest change of a membership.
+    """
+
+    sums: Sums
+    objective: float
+    change: float
+
+    def __add__(self, following: FuzzySums) -> FuzzySums:
+        """Those of both."""
+        objective = self.objective + following.objective
+        return FuzzySums(self.sums + following.sums, objective, max(self.change, following.change))
+
+
+@final
+@attrs.frozen(eq=False)
+class FuzzyTurns:
+    """The turns of fuzzy c-means on features; the function of a turn is `Memberships`.
+
+    Parameters
+    ----------
+    about : CentredFeatures
+    k : int
+    fuzzifier, tol, max_iter
+        As of the solver `fuzzy_cmeans`.
+    weights : ndarray of shape (n,) or None
+        How much each sample counts in the first centres.
+    """
+
+    about: CentredFeatures
+    k: int
+    fuzzifier: float
+    tol: float
+    max_iter: int
+    weights: Array | None = None
+
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return "fuzzy_cmeans"
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Nothing is decided on the way."""
+        return {}
+
+    def function(self, centres: Array) -> Memberships:
+        """Memberships for centres (L, k)."""
+        return Memberships(self.about.extension(centres), self.fuzzifier, np.arange(self.k))
+
+    def begin(self, space: FeatureSpace, rng: Rng) -> Memberships:
+        """The means of the samples nearest to each of k random ones: one pass, and k single rows."""
+        if self.about.all_equal:
+            return self.function(self.about.overall(self.k))
+        seeds = distinct(space, self.k, rng, self.weights)
+        nearness = self.about.extension(self.about.centred(space.rows(seeds)))
+        class_sums, sizes = space.reduce(_StartSums(nearness, seeds, self.weights)).arrays
+        return self.function(self.about.centres(class_sums, sizes))
+
+    def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> FuzzySums:
+        """The sums of a block; memberships are computed anew under both functions, so that none is kept."""
+        assert isinstance(function, Memberships)
+        assert isinstance(function.nearness, NearestMeans)
+        H = np.asarray(H)
+        scores = function.nearness.on(H)
+        U = memberships(-scores, self.fuzzifier) if len(H) else np.empty(scores.shape)
+        change = 0.0 if before is None else largest_change(U.astype(scores.dtype, copy=False) - before.on(H), weights)
+        with np.errstate(under="ignore"):
+            powers = U**self.fuzzifier
+        if weights is not None:
+            powers *= weights[:, None]
+        objective = -np.vdot(powers, scores.astype(np.float64, copy=False))
+        return FuzzySums(weighted_sums(H, powers), float(objective), np.inf if before is None else change)
+
+    def finish(self, total: FuzzySums, function: RowFunction) -> Step:
+        """The means weighted by the memberships."""
+        assert isinstance(function, Memberships)
+        assert isinstance(function.nearness, NearestMeans)
+        settled = ALL_EQUAL if self.about.all_equal else None
+        if total.change <= self.tol:
+            settled = tolerance_reached(total.change)
+        return Step(
+            self.function(self.moved(total.sums, function.nearness.centres)),
+            total.objective,
+            settled,
+            f", memberships still changed by up to {total.change:.1e}",
+        )
+
+    def moved(self, total: Sums, centres: Array) -> Array:
+        """The weighted means, (L, k), from the sums over all rows; a centre without weight keeps its place."""
+        products, weights = total.arrays
+        means = np.divide(products, weights, out=np.zeros_like(products), where=weights > 0.0)
+        return np.where(weights > 0.0, means - self.about.origin[:, None], centres).astype(centres.dtype, copy=False)
+
+
+def weighted_sums(H: Array, weights: Array) -> Sums:
+    """Features times weights, (L, k), and the sums of the weights, (k,)."""
+    rounded = weights.astype(H.dtype, copy=False)  # so that the sums are of the same weights as the product
+    return Sums.of(H.T @ rounded, rounded.sum(axis=0, dtype=np.float64))
+
+
+def largest_change(changes: Array, weights: Array | None) -> float:
+    """Largest change of a membership of a sample that counts."""
+    if weights is not None:
+        changes = changes[weights > 0]
+    return float(np.abs(changes).max(initial=0.0))
+
+
+@final
+@attrs.frozen(eq=False)
+class _StartSums:
+    """Part of the first centres: class sums and sizes of the rows by the nearest seed; a seed has its own label."""
+
+    nearness: NearestMeans
+    seeds: Indices
+    weights: Array | None
+
+    def __call__(self, rows: slice, H: Array) -> Sums:
+        k = len(self.seeds)
+        labels = np.argmax(np.asarray(self.nearness.on(H)), axis=1)
+        inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
+        labels[self.seeds[inside] - rows.start] = inside
+        weights = None if self.weights is None else self.weights[rows]
+        coded = Coded(labels[None], Coding.ONEHOT, k, np.eye(k), weights)
+        return Sums.of(target_sums(H, coded), coded.sizes()[0])
+
+
+def distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None = None) -> Indices:
+    """k random samples, (k,), no two with equal values unless fewer than k samples are distinct.
+
+    Above one group of rows (`clusterkit.core.sums.GROUP`) they are looked for among 8 k drawn ones, at least 64.
+    """
+    most = space.n if space.n <= sums.GROUP else max(64, 8 * k)
+    if weights is not None:
+        order = draw_weighted(rng, weights, most)
+    else:
+        order = rng.permutation(space.n) if most == space.n else draw_rows(rng, space.n, most)
+    chosen, examined, more = order[:0], 0, k
+    while examined < len(order) and len(chosen) < k:
+        pool = np.concatenate([chosen, order[examined : examined + more]])
+        rows = space.rows(pool) if isinstance(space, FeatureSpace) else space.points[pool]
+        chosen = pool[np.sort(np.unique(rows, axis=0, return_index=True)[1])[:k]]
+        # one round is enough unless there are many duplicates
+        examined, more = examined + more, 2 * more
+    return np.concatenate([chosen, np.setdiff1d(order, chosen)[: k - len(chosen)]])

@@ -1,0 +1,151 @@
+"""Large tables in pieces of some rows, in the same form as `clusterkit.tables.read_table` gives them whole."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from clusterkit.tables import unpacking
+from clusterkit.tables.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
+from clusterkit.tables.errors import TableError
+from clusterkit.tables.files import table_of_arrays
+from clusterkit.tables.selection import shared_names, unique
+from clusterkit.tables.table import Table
+
+__all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "lines_of", "table_chunks", "text_form"]
+
+CHUNK_ROWS = 2**16
+"""Most rows of a piece."""
+
+CHUNK_CELLS = 2**22
+"""Most cells of a piece of several rows: 32 MiB of numbers, and some times that while they are texts."""
+
+HEAD_BYTES = 2**20
+"""Bytes of a text from which its form is found out: more than the thousand rows that a table read whole is judged by,
+unless a row has more than a thousand characters."""
+
+COUNTED_BYTES = 2**24
+"""Bytes that are read at once to count the lines of a text."""
+
+TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+"""Endings of delimited text that is read in pieces; compressed text is not."""
+
+
+def table_chunks(
+    path: str, *, delimiter: str | None = None, header: bool | None = None, encoding: str | None = None,
+    decimal: str | None = None, rows: int | None = None,
+) -> Iterator[Table]:  # fmt: skip
+    """The rows of a text, Parquet or NPY file, some at a time; parameters and errors are those of `read_table`.
+
+    Parameters
+    ----------
+    path : str
+        Its ending decides the format.
+    rows : int, optional
+        Most rows of a piece; by default `CHUNK_ROWS`, and so many that they have `CHUNK_CELLS` cells.
+    """
+    ending = Path(path).suffix.lower()
+    if ending == ".npy":
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        step = rows or _rows_of(array.shape[1])
+        for start in range(0, len(array), step):
+            yield table_of_arrays(path, np.array(array[start : start + step]))
+    elif ending in (".parquet", ".pq"):
+        yield from _of_parquet(path, rows)
+    else:
+        form, name = text_form(path, delimiter, header, encoding, decimal)
+        yield from _of_text(path, form, name, rows or _rows_of(len(form.names)))
+
+
+def _rows_of(n_columns: int) -> int:
+    """Rows of a piece."""
+    return max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, n_columns)))
+
+
+def text_form(
+    path: str,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> tuple[Form, str]:
+    """Delimiter, names and decimals of a text by its first lines, and its encoding."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD_BYTES)
+        more = bool(file.read(1))
+    if head[:2] == b"\x1f\x8b":
+        raise TableError(f"{path} is compressed, and cannot be read in pieces; unpack it first")
+    if more:
+        head = head[: head.rfind(b"\n") + 1] or head
+    text, name = unpacking.decoded(head, path, encoding)
+    return form_of(text, path, delimiter, header, decimal), name
+
+
+def lines_of(path: str) -> int:
+    """Line ends of a file, and one more: no table in it has more rows."""
+    lines = 1
+    with open(path, "rb") as file:
+        while piece := file.read(COUNTED_BYTES):
+            lines += piece.count(b"\n") or piece.count(b"\r")
+    return lines
+
+
+def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]:
+    try:
+        import pandas
+    except ImportError:
+        raise TableError(f"{path}: reading text in pieces {NEEDS_PANDAS}") from None
+    start = 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+            with pandas.read_csv(path, chunksize=rows, encoding=encoding, **pandas_options(form)) as pieces:
+                for frame in pieces:
+                    frame.columns = form.names
+                    yield Table(
+                        path,
+                        frame,
+                        tuple(form.names),
+                        form.named,
+                        (),
+                        form.decimal,
+                        _Place(start),
+                        shared=form.shared,
+                    )
+                    start += len(frame)
+    except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
+        raise TableError(f"{path} is no table: {error}") from None
+    except UnicodeError as error:
+        raise TableError(f"{path} is no text in {encoding}: {error}") from None
+
+
+class _Place:
+    """Names a row of a piece by its number in the file."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def __call__(self, row: int) -> str:
+        return f"row {self.start + row + 1}"
+
+
+def _of_parquet(path: str, rows: int | None) -> Iterator[Table]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError(f"{path}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
+    start = 0
+    with pyarrow.parquet.ParquetFile(os.fspath(path)) as file:
+        header = [str(name) for name in file.schema_arrow.names]
+        names = unique(header)
+        shared = shared_names(header, names)
+        for batch in file.iter_batches(rows or _rows_of(len(names))):
+            table = pyarrow.Table.from_batches([batch]).rename_columns(names)
+            yield Table(path, table, tuple(names), line_of=_Place(start), shared=shared)
+            start += batch.num_rows

@@ -1,0 +1,139 @@
+"""Sample weights: whole ones equal repeated rows, and what counts rows says so before any work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+import clusterkit
+from clusterkit import recipe
+from clusterkit.core.errors import IncompatibleStages, InvalidData
+from clusterkit.core.run import run
+from clusterkit.core.stages import Partitioner
+from clusterkit.drivers.compose import compose
+from clusterkit.estimators.pooled import Pooled
+from clusterkit.testing.compare import small_blocks, small_groups
+
+X = make_blobs(240, 4, centers=3, cluster_std=2.0, random_state=0)[0]
+WEIGHTS = np.random.default_rng(1).integers(0, 4, len(X))
+REPEATED = np.repeat(np.arange(len(X)), WEIGHTS)
+
+
+class Fixed(Partitioner):
+    """The labels of a start, for samples or their copies."""
+
+    name = "fixed"
+    weighted = True
+    index = None
+
+    def partition(self, samples, task, rng):
+        labels = np.argsort(np.argsort(X[:, 0])) * task.k // len(X)
+        return labels if task.n == len(X) else labels[REPEATED]
+
+
+@pytest.mark.parametrize(
+    ("slots", "k"),
+    [
+        ({"featuremap": "identity", "solver": "centroids", "labeler": "argmax", "balancer": None}, 3),
+        ({"featuremap": "identity", "solver": "ridge", "labeler": "argmax", "balancer": None}, 3),
+        ({"featuremap": "identity", "solver": {"name": "ridge", "C": 3.0}, "labeler": "interval", "balancer": None}, 3),
+        ({"featuremap": "identity", "solver": "ridge", "labeler": "threshold", "balancer": None}, 2),
+    ],
+)  # fmt: skip
+def test_whole_weights_equal_repeated_rows(slots, k):
+    from clusterkit.core.run import bind
+    from clusterkit.core.seeds import Seeds
+    from clusterkit.core.weighing import weighted
+
+    composition = compose({**slots, "init": Fixed()}, k)
+    counted = run(bind(weighted(composition, WEIGHTS, len(X)), X, Seeds.of(0)))
+    copies = run(bind(composition, X[REPEATED], Seeds.of(0)))
+    assert np.array_equal(counted.labels[REPEATED], copies.labels)
+    assert counted.objective == pytest.approx(copies.objective, rel=1e-9)
+    assert counted.history[: len(copies.history)] == pytest.approx(copies.history, rel=1e-9)
+    assert np.array_equal(counted.predict(X), copies.predict(X))
+
+
+def test_k_means_finds_the_weighted_optimum_of_scikit_learn():
+    model = recipe("kmeans", n_clusters=3, random_state=0).fit(X, sample_weight=WEIGHTS)
+    other = KMeans(3, n_init=10, random_state=0).fit(X, sample_weight=WEIGHTS)
+    assert model.objective_ == pytest.approx(other.inertia_, rel=1e-3)
+    nearest = np.linalg.norm(model.cluster_centers_[:, None] - other.cluster_centers_[None], axis=2).argmin(axis=1)
+    np.testing.assert_allclose(model.cluster_centers_, other.cluster_centers_[nearest], atol=0.2)
+
+
+@pytest.mark.parametrize(
+    "init", ["random", "seeds", "kmeans", "kmeans_mapped", {"name": "seeds", "weighting": "kmeans++"}]
+)
+def test_a_sample_of_weight_zero_is_nobody_s_centre(init):
+    far = np.vstack([X, [[1e4] * 4]])
+    weights = np.append(np.ones(len(X)), 0.0)
+    model = recipe("kmeans", n_clusters=3, init=init, n_init=2, random_state=0).fit(far, sample_weight=weights)
+    assert np.abs(model.cluster_centers_).max() < 100
+    assert model.objective_ < 1e5
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("kmeans", {}),
+        ("emmc-multi", {"balancer": None}),
+        ("emmc-single", {"balancer": None}),
+        ("fuzzy-cmeans", {}),
+        ("nmf", {"solver__update": "anls", "labeler": "argmax"}),
+    ],
+)
+def test_out_of_core_weights_give_the_labels_of_memory(name, changes):
+    parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0, **changes}
+    with small_groups(100), small_blocks():
+        memory = recipe(name, **parameters).fit(X, sample_weight=WEIGHTS)
+        rows = recipe(name, **parameters).fit(clusterkit.open(X), sample_weight=WEIGHTS)
+    assert np.array_equal(memory.labels_, rows.labels_)
+    assert rows.objective_ == pytest.approx(memory.objective_, rel=1e-9)
+
+
+def test_pooled_fits_count_weights():
+    base = recipe("emmc", balancer=None)
+    model = Pooled(base, n_maps=2, n_clusters=2, random_state=0).fit(X, sample_weight=WEIGHTS)
+    assert not np.array_equal(model.pooled_, Pooled(base, n_maps=2, n_clusters=2, random_state=0).fit(X).pooled_)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "reason"),
+    [
+        ("emmc", {}, "balancer: 'band' counts rows; balancer=None takes weights"),
+        ("nmf", {}, "solver: 'nmf' counts rows"),
+        ("kernel-kmeans", {}, "solver: 'centroids' counts rows here"),
+        ("kmeans", {"n_clusters": "auto"}, "n_clusters: its choice compares fits by rows"),
+        ("svc", {"n_clusters": None}, "tuner: it compares fits by rows"),
+        ("emmc-auto", {}, "driver: 'auto_pooled' counts rows"),
+    ],
+)
+def test_what_counts_rows_is_refused_unless_all_weights_are_the_same(name, changes, reason):
+    parameters = {"n_clusters": 2, "random_state": 0, **changes}
+    model = recipe(name, **{key: value for key, value in parameters.items() if value is not None})
+    with pytest.raises(IncompatibleStages) as refusal:
+        model.fit(X[:60], sample_weight=WEIGHTS[:60])
+    assert reason in str(refusal.value)
+    if name in ("emmc", "nmf"):
+        same = recipe(name, n_clusters=2, random_state=0).fit(X[:60], sample_weight=np.full(60, 2.5))
+        assert np.array_equal(same.labels_, model.fit(X[:60]).labels_)
+
+
+@pytest.mark.parametrize(
+    ("weights", "reason"),
+    [
+        (WEIGHTS[:-1], "expected (240,)"),
+        (np.where(np.arange(len(X)) == 7, -1.0, 1.0), "of sample 7 is -1.0"),
+        (np.where(np.arange(len(X)) == 7, np.nan, 1.0), "of sample 7 is nan"),
+        (np.zeros(len(X)), "zero for all samples"),
+        (["a"] * len(X), "must be numbers"),
+        ((np.arange(len(X)) < 2).astype(float), "only 2 samples have a weight above 0"),
+    ],
+)
+def test_what_is_no_weight_is_refused(weights, reason):
+    with pytest.raises(InvalidData) as refusal:
+        recipe("kmeans", n_clusters=3).fit(X, sample_weight=weights)
+    assert reason in str(refusal.value)
