@@ -220,8 +220,19 @@ class Node:
         """Values rounded to the type of the training data, in the precision of the graph again."""
         return self if dtype == np.float64 else self.as_type(dtype).as_type(np.float64)
 
+    def with_spare_row(self, width: int) -> Node:
+        """The rows, (m, width), and one of zeros after them, for `lowest`."""
+        return self.op("Concat", np.zeros((1, width)), axis=0)
+
+    def without_last_row(self) -> Node:
+        """All rows but the last one."""
+        return self.op("Slice", np.array([0]), np.array([-1]), np.array([0]))
+
     def lowest(self, count: int) -> tuple[Node, Node]:
-        """The smallest values of each row, (m, count), ascending, and their columns; of equal ones the first."""
+        """The smallest values of each row, (m, count), ascending, and their columns; of equal ones the first.
+
+        Of at least one row: with none many versions of onnxruntime divide by 0, which ends the process.
+        """
         values, index = self.graph.outputs("TopK", 2, self, np.array([count]), axis=1, largest=0, sorted=1)
         return values, index
 
@@ -247,11 +258,12 @@ class Node:
         Distances of the nearest few are computed from differences: they are exactly 0 for equal rows.
         """
         candidates = min(len(points), count + SPARE)
-        _, near = self.squared_distances(points).lowest(candidates)
+        rows = self.with_spare_row(points.shape[1])
+        _, near = rows.squared_distances(points).lowest(candidates)
         near, _ = near.lowest(candidates)  # by number
-        squared = (near.entries(points) - self.expanded(1)).square().sum(axis=2).squeezed(2)
+        squared = (near.entries(points) - rows.expanded(1)).square().sum(axis=2).squeezed(2)
         values, order = squared.lowest(count)
-        return values, near.op("GatherElements", order, axis=1)
+        return values.without_last_row(), near.op("GatherElements", order, axis=1).without_last_row()
 
 
 def dense(points: Rows) -> Array:

@@ -96,8 +96,8 @@ class PreparedColumns:
             for i, part in enumerate(plan.parts):
                 turns = filled.columns([j]) / (3600.0 * HOURS[part])
                 angle = (turns - turns.op("Floor")) * (2 * np.pi)
-                for wave in ("Sin", "Cos"):
-                    parts.append(gaps.columns([j]).where(0.0, angle.op(wave) * LEVEL))
+                for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
+                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * LEVEL))
                 names += plan.features[1 + 2 * i : 3 + 2 * i]
 
 

@@ -124,8 +124,8 @@ class TestErrors:
             clusterkit.to_onnx(model)
 
     def test_a_search_that_auto_chose(self):
-        model = Auto(pool=["svc"], random_state=0).fit(X)
-        with pytest.raises(NotExportable, match="recipe 'svc': "):
+        model = Auto(pool=["fsvc"], random_state=0).fit(X)
+        with pytest.raises(NotExportable, match="recipe 'fsvc': BasinPredictor has no ONNX form"):
             clusterkit.to_onnx(model)
 
     def test_another_estimator(self):

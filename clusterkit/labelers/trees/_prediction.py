@@ -70,7 +70,7 @@ class NearestRow:
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows, from the distances to all training rows."""
-        rows = rows.through(self.transform)
+        rows = rows.through(self.transform).with_spare_row(self.rows.shape[1])
         squared, equal = rows.nearest(self.rows, 1)
         distances = rows.squared_distances(self.rows).sqrt()
         weights = distances.maximum(self.core_distances[None])
@@ -83,7 +83,8 @@ class NearestRow:
         if self.farthest is not None:
             limits = labels.entries(np.append(self.farthest, np.inf))  # the last one is that of noise, -1
             labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
-        return squared.squeezed().equals(0.0).where(equal.squeezed().entries(self.labels), labels)
+        same = squared.squeezed().equals(0.0)
+        return same.where(equal.squeezed().entries(self.labels), labels).without_last_row()
 
 
 def warn_of_few(clusters: int, k: int, name: str) -> None:
