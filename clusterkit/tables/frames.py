@@ -7,7 +7,7 @@ import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import attrs
 import numpy as np
@@ -127,7 +127,7 @@ def columns_of(frame: object) -> list[Column]:
         ]
     else:
         wrapped, shared = opened(frame)
-        every: Iterator[Any] = wrapped.iter_columns()  # typed as columns of narwhals itself, not of its stable part
+        every: Iterator[Any] = cast("Any", wrapped).iter_columns()
         columns = [_of_series(str(series.name), series) for series in every]
         columns = [attrs.evolve(column, header=shared.get(column.name, "")) for column in columns]
     if not columns:
@@ -149,7 +149,7 @@ def refuse_query(data: object) -> None:
         raise TableError(f"a {kind} is a query that is not run yet; pass its result: .collect()")
 
 
-def opened(frame: object) -> tuple[nw.DataFrame[Any], Mapping[str, str]]:
+def opened(frame: object) -> tuple[object, Mapping[str, str]]:
     """A data frame as one of narwhals, and the names that several of its columns have.
 
     Returns

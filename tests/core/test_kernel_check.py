@@ -108,9 +108,9 @@ class Narrow(Tuner):
 
 
 def test_a_width_that_a_tuner_chose_is_not_told(recwarn):
-    given = Pipeline({"name": "rbf", "gamma": 1e6}, "svdd", "complete_graph").fit(rows(40))
+    fixed = Pipeline({"name": "rbf", "gamma": 1e6}, "svdd", "complete_graph").fit(rows(40))
     assert [w for w in recwarn if "numerically the identity" in str(w.message)]
     recwarn.clear()
     tuned = Pipeline("rbf", "svdd", "complete_graph", tuner=Narrow()).fit(rows(40))
-    assert tuned.space_.kernel.gamma == given.space_.kernel.gamma
+    assert tuned.space_.kernel.gamma == fixed.space_.kernel.gamma
     assert not [w for w in recwarn if "kernel matrix is numerically" in str(w.message)]
