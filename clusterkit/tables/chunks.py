@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -110,17 +110,19 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
     except ImportError:
         raise TableError(f"{path}: reading text in pieces {NEEDS_PANDAS}") from None
     start = 0
+    options: Any = pandas_options(form)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
-            with pandas.read_csv(
-                path, chunksize=rows, encoding=encoding, **cast("dict[str, Any]", pandas_options(form))
-            ) as pieces:
-                for frame in pieces:
-                    frame.columns = form.names
-                    yield Table(path, frame, tuple(form.names), form.named, (), form.decimal, _Place(start))
-                    start += len(frame)
+        with pandas.read_csv(path, chunksize=rows, encoding=encoding, **options) as pieces:
+            while True:
+                with warnings.catch_warnings():  # for this piece only, not while the caller works on it
+                    warnings.simplefilter("error", pandas.errors.ParserWarning)
+                    warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+                    frame = next(pieces, None)
+                if frame is None:
+                    return
+                frame.columns = form.names
+                yield Table(path, frame, tuple(form.names), form.named, (), form.decimal, _Place(start))
+                start += len(frame)
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
         raise TableError(f"{path} is no table: {error}") from None
     except UnicodeError as error:
