@@ -155,6 +155,7 @@ def fit(
     from clusterkit.core.labelings import cluster_sizes
     from clusterkit.core.memory import human
     from clusterkit.estimators.bars import shown
+    from clusterkit.estimators.saving import save_with_facts
     from clusterkit.tables.selection import numbered
 
     began = time.perf_counter()
@@ -166,7 +167,8 @@ def fit(
     if path is not None:
         write(path, model.labels_)
     if save is not None:
-        model.save(save)
+        names = list(rows.names or map(str, range(1, rows.d + 1)))
+        save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
     interrupted = interrupt.pressed or model.interrupted_
     sizes = cluster_sizes(model.labels_)
     facts: dict[str, Any] = {
