@@ -149,6 +149,7 @@ def fit(
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
     from clusterkit.estimators.bars import shown
+    from clusterkit.estimators.saving import save_with_facts
     from clusterkit.tables.selection import numbered
 
     began = time.perf_counter()
@@ -160,7 +161,8 @@ def fit(
     if path is not None:
         labels.write(path, model.labels_)
     if save is not None:
-        model.save(save)
+        names = list(rows.names or map(str, range(1, rows.d + 1)))
+        save_with_facts(save, model, {"columns": names, "named": rows.names is not None, "recipe": name})
     interrupted = interrupt.pressed or model.interrupted_
     columns = rows.names or numbered(rows.d)
     facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)

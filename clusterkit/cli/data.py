@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import click
 
@@ -17,6 +17,7 @@ from clusterkit.cli.option_groups import grouped
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
     from clusterkit.tables import Table
+    from clusterkit.tables.chunks import TextReading
 
 __all__ = ["TableOptions", "check", "keys_of", "options"]
 
@@ -85,7 +86,7 @@ class TableOptions(NamedTuple):
             table = read(decimal)
         return table, None
 
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> TextReading:
         """How a text is read: what `clusterkit.tables.chunks.table_chunks` takes."""
         return {
             "delimiter": self._delimiter(),

@@ -11,11 +11,12 @@ from clusterkit.cli.failures import BadInput
 from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile, first_names
 
 if TYPE_CHECKING:
+    from clusterkit._typing import Labels
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
 
-__all__ = ["ModelFile", "check", "decimal_of", "load", "rows_of", "save"]
+__all__ = ["ModelFile", "check", "decimal_of", "labels_of", "load", "rows_of", "save"]
 
 ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
@@ -141,6 +142,15 @@ def _from_pickle(path: str) -> ModelFile:
             stacklevel=2,
         )
     return cast("ModelFile", model)
+
+
+def labels_of(model: ModelFile, table: Table, chosen: list[int]) -> Labels:
+    """The labels of the rows of a table, (n,), by the columns that `rows_of` matches."""
+    rows: Any = rows_of(model, table, chosen)
+    with warnings.catch_warnings():
+        # scikit-learn misses the names of columns that were matched by name here
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return model["pipeline"].predict(rows)
 
 
 def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:

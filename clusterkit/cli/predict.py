@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from clusterkit.cli import by_rows, outputs
@@ -70,8 +68,7 @@ def predict(
         counts, noise = predict_pieces.predict(model, data, table_options, path)
     else:
         table, _ = table_options.open(data, decimal=models.decimal_of(model))
-        rows: Any = models.rows_of(model, table, table_options.chosen(table))
-        labels = pipeline.predict(rows)
+        labels = models.labels_of(model, table, table_options.chosen(table))
         output.write(path, labels, table if with_data else None)
         counts = cluster_sizes(labels)
         noise = len(labels) - sum(counts.values())

@@ -12,7 +12,7 @@ import click
 from clusterkit.cli import outputs
 from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.models import ModelFile, decimal_of, rows_of
+from clusterkit.cli.models import ModelFile, decimal_of, labels_of
 from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
@@ -58,13 +58,11 @@ def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labe
     """The labels of each piece."""
     from clusterkit.tables.chunks import table_chunks
 
-    pipeline = model["pipeline"]
     reading = options.reading()
     if reading["decimal"] is None:
         reading["decimal"] = decimal_of(model)
     for table in table_chunks(data, **reading):
-        rows: Any = rows_of(model, table, options.chosen(table))
-        yield pipeline.predict(rows)
+        yield labels_of(model, table, options.chosen(table))
 
 
 def _write(path: str, pieces: Iterator[Labels]) -> None:

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO, final
+from typing import TYPE_CHECKING, BinaryIO, Unpack, final
 
 import attrs
 import numpy as np
@@ -20,6 +20,9 @@ from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData, NeedsSpace
 from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
+
+if TYPE_CHECKING:
+    from clusterkit.tables.chunks import TextReading
 
 __all__ = ["RawRows", "cached", "is_text", "require_space", "spooled_text"]
 
@@ -111,7 +114,7 @@ def cached(rows: Rows, path: str) -> RawRows:
     return RawRows(os.path.abspath(path), rows.n, rows.d, np.dtype("<f4"), rows.names, offset)
 
 
-def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **reading: str | bool | None) -> RawRows:
+def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **reading: Unpack[TextReading]) -> RawRows:
     """The rows of text files, which are parsed once into a temporary file of raw float64.
 
     The folder is that of `tempfile.gettempdir` (``TMPDIR``). The file goes with the rows, or at the end of the process.
@@ -135,7 +138,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     from clusterkit.tables.chunks import lines_of, table_chunks, text_form
     from clusterkit.tables.selection import select
 
-    form, _ = text_form(paths[0], **reading)  # type: ignore[arg-type]
+    form, _ = text_form(paths[0], **reading)
     chosen = select(form.names, columns or (), (), paths[0])
     names = tuple(form.names[j] for j in chosen)
     folder = tempfile.mkdtemp(prefix="clusterkit-spool-")
@@ -146,7 +149,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
         n = 0
         with builtins.open(spool, "wb") as file:
             for path in paths:
-                for chunk in table_chunks(path, **reading):  # type: ignore[arg-type]
+                for chunk in table_chunks(path, **reading):
                     if tuple(chunk.names) != tuple(form.names):
                         shown = ", ".join(chunk.names)[:200]
                         raise InvalidData(f"{path!r} has other columns than {paths[0]!r}: {shown}")

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from clusterkit.tables.files import table_of_arrays
 from clusterkit.tables.selection import shared_names, unique
 from clusterkit.tables.table import Table
 
-__all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "lines_of", "table_chunks", "text_form"]
+__all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
 
 CHUNK_ROWS = 2**16
 """Most rows of a piece."""
@@ -33,6 +34,15 @@ COUNTED_BYTES = 2**24
 
 TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 """Endings of delimited text that is read in pieces; compressed text is not."""
+
+
+class TextReading(TypedDict, total=False):
+    """How a text is read, as of `clusterkit.tables.read_table`."""
+
+    delimiter: str | None
+    header: bool | None
+    encoding: str | None
+    decimal: str | None
 
 
 def table_chunks(
@@ -100,24 +110,20 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
     except ImportError:
         raise TableError(f"{path}: reading text in pieces {NEEDS_PANDAS}") from None
     start = 0
+    options: Any = pandas_options(form)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
-            with pandas.read_csv(path, chunksize=rows, encoding=encoding, **pandas_options(form)) as pieces:
-                for frame in pieces:
-                    frame.columns = form.names
-                    yield Table(
-                        path,
-                        frame,
-                        tuple(form.names),
-                        form.named,
-                        (),
-                        form.decimal,
-                        _Place(start),
-                        shared=form.shared,
-                    )
-                    start += len(frame)
+        with pandas.read_csv(path, chunksize=rows, encoding=encoding, **options) as pieces:
+            while True:
+                with warnings.catch_warnings():  # for this piece only, not while the caller works on it
+                    warnings.simplefilter("error", pandas.errors.ParserWarning)
+                    warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+                    frame = next(pieces, None)
+                if frame is None:
+                    return
+                frame.columns = form.names
+                names = tuple(form.names)
+                yield Table(path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared)
+                start += len(frame)
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
         raise TableError(f"{path} is no table: {error}") from None
     except UnicodeError as error:

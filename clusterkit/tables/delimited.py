@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
@@ -144,7 +144,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     return Form(title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, codes, shared)
 
 
-def pandas_options(form: Form) -> dict[str, Any]:
+def pandas_options(form: Form) -> dict[str, object]:
     """How `pandas.read_csv` reads a text of this form."""
     single = len(form.names) == 1
     return {
@@ -190,7 +190,8 @@ class _Reader:
                 warnings.simplefilter("error", pandas.errors.ParserWarning)
                 warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                 frame = pandas.read_csv(
-                    io.StringIO(self.text.rstrip("\n") + "\n" if single else self.text), **pandas_options(self.form)
+                    io.StringIO(self.text.rstrip("\n") + "\n" if single else self.text),
+                    **cast("dict[str, Any]", pandas_options(self.form)),
                 )
         except (pandas.errors.ParserError, pandas.errors.ParserWarning, ValueError) as error:
             self._check_widths()

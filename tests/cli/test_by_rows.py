@@ -123,6 +123,17 @@ def test_text_is_parsed_once_and_removed(run, csv, little_memory, tmp_path, monk
     assert not list(tmp_path.glob("clusterkit-spool-*"))
 
 
+def test_the_model_of_a_large_text_labels_it_again(run, csv, little_memory, tmp_path):
+    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+    model = tmp_path / "m.clusterkit"
+    assert run("fit", csv, *KMEANS, "--drop", "id,word", "--save", model).exit_code == 0
+    answer = run("predict", model, csv, "-o", tmp_path / "p.npy")
+    assert answer.exit_code == 0, answer.output
+    assert "(kmeans)" in answer.output
+    assert "warning" not in answer.output
+    assert np.array_equal(np.load(tmp_path / "p.npy"), expected())
+
+
 def test_words_in_a_large_text_are_named_with_the_way_out(run, csv, little_memory):
     pytest.importorskip("pandas", reason="text is read in pieces by pandas")
     answer = run("fit", csv, *KMEANS, "--drop", "id")
