@@ -14,7 +14,9 @@ from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
 from clusterkit.core.survey import draw_rows
+from clusterkit.numerics.nearest import compiled_pays
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.partitioners._drawn_by_distance import drawn_by_distance
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["Seeded"]
@@ -115,9 +117,10 @@ def _uniform(space: FeatureSpace | KernelSpace, k: int, rng: Rng) -> tuple[Label
 def _by_distance(space: FeatureSpace | KernelSpace, k: int, rng: Rng, trials: int) -> tuple[Labels, Indices]:
     """k-means++: labels, and seeds drawn in proportion to the squared distance to the nearest seed so far."""
     seeds = [int(rng.integers(space.n))]
-    labels = np.zeros(space.n, dtype=np.intp)
+    if isinstance(space, FeatureSpace) and not space.sparse and compiled_pays(space.n, space.width, k):
+        return drawn_by_distance(space, k, rng, trials, seeds[0], MARGIN * float(np.finfo(space.dtype).eps))
     first, noise = _distances_to(space, seeds[0])
-    best = first.copy()
+    best, labels = first.copy(), np.zeros(space.n, dtype=np.intp)
     while len(seeds) < k:
         cumulated = np.cumsum(np.where(best > noise, best, 0.0))
         if cumulated[-1] == 0.0:
