@@ -19,9 +19,9 @@ from clusterkit.core.radix_selection import limit_of
 from clusterkit.core.rows import Rows
 from clusterkit.core.run import BoundComposition, bind
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import FeatureSpace, build_space
+from clusterkit.core.spaces import DenseSpace, FeatureSpace, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
-from clusterkit.core.sums import Addable
+from clusterkit.core.sums import Addable, fold, groups
 from clusterkit.core.transform import Keep, Transform
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
@@ -126,7 +126,7 @@ def level_for(domain: KernelDomain, space: FeatureSpace, nu: float, tol: float, 
         middle, half = share * len(pilot), DEVIATIONS * math.sqrt(len(pilot) * share * (1.0 - share)) + 2.0
         low = float(pilot[int(middle - half)]) if middle >= half else low
         high = float(pilot[int(middle + half)]) if middle + half < len(pilot) else high
-    between: _Bracketed = space.reduce(_Bracket(domain, low, high))
+    between = _in_one_pass(space, _Bracket(domain, low, high))
     rank = outside - between.below
     if 0 <= rank < len(between.values):
         least = float(np.partition(between.values, rank)[rank])
@@ -163,7 +163,7 @@ def with_violators(
         outcome = domain
         length2 = float(domain.weights @ domain.value(domain.centres))
         limit = length2 - prepared.solver.tol / 2.0
-        worst: _Worst = space.reduce(_Violators(domain, limit, JOINED))
+        worst = _in_one_pass(space, _Violators(domain, limit, JOINED))
         gap = 2.0 * (length2 - float(worst.values.min())) if len(worst.values) else 0.0
         outside = worst.count
         tell(Report("rows outside", round_number, MOST_ROUNDS, gap, outside))
@@ -175,6 +175,14 @@ def with_violators(
     facts = {"joined_rows": len(index) - size, "gap": max(gap, 0.0), "share_outside": outside / rows.n}
     assert outcome is not None
     return bound, outcome, facts
+
+
+def _in_one_pass(space: FeatureSpace, part: Callable[[slice, Array], Part]) -> Part:
+    """The sum of the parts of all rows; in memory of large ones, because counts and values in order add up alike."""
+    if isinstance(space, DenseSpace):
+        [(_, H)] = space.pieces()
+        return fold(part(rows, H[rows]) for rows in groups(space.n))
+    return space.reduce(part)
 
 
 @final

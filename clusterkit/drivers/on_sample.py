@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast, final
@@ -20,6 +21,7 @@ from clusterkit.core.rows import Rows
 from clusterkit.core.run import BoundComposition, FitResult, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Prepared
+from clusterkit.core.sums import GROUP, groups
 from clusterkit.core.transform import Transform
 from clusterkit.drivers._over_all_rows import (
     PILOT,
@@ -79,6 +81,10 @@ class NearestSampleRow:
 
         A class that the sample has missed lies there.
         """
+        if isinstance(Y, np.ndarray) and len(Y) > GROUP:  # coordinates in float64 of a part of the rows at a time
+            parts = [self.labels_and_far(Y[rows]) for rows in groups(len(Y))]
+            labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
+            return labels, far
         points = as_rows(self.coordinates(Y), np.float64)
         if isinstance(points, SparseRows):
             labels, far = self.labels[nearest_rows(points, self.rows)], np.zeros(len(points), dtype=np.bool_)
@@ -185,7 +191,11 @@ def _share_outside(bound: BoundComposition) -> float | None:
 
 
 def _stability(c: Composition, size: int, rows: AllRows, seeds: Seeds, nu: float, predict: NearestSampleRow) -> float:
-    """Adjusted Rand index between the labels that two samples give to rows drawn at random."""
+    """Adjusted Rand index between the labels that two samples give to rows drawn at random.
+
+    Rows that either calls noise are left out: their number is fixed, and which they are depends on the border. nan if
+    no others are left.
+    """
     rng = seeds.stream("sample", "stability")
     other = seeds.child("sample", "stability")
     bound = rows.bind(c, sample_rows(rows.n, size, rng), other)
@@ -194,7 +204,9 @@ def _stability(c: Composition, size: int, rows: AllRows, seeds: Seeds, nu: float
     if nu < 1.0:
         domain = quick_level(domain, domain.value(as_rows(bound.space.coordinates(judged), np.float64)), nu)
     second = run(attrs.evolve(bound, prepared=_Solved(bound.prepared, domain)))
-    return adjusted_rand(predict(judged), _predictor(second, c)(judged))
+    one, other = predict(judged), _predictor(second, c)(judged)
+    both = (one >= 0) & (other >= 0)
+    return adjusted_rand(one[both], other[both]) if both.any() else math.nan
 
 
 @final

@@ -1,9 +1,10 @@
 """Support vector clustering of more rows than are fitted: the sample against all rows, and its cost in kernel sums.
 
 `shapes`: moons, rings, bars, spirals and blobs in the plane. The sampled fit (`tuner__max_rows` rows) comes first; then
-all rows are fitted at its width and nu, with no limit of work. Printed are the adjusted Rand index between the labels of
-the two, the same with the generated classes for both, the share outside, the stability, and processor times. `--share`
-takes nu as given instead of the tuner's; `--hard` takes C = 1, where rows outside join until the gap is below tol.
+all rows are fitted at its width and nu, with no limit of work. Printed are the adjusted Rand index between the labels
+of the two, the same with the generated classes for both, the share outside, the stability, and processor times.
+`--share` takes nu as given instead of the tuner's; `--hard` takes C = 1, where rows outside join until the gap is below
+tol.
 
 `passes`: the time from the chosen parameters to all labels, in units of one pass of the kernel sums over all rows. With
 `--file FOLDER` the rows are written there and read out of core by `clusterkit.open`.
@@ -80,8 +81,9 @@ def on_shapes(options: argparse.Namespace) -> None:
             labeler__min_cluster_size=least, labeler__max_work=None, **nu,
         )  # fmt: skip
         full.set_params(**parameters).fit(X)
+        agreement = adjusted_rand(full.labels_, sampled.labels_)
         print(
-            f"{name}: {len(X)} rows, {facts['fitted_rows']} fitted; agreement {adjusted_rand(full.labels_, sampled.labels_):.4f}; "
+            f"{name}: {len(X)} rows, {facts['fitted_rows']} fitted; agreement {agreement:.4f}; "
             f"classes {adjusted_rand(y, sampled.labels_):.4f} sampled, {adjusted_rand(y, full.labels_):.4f} all; "
             f"clusters {len(np.unique(sampled.labels_))} and {len(np.unique(full.labels_))}; "
             f"outside {facts['share_outside']:.4f}, stability {facts['stability']:.4f}; "
@@ -115,9 +117,8 @@ def on_passes(options: argparse.Namespace) -> None:
     for start in range(0, options.n, 2**18):
         domain.value(X[start : start + 2**18])
     one_wall, one = time.perf_counter() - begin, time.process_time() - one
-    print(
-        f"{options.n} x {options.d}, {len(domain.weights)} support vectors of {facts['fitted_rows']} rows: {dict(facts)}"
-    )
+    counted = f"{len(domain.weights)} support vectors of {facts['fitted_rows']} rows"
+    print(f"{options.n} x {options.d}, {counted}: {dict(facts)}")
     print(
         f"fit and labels {wall:.2f} s, {work:.2f} s of processor time; one pass of the kernel sums {one_wall:.2f} s, "
         f"{one:.2f} s; ratio {wall / one_wall:.2f}, {work / one:.2f}"
