@@ -11,12 +11,12 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.balancers._cheapest import CheapestSizes
-from clusterkit.balancers._radix import Limit, limit_of
 from clusterkit.balancers._select import smallest
 from clusterkit.balancers._slack import rows_of, slack_problem
 from clusterkit.core import params
 from clusterkit.core.cost_passes import CostPasses, RowDecision
 from clusterkit.core.errors import Infeasible
+from clusterkit.core.radix_selection import Limit, limit_of
 from clusterkit.core.stages import Assignment, Balancer, Task
 
 __all__ = ["Band"]

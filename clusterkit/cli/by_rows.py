@@ -117,10 +117,11 @@ def fits(model: object) -> TypeGuard[Pipeline]:
     from clusterkit.core.rows_fit import row_problems
     from clusterkit.estimators.pipeline import Pipeline
 
-    if not isinstance(model, Pipeline) or model.tuner is not None:
+    if not isinstance(model, Pipeline):
         return False
     try:
-        return not list(row_problems(model.composition()))
+        composition = model.composition()
+        return model.fits_by_sample() or (model.tuner is None and not list(row_problems(composition)))
     except NeedsClusters:  # the fit says so
         return True
 

@@ -22,7 +22,7 @@ from clusterkit.core.outcomes import Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Decoder, Labeler, Prepared, Solver, Task
-from clusterkit.core.starts import BalancedLabeling, Start, StartResult
+from clusterkit.core.starts import TIED, BalancedLabeling, Start, StartResult
 from clusterkit.core.summing import BySums
 
 __all__ = ["alternate", "one_turn", "read"]
@@ -30,13 +30,21 @@ __all__ = ["alternate", "one_turn", "read"]
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 
+PRICED_BYTES = 2**22
+"""Bytes of a table of scores from which on no table of costs is made where no balancer reads it: below it the table is
+cheap, and its shape is checked in every fit."""
+
 
 def read(
     outcome: Outcome, labeler: Labeler, balancer: Balancer | None, space: Space, task: Task, rng: Rng
 ) -> BalancedLabeling:
     """Labels of an outcome, balanced."""
     with During(labeler):
-        labeling = labeler.label(outcome, space, task, rng)
+        large = isinstance(outcome, Scores) and outcome.rows.nbytes >= PRICED_BYTES
+        if large and balancer is None and isinstance(labeler, Codec) and isinstance(outcome, Scores):
+            labeling = labeler.label_unpriced(outcome, task)
+        else:
+            labeling = labeler.label(outcome, space, task, rng)
     high = task.n if task.n_clusters is None else task.n_clusters
     check_labeling(labeler, labeling, task.n, 0 if isinstance(labeler, Codec) else NOISE, high)
     balanced = BalancedLabeling(
@@ -150,6 +158,7 @@ def alternate(
     together: bool,
     rng: Rng,
     solver: Solver | None = None,
+    best_only: bool = False,
 ) -> tuple[list[StartResult], bool]:
     """Run the loop from R labellings.
 
@@ -165,6 +174,8 @@ def alternate(
         Whether the solver solves several starts together, as more columns.
     solver : Solver, optional
         What `prepared` was made by, for errors.
+    best_only : bool
+        Whether a start that ends no lower than one before it may be left without its labels, which saves its last turn.
 
     Returns
     -------
@@ -181,7 +192,9 @@ def alternate(
         for first in range(0, starts, chunk):
             active = [Start(index, draw(index)) for index in range(first, min(starts, first + chunk))]
             begun += active
-            _run(active, prepared, codec, balancer, space, task, max_iter, rng, solver)
+            ends = [start.done.objective for start in begun if start.done is not None and start.comparable]
+            lowest = min(ends, default=math.inf) if best_only else math.inf
+            _run(active, prepared, codec, balancer, space, task, max_iter, rng, solver, lowest)
     except KeyboardInterrupt:
         interrupted = True
         for start in begun:
@@ -202,14 +215,21 @@ def _run(
     max_iter: int,
     rng: Rng,
     solver: Solver | None,
+    lowest: float,
 ) -> None:
+    """Run some starts to their ends; a single one that cannot end below `lowest` is left without labels."""
     previous: Outcome | None = None
     quick = _quick(prepared, codec) if balancer is None and len(active) == 1 else None
     turn = 0
     while turn < max_iter:
         interrupted, settled = False, None
         if quick is not None:
-            made, interrupted, settled = _descend(active[0], quick, codec, task, max_iter)
+            made, interrupted, final = _descend(active[0], quick, codec, task, max_iter)
+            if isinstance(final, float) and final >= lowest - 0.5 * TIED * abs(lowest) and not interrupted:
+                active[0].finish_higher(final)
+                tell(Report("loop", made + 1, max_iter, final, 0))
+                return
+            settled = final if isinstance(final, str) else None
             quick, turn = quick if made else None, turn + made
             previous = None if made else previous
         turn += 1
@@ -224,7 +244,7 @@ def _run(
             why = settled or _settled(part)
             if why and start.done is None:
                 start.finish(True, why)
-                if objective is not None and start.done is not None:
+                if objective is not None and start.done is not None and start.done.labeling is not None:
                     # that of the labels returned, as where they repeat
                     coded = codec.encode(start.done.labeling.labels[None], task.k, task.sample_weight)
                     value = prepared.objective(coded, prepared.solve(coded, None, rng))
@@ -285,7 +305,7 @@ def _settled(outcome: Outcome) -> str | None:
 
 def _descend(
     start: Start, prepared: Descending, codec: Codec, task: Task, max_iter: int
-) -> tuple[int, bool, str | None]:
+) -> tuple[int, bool, str | float | None]:
     """Turns without scores, all but the last two allowed: those give the labels to return and their objective."""
     before = start.turns
 

@@ -35,18 +35,19 @@ class Descending(Protocol):
     solvers: labels cannot come back while the objective falls, so nobody looks out for cycles.
     """
 
-    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
+    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None]:
         """Yield the objective of the labels of one start and the next labels (n,), a fresh array each time.
 
         The values are those of `solve`, `objective` and argmax up to rounding. The generator ends before an iteration
         that would change no label, would not lower the objective, or is better made in full. It returns the reason if
-        that iteration is the last one by a tolerance of the solver, else None.
+        that iteration is the last one by a tolerance of the solver, the objective of the labels if it would change none
+        of them, and None otherwise.
         """
 
 
 def descend(
     prepared: Descending, targets: Coded, most: int, report: Callable[[int, float], None]
-) -> tuple[Labels, list[float], bool, str | None]:
+) -> tuple[Labels, list[float], bool, str | float | None]:
     """Make up to `most` such iterations.
 
     Parameters
@@ -65,12 +66,13 @@ def descend(
         Objective of the labels before each iteration.
     interrupted : bool
         Whether Ctrl-C ended the loop early; the labels reached by then are returned.
-    settled : str or None
-        Why the next iteration, made in full, is the last one; None if it need not be.
+    settled : str, float or None
+        Why the next iteration, made in full, is the last one; the objective of the labels if it changes none of them;
+        None if it need not be the last.
     """
     labels: Labels = targets.labels[0]
     history: list[float] = []
-    settled: str | None = None
+    settled: str | float | None = None
     try:
         if most > 0:
             turns = prepared.turns(targets)

@@ -25,7 +25,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
-from clusterkit.core.starts import BalancedLabeling, StartResult
+from clusterkit.core.starts import TIED, BalancedLabeling, StartResult
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -40,9 +40,6 @@ __all__ = [
     "reason_of",
     "run",
 ]
-
-TIED = 1e-10
-"""Relative difference up to which objectives count as equal: far above rounding, far below what tells starts apart."""
 
 
 @attrs.frozen(eq=False)
@@ -194,9 +191,11 @@ def run(bound: BoundComposition) -> FitResult:
     c, task = bound.composition, bound.task
     starts, interrupted = _starts(bound)
     best = starts[first_least([start.objective for start in starts])]
-    labels = best.labeling.labels.astype(np.intp, copy=False)
+    labeling = best.labeling
+    assert labeling is not None
+    labels = labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
-    _warn(best.labeling, labels, task, bound.X)
+    _warn(labeling, labels, task, bound.X)
     return FitResult(
         labels,
         best.n_iter,
@@ -205,15 +204,15 @@ def run(bound: BoundComposition) -> FitResult:
         best.objective,
         best.history,
         bound.space.lean(),
-        best.labeling.outcome,
-        best.labeling.predict,
-        _predicts(bound, best.labeling, labels),
-        _resolved(bound, best.labeling),
+        labeling.outcome,
+        labeling.predict,
+        _predicts(bound, labeling, labels),
+        _resolved(bound, labeling),
         tuple(start.objective for start in starts),
         interrupted,
-        best.labeling.memberships,
-        best.labeling.outlier_scores,
-        best.labeling.probabilities,
+        labeling.memberships,
+        labeling.outlier_scores,
+        labeling.probabilities,
     )
 
 
@@ -238,6 +237,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
         together=c.solver.columns,
         rng=seeds.stream("solver"),
         solver=c.solver,
+        best_only=True,
     )
 
 

@@ -11,7 +11,11 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core.outcomes import Outcome
 from clusterkit.core.stages import Predict
 
-__all__ = ["BalancedLabeling", "Start", "StartResult"]
+__all__ = ["TIED", "BalancedLabeling", "Start", "StartResult"]
+
+
+TIED = 1e-10
+"""Relative difference up to which objectives count as equal: far above rounding, far below what tells starts apart."""
 
 
 @attrs.frozen(eq=False)
@@ -57,7 +61,8 @@ class StartResult:
 
     Parameters
     ----------
-    labeling : BalancedLabeling
+    labeling : BalancedLabeling or None
+        None for a start that ended no lower than one before it, of which nothing but the objective is wanted.
     n_iter : int
     converged : bool
     reason : str
@@ -70,7 +75,7 @@ class StartResult:
         Which start.
     """
 
-    labeling: BalancedLabeling
+    labeling: BalancedLabeling | None
     n_iter: int
     converged: bool
     reason: str
@@ -93,6 +98,14 @@ class Start:
     turns: int = 0
     done: StartResult | None = None
     comparable: bool = False
+
+    def finish_higher(self, objective: float) -> None:
+        """End at labels that the next turn would not change, which are not wanted: another start has ended lower."""
+        self.comparable = True
+        history = (*self.history, objective)
+        self.done = StartResult(
+            None, self.turns + 1, True, "converged: labels no longer change", objective, history, self.index
+        )
 
     def finish(self, converged: bool, reason: str) -> None:
         """End here: with the fixed point, or with the best labels whose objective is known.

@@ -37,6 +37,7 @@ from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
+from clusterkit.estimators._rows_by_sample import domain_of_sample, fit_by_sample
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.nested_params import NestedParams
@@ -202,9 +203,11 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if in_memory(rows):
             self.fit(rows.read(slice(0, rows.n)), sample_weight=sample_weight)
         else:
-            composition = self.weighted(self.composition(), sample_weight, rows.n)
-            check_rows(composition, engine)
-            if self.tuner is not None or is_open(getattr(self, "n_clusters", None)):
+            composition, tuning = self.weighted(self.composition(), sample_weight, rows.n), None
+            sampled = self.fits_by_sample()
+            if not sampled:
+                check_rows(composition, engine)
+            if (self.tuner is not None and not sampled) or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
                 raise IncompatibleStages(
                     f"{option} compares fits of all rows in memory; fit a sample, model.fit(rows.gather(index)), and "
@@ -216,11 +219,15 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 bars.shown(self.verbose),
                 bars.hooks(),
             ):
-                answer = fit_rows(composition, rows, engine, seeds)
+                if sampled:
+                    tuner = compose.resolve("tuner", self.tuner)
+                    tuning, answer = fit_by_sample(composition, tuner, rows, engine, seeds)
+                else:
+                    answer = fit_rows(composition, rows, engine, seeds)
             self.n_features_in_ = rows.d
             self.__dict__.pop("feature_names_in_", None)
             self._takes_sparse_rows = False
-            set_fitted(self, answer, None, self.reported_labeler(composition))
+            set_fitted(self, answer, tuning, self.reported_labeler(composition))
             set_report(self, {})
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
@@ -291,6 +298,10 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
         return rows
+
+    def fits_by_sample(self) -> bool:
+        """Whether rows outside memory are fitted by a sample of them: for methods that read clusters from a domain."""
+        return domain_of_sample(self.composition())
 
     def planned(self) -> Composition | None:
         """The composition that a fit would run; None if a parameter is wrong, which fit reports."""

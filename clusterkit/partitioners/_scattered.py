@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_weighted
 from clusterkit.numerics.lloyd import weighted_kmeans
@@ -46,27 +46,86 @@ class NearestOf:
 
     def __call__(self, rows: slice, H: Array) -> Labels:
         """Labels of the rows."""
-        labels = np.argmin(self._relative(self._about(H)), axis=1)
+        labels = self._nearest(H)[1]
         if self.seeds is not None:
             inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
             labels[self.seeds[inside] - rows.start] = inside
         return labels
 
-    def distances(self, H: Array) -> Array:
-        """Squared distances to the nearest centre, (b,); those within rounding errors of 0 are 0."""
-        D = self._about(H)
-        lengths = np.einsum("ij,ij->i", D, D)
-        distances = self._relative(D).min(axis=1) + lengths
-        largest = np.einsum("ij,ij->i", self.centres - self.origin, self.centres - self.origin).max()
-        return np.where(distances > MARGIN * np.finfo(H.dtype).eps * (lengths + largest), distances, 0.0)
+    def distances(self, rows: slice, H: Array) -> Array:
+        """Squared distances to the nearest centre, (b,), float64; those within rounding errors of 0 are 0."""
+        return self.rounded(self._nearest(H)[0], squared_distances_to(H, self.origin))
 
-    def _about(self, H: Array) -> Array:
-        return (H - self.origin).astype(H.dtype, copy=False)
+    def rounded(self, distances: Array, lengths: Array) -> Array:
+        """Squared distances (b,) with 0 for those within rounding errors of 0, from those to the origin, (b,).
 
-    def _relative(self, D: Array) -> Array:
-        """Squared distances to the centres, less the squared lengths of the rows D about the origin, (b, k)."""
-        C = (self.centres - self.origin).T.astype(D.dtype, copy=False)
-        return np.einsum("ij,ij->j", C, C, dtype=np.float64) - 2.0 * (D @ C).astype(np.float64, copy=False)
+        Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
+        """
+        margin = MARGIN * np.finfo(distances.dtype).eps
+        largest = squared_distances_to(self.centres, self.origin).max()
+        noise = margin * (lengths + largest) + margin**2 * np.square(self.centres).sum(axis=1).max()
+        return np.where(distances > noise, distances, 0.0).astype(np.float64, copy=False)
+
+    def _nearest(self, H: Array) -> tuple[Array, Labels]:
+        """Squared distances to the nearest centre, (b,), and its number."""
+        from clusterkit.numerics.nearest_jit import approach
+
+        distances, numbers = np.full(len(H), np.inf, dtype=H.dtype), np.zeros(len(H), dtype=np.intp)
+        approach(H, self.centres, 0, distances, numbers)
+        return distances, numbers
+
+
+@final
+@attrs.define(eq=False)
+class _Remembered:
+    """What `NearestOf` finds for rows in memory, with the distances kept: only centres that are new are compared.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    lengths : ndarray of shape (n,)
+        Squared distances to the origin.
+    squares : ndarray of shape (n,)
+        Squared distances to the nearest centre.
+    numbers : ndarray of shape (n,)
+        Its number.
+    count : int
+        Number of centres compared.
+    nearest : NearestOf
+        The centres.
+    """
+
+    space: FeatureSpace
+    lengths: Array
+    squares: Array
+    numbers: Labels
+    count: int
+    nearest: NearestOf
+
+    @classmethod
+    def of(cls, space: FeatureSpace, origin: Array) -> _Remembered:
+        """Before the first centre."""
+        lengths = space.squared_distances_to(origin)
+        nothing = np.full(space.n, np.inf, dtype=space.dtype)
+        return cls(space, lengths, nothing, np.zeros(space.n, dtype=np.intp), 0, NearestOf(origin, origin[None]))
+
+    def to(self, nearest: NearestOf) -> _Remembered:
+        """This, for more centres: those compared before come first."""
+        from clusterkit.numerics.nearest_jit import approach
+
+        more = nearest.centres[self.count :]
+        for rows, H in self.space.pieces():
+            approach(H, more, self.count, self.squares[rows], self.numbers[rows])
+        self.count, self.nearest = len(nearest.centres), nearest
+        return self
+
+    def distances(self, rows: slice, H: Array) -> Array:
+        """As of `NearestOf`, bit for bit."""
+        return self.nearest.rounded(self.squares[rows], self.lengths[rows])
+
+    def __call__(self, rows: slice, H: Array) -> Labels:
+        """As of `NearestOf`."""
+        return self.numbers[rows]
 
 
 def scattered_centres(
@@ -88,13 +147,17 @@ def scattered_centres(
     first = draw_weighted(rng, weights, 1) if weights is not None else rng.integers(space.n, size=1)
     candidates = space.rows(first).astype(np.float64)
     origin = candidates[0]
+    remembered = _Remembered.of(space, origin) if isinstance(space, DenseSpace | EmbeddedSpace) else None
     for number in range(ROUNDS):
-        draw = _Draw(NearestOf(origin, candidates), (entropy, number), DRAWN_PER_CENTRE * k, weights)
-        drawn = space.reduce(draw)
+        nearest = NearestOf(origin, candidates)
+        known = nearest if remembered is None else remembered.to(nearest)
+        drawn = space.reduce(_Draw(known, (entropy, number), DRAWN_PER_CENTRE * k, weights))
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
-    counts = space.reduce(_Weigh(NearestOf(origin, candidates), weights)).arrays[0]
+    nearest = NearestOf(origin, candidates)
+    known = nearest if remembered is None else remembered.to(nearest)
+    counts = space.reduce(_Weigh(known, len(candidates), weights)).arrays[0]
     return weighted_kmeans(candidates, counts, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
 
 
@@ -109,7 +172,7 @@ class _Drawn:
 
     def __add__(self, following: _Drawn) -> _Drawn:
         keys = np.concatenate([self.keys, following.keys])
-        chosen = np.sort(np.argsort(keys, kind="stable")[: self.size])
+        chosen = _smallest(keys, self.size)
         return _Drawn(keys[chosen], np.concatenate([self.rows, following.rows])[chosen], self.size)
 
 
@@ -118,19 +181,19 @@ class _Drawn:
 class _Draw:
     """Part of a round: keys of the rows of a block, exponential with their squared distances as rates."""
 
-    nearest: NearestOf
+    nearest: NearestOf | _Remembered
     seed: tuple[int, int]
     size: int
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
-        distances = self.nearest.distances(H)
+        distances = self.nearest.distances(rows, H)
         if self.weights is not None:
             distances = distances * self.weights[rows]
         far = np.flatnonzero(distances > 0.0)  # the others are candidates, or equal to one
         exponential = np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
         keys = exponential[far] / distances[far]
-        chosen = np.sort(np.argsort(keys, kind="stable")[: self.size])
+        chosen = _smallest(keys, self.size)
         return _Drawn(keys[chosen], H[far[chosen]], self.size)
 
 
@@ -139,9 +202,18 @@ class _Draw:
 class _Weigh:
     """Part of the weights: how many rows are nearest to each candidate."""
 
-    nearest: NearestOf
+    nearest: NearestOf | _Remembered
+    count: int
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Any) -> Sums:
         weights = None if self.weights is None else self.weights[rows]
-        return Sums.of(np.bincount(self.nearest(rows, H), weights, minlength=len(self.nearest.centres)))
+        return Sums.of(np.bincount(self.nearest(rows, H), weights, minlength=self.count))
+
+
+def _smallest(keys: Array, size: int) -> Indices:
+    """Indices of the `size` smallest keys, ascending; of equal keys the first."""
+    if len(keys) <= size:
+        return np.arange(len(keys))
+    among = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
+    return np.sort(among[np.argsort(keys[among], kind="stable")[:size]])

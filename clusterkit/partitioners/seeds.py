@@ -14,7 +14,9 @@ from clusterkit.core.params import choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
 from clusterkit.core.survey import draw_rows, draw_weighted
+from clusterkit.numerics.nearest import compiled_pays
 from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit.partitioners._drawn_by_distance import drawn_by_distance
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
 
 __all__ = ["Seeded"]
@@ -126,9 +128,15 @@ def _by_distance(
     With weights also in proportion to these, and a sum of distances is a weighted one.
     """
     seeds = [int(rng.integers(space.n) if weights is None else draw_weighted(rng, weights, 1)[0])]
-    labels = np.zeros(space.n, dtype=np.intp)
+    if (
+        weights is None
+        and isinstance(space, FeatureSpace)
+        and not space.sparse
+        and compiled_pays(space.n, space.width, k)
+    ):
+        return drawn_by_distance(space, k, rng, trials, seeds[0], MARGIN * float(np.finfo(space.dtype).eps))
     first, noise = _distances_to(space, seeds[0])
-    best = first.copy()
+    best, labels = first.copy(), np.zeros(space.n, dtype=np.intp)
     while len(seeds) < k:
         rates = np.where(best > noise, best, 0.0)
         cumulated = np.cumsum(rates if weights is None else rates * weights)

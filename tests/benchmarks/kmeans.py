@@ -7,6 +7,10 @@ end (`tol=0`). The last comparison is of whole fits, each side with its own star
     uv run python tests/benchmarks/kmeans.py elm
     uv run python tests/benchmarks/kmeans.py plain
     uv run --with tslearn python tests/benchmarks/kmeans.py kernel
+    uv run python tests/benchmarks/kmeans.py large --threads 1
+
+`large` times whole fits as a user writes them, with the default `tol` on both sides, in seconds and in processor time,
+which a busy machine changes little; `--threads 1` limits both sides to one thread.
 
 `elm` needs the data set USPS; `CLUSTERKIT_DATA` names the folder. `kernel` needs tslearn. Fix the number of threads by
 OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; both sides use the same.
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -26,6 +31,7 @@ from machine import describe
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
 from clusterkit.core.alternate import alternate
@@ -180,19 +186,58 @@ def kernel(options: argparse.Namespace) -> None:
     compare(title, sides, options.repeats, lambda labels: trace_form(K, labels))
 
 
+def large(options: argparse.Namespace) -> None:
+    """Whole fits of many rows, both sides with their defaults."""
+    rng = np.random.default_rng(0)
+    blobs = make_blobs(200_000, 20, centers=8, random_state=0)[0]
+    for title, X, k, n_init in (
+        ("separated blobs", blobs, 8, 1),
+        ("separated blobs", blobs, 8, 10),
+        ("one Gaussian cloud", rng.normal(size=(200_000, 20)), 8, 1),
+        ("one Gaussian cloud", rng.normal(size=(200_000, 20)), 8, 10),
+        ("separated blobs", make_blobs(1_000_000, 10, centers=10, random_state=0)[0], 10, 1),
+    ):
+        fits: dict[str, Callable[[], Any]] = {
+            "clusterkit": lambda X=X, k=k, n=n_init: recipe("kmeans", n_clusters=k, n_init=n, random_state=0).fit(X),
+            "scikit-learn": lambda X=X, k=k, n=n_init: KMeans(k, n_init=n, random_state=0).fit(X),
+        }
+        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in fits}
+        models: dict[str, Any] = {}
+        fits["clusterkit"]()  # compiled code is loaded
+        for _ in range(options.repeats):
+            for name, fit in fits.items():
+                begin, work = time.perf_counter(), time.process_time()
+                models[name] = fit()
+                seconds[name].append((time.perf_counter() - begin, time.process_time() - work))
+        print(f"{title}: {len(X)} x {X.shape[1]}, k = {k}, n_init = {n_init}")
+        reached = {"clusterkit": "objective_", "scikit-learn": "inertia_"}
+        for name, pairs in seconds.items():
+            wall, work = np.min(pairs, axis=0)
+            print(
+                f"  {name}: {wall:.3f} s, {work:.3f} s of processor time, {models[name].n_iter_} turns, "
+                f"objective {getattr(models[name], reached[name]):.8g}"
+            )
+        ours, others = (np.min(seconds[name], axis=0) for name in fits)
+        print(f"  ratio: {ours[0] / others[0]:.2f} of the time, {ours[1] / others[1]:.2f} of the processor time")
+
+
 def main() -> None:
     """Print times, ratios and objectives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"elm": elm, "plain": plain, "kernel": kernel}
+    cases = {"elm": elm, "plain": plain, "kernel": kernel, "large": large}
     parser.add_argument("case", choices=list(cases), nargs="+")
     parser.add_argument("--starts", type=int, default=3)
     parser.add_argument("--max-iter", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=None)
     options = parser.parse_args()
+    if options.threads is not None:
+        os.environ["OMP_NUM_THREADS"] = str(options.threads)  # read by `available`
     print(describe(), f"threads {available()}", sep="; ")
     warnings.simplefilter("ignore", ConvergenceWarning)
-    for case in options.case:
-        cases[case](options)
+    with threadpool_limits(options.threads):
+        for case in options.case:
+            cases[case](options)
 
 
 if __name__ == "__main__":

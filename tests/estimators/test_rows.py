@@ -130,7 +130,7 @@ def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
     ("recipe_name", "changes", "reason"),
     [
         ("emmc-multi", {}, "balancer: 'band' repairs 4 clusters with all rows in memory only"),
-        ("svc", {"n_clusters": None}, "featuremap: 'rbf' needs all rows at once"),
+        ("kernel-kmeans", {}, "featuremap: 'rbf' needs all rows at once"),
         ("nmf", {}, "solver: 'nmf' has no form as sums"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
         ("emmc-multistart", {}, "for single fits"),

@@ -75,6 +75,10 @@ class FeatureSpace(Space):
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices of the block plan with their rows of H; all other operations derive from these."""
 
+    def pieces(self) -> Iterator[tuple[slice, Array]]:
+        """Row slices with their rows of H, as large as memory holds them: for passes that add nothing up."""
+        return self.blocks()
+
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.core.sums`.
 
@@ -208,11 +212,15 @@ class DenseSpace(FeatureSpace):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
-        if self._H is None:
-            object.__setattr__(self, "_H", _mapped(self.points, self.mapping))
-        H = cast("Array", self._H)
+        [(_, H)] = self.pieces()
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, H[rows]
+
+    def pieces(self) -> Iterator[tuple[slice, Array]]:
+        """The stored matrix."""
+        if self._H is None:
+            object.__setattr__(self, "_H", _mapped(self.points, self.mapping))
+        yield slice(0, self.n), cast("Array", self._H)
 
     def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""
@@ -266,6 +274,10 @@ class EmbeddedSpace(FeatureSpace):
         """Slices of the stored matrix."""
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, self._H[rows]
+
+    def pieces(self) -> Iterator[tuple[slice, Array]]:
+        """The stored matrix."""
+        yield slice(0, self.n), self._H
 
     def rows(self, index: Indices | None = None) -> Array:
         """Rows of H by index, or all rows."""

@@ -17,6 +17,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages.stage import Stage, Task
 from clusterkit.core.stages.type_parameters import OutcomeT
+from clusterkit.core.transform import block_plan
 
 __all__ = ["Codec", "Decoder", "Labeler", "Labeling", "Predict", "outcome_labeler"]
 
@@ -127,10 +128,23 @@ class Codec(Labeler[Scores]):
         codec = self.calibrate(outcome.rows, task)
         rows = outcome.rows if outcome.scale is None else outcome.rows * outcome.scale
         costs = codec.costs(rows, task.k)
-        predict = None
-        if outcome.extend is not None:
-            predict = Decoder(codec, outcome.extend, outcome.scale, task.k)
-        labels, memberships = np.argmin(costs, axis=1), outcome.rows if outcome.are_memberships else None
+        return codec._labeling(outcome, np.argmin(costs, axis=1), costs, task.k)
+
+    @final
+    def label_unpriced(self, outcome: Scores, task: Task) -> Labeling:
+        """The labels of `label` without a table of costs, for where no balancer asks for it."""
+        codec, rows = self.calibrate(outcome.rows, task), outcome.rows
+        labels = np.empty(len(rows), dtype=np.intp)
+        for block in block_plan(len(rows), task.k, np.float64):
+            part = rows[block]
+            labels[block] = codec.decode(part if outcome.scale is None else part * outcome.scale, task.k)
+        return codec._labeling(outcome, labels, None, task.k)
+
+    @final
+    def _labeling(self, outcome: Scores, labels: Labels, costs: Array | None, k: int) -> Labeling:
+        """The labels with how to label new samples."""
+        predict = None if outcome.extend is None else Decoder(self, outcome.extend, outcome.scale, k)
+        memberships = outcome.rows if outcome.are_memberships else None
         return Labeling(labels, predict, costs, outcome.exact_on_training, memberships=memberships)
 
 

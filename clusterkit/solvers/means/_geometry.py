@@ -200,8 +200,12 @@ class FeatureMeans:
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
-        constants = self.constants(centres)
-        return minus_distances(self.space.apply(centres), constants, self.radii, self.rounding_error), constants
+        constants, rounding_error = self.constants(centres), self.rounding_error
+        scores = np.empty((self.space.n, centres.shape[1]), dtype=self.space.dtype)
+        for rows, H in self.space.blocks():
+            # here and not after the pass, because the products are in the cache
+            scores[rows] = minus_distances(H @ centres, constants, self.radii[rows], rounding_error)
+        return scores, constants
 
     def constants(self, centres: Array) -> Array:
         """``|c|² + 2 origin·c``, (b,), of the rounded centres."""

@@ -22,6 +22,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.transform import BLOCK_ROWS
+from clusterkit.numerics.nearest import compiled_pays
 from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, minus_distances
 
 __all__ = ["feature_turns", "kernel_turns"]
@@ -40,17 +41,18 @@ SMALLEST_DECREASE = 1e-12
 """Objectives whose relative difference is smaller are equal up to rounding."""
 
 
-Turns: TypeAlias = Generator[tuple[float, Labels], None, bool]
-"""Objectives and labels of iterations; the value returned says whether the next iteration is the last."""
+Turns: TypeAlias = Generator[tuple[float, Labels], None, bool | float]
+"""Objectives and labels of iterations; the value returned says whether the next iteration is the last by the tolerance,
+or is the objective of labels that it would not change."""
 
 
 def feature_turns(geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Turns:
     """Iterations on features: O(n), plus O(L k) for each sample in doubt; memory of n numbers and a block.
 
     Yields the objective of the labels entering an iteration and the labels it produces. Ends before an iteration that
-    changes nothing or meets an empty class, and returns False, or before the first one whose centres have moved by no
-    more than `shift_tol` (the sum of squares over all coordinates), and returns True; the caller then goes on with the
-    full tables.
+    changes nothing, and returns the objective, or meets an empty class, and returns False, or before the first one
+    whose centres have moved by no more than `shift_tol` (the sum of squares over all coordinates), and returns True;
+    the caller then goes on with the full tables.
     """
     space, rounding_error = geometry.space, geometry.rounding_error
     labels, k, last = targets.labels[0], targets.k, np.inf
@@ -59,6 +61,8 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, shift_tol: float) -> T
     sums: Array = np.empty(0)
     centres = gap = steps = sums
     following = 0.0
+    look = _by_loops if compiled_pays(space.n, space.width, k) and not space.sparse else _by_products
+    spare: Indices = np.empty(0, dtype=np.intp)
     for turn in count():
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
@@ -73,25 +77,18 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, shift_tol: float) -> T
                 return True
         if renewal:
             gap = np.full(space.n, -np.inf)
+            doubtful: Indices = np.arange(space.n)
         else:
             # the decrease by the samples that changed their class, and by the centres that moved (Huygens' theorem)
             objective = following - float(sizes @ steps)
-            gap -= _shrinkage(np.sqrt(steps))[labels]
-        constants = geometry.constants(centres)
-        doubtful = np.flatnonzero(gap <= safe)
-        new, total, decrease, change = labels.copy(), 0.0, 0.0, np.zeros_like(sums)
-        for index, H in _gathered(space, doubtful):
-            rows = minus_distances(H @ centres, constants, geometry.radii[index], rounding_error)
-            old = labels[index]
-            nearest, current, best, gap[index] = _nearest(rows, old, rounding_error)
-            total -= float(current.sum(dtype=np.float64))
-            movers = np.flatnonzero(nearest != old)
-            if len(movers):
-                new[index] = nearest
-                decrease += float((best - current).sum(dtype=np.float64))
-                change += H[movers].T @ _transfers(old[movers], nearest[movers], k, H.dtype)
+            spare = np.empty(space.n, dtype=np.intp) if not len(spare) else spare
+            doubtful = _doubtful(gap, labels, _shrinkage(np.sqrt(steps)), safe, spare if look is _by_loops else None)
+        new, change = labels.copy(), np.zeros_like(sums)
+        total, decrease = look(geometry, doubtful, centres, labels, new, gap, change)
         objective = total if renewal else objective
-        if not decrease > 0.0 or not objective < last * (1.0 - SMALLEST_DECREASE):
+        if not decrease > 0.0:
+            return objective if np.array_equal(new, labels) else False
+        if not objective < last * (1.0 - SMALLEST_DECREASE):
             return False
         yield objective, new
         labels, last, following = new, objective, objective - decrease
@@ -126,6 +123,77 @@ def kernel_turns(geometry: KernelMeans, targets: Coded) -> Turns:
             sums += _class_sums(K, movers, _transfers(labels[movers], new[movers], k, K.dtype))
         labels, last = new, objective
     return False  # (the count never ends)
+
+
+def _doubtful(gap: Array, labels: Labels, shrinkage: Array, safe: float, spare: Indices | None) -> Indices:
+    """Lower the gaps by the shrinkage of their classes, and list the samples whose gap is used up.
+
+    Compiled if there is an array (n,) to write the list into.
+    """
+    if spare is None:
+        gap -= shrinkage[labels]
+        return np.flatnonzero(gap <= safe)
+    from clusterkit.numerics.nearest_jit import used_up
+
+    return spare[: used_up(gap, labels, shrinkage, safe, spare)]
+
+
+def _by_products(
+    geometry: FeatureMeans,
+    doubtful: Indices,
+    centres: Array,
+    labels: Labels,
+    new: Labels,
+    gap: Array,
+    change: Array,
+) -> tuple[float, float]:
+    """Look at the samples in doubt, by products with the centres.
+
+    Writes their labels into `new` and their gaps, and adds to `change` (L, k) what the class sums change by. Returns
+    the sum of their squared distances to the centres of `labels`, and what it falls by.
+    """
+    total, decrease, k = 0.0, 0.0, centres.shape[1]
+    constants, rounding_error = geometry.constants(centres), geometry.rounding_error
+    for index, H in _gathered(geometry.space, doubtful):
+        rows = minus_distances(H @ centres, constants, geometry.radii[index], rounding_error)
+        old = labels[index]
+        nearest, current, best, gap[index] = _nearest(rows, old, rounding_error)
+        total -= float(current.sum(dtype=np.float64))
+        movers = np.flatnonzero(nearest != old)
+        if len(movers):
+            new[index] = nearest
+            decrease += float((best - current).sum(dtype=np.float64))
+            change += H[movers].T @ _transfers(old[movers], nearest[movers], k, H.dtype)
+    return total, decrease
+
+
+def _by_loops(
+    geometry: FeatureMeans,
+    doubtful: Indices,
+    centres: Array,
+    labels: Labels,
+    new: Labels,
+    gap: Array,
+    change: Array,
+) -> tuple[float, float]:
+    """The same by compiled loops, for many samples of few features."""
+    from clusterkit.numerics.nearest_jit import examine, transfer
+
+    begin = 0
+    means, moved = (centres + geometry.origin[:, None]).T, np.zeros(change.shape[::-1])
+    currents, bests = np.empty(len(doubtful)), np.empty(len(doubtful))
+    for rows, H in geometry.space.pieces():
+        end = begin + int(np.searchsorted(doubtful[begin:], rows.stop))
+        if begin < end:
+            index, part = doubtful[begin:end], slice(begin, end)
+            nearest, currents[part], bests[part] = examine(
+                H, rows.start, index, means, labels, geometry.rounding_error, gap
+            )
+            transfer(H, rows.start, index, nearest, new, moved)
+        begin = end
+    # added over all pieces at once, so that sums do not depend on how the features are stored
+    change += moved.T
+    return float(currents.sum()), float((currents - bests).sum())
 
 
 def _gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Array]]:

@@ -120,12 +120,14 @@ class _FeatureCentroids(Prepared):
         rows, _ = self.geometry.scores(finished.extend.centres)
         return Scores(rows, finished.extend, status=finished.status)
 
-    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | None]:
+    def turns(self, targets: Coded) -> Generator[tuple[float, Labels], None, str | float | None]:
         """Iterations without a table of scores; none if all samples are equal, or have weights."""
         if self.geometry.all_equal or targets.weights is not None:
             return None
-        settled = yield from feature_turns(self.geometry, targets, self.summing.shift_tol)
-        return self.summing.settled_reason if settled else None
+        final = yield from feature_turns(self.geometry, targets, self.summing.shift_tol)
+        if isinstance(final, float):
+            return final
+        return self.summing.settled_reason if final else None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return _within_classes(targets, outcome)

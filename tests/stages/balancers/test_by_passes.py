@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.balancers import _border, _radix
-from clusterkit.balancers._radix import limit_of, ordered_keys
+from clusterkit.balancers import _border
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
+from clusterkit.core import radix_selection
 from clusterkit.core.errors import Infeasible
+from clusterkit.core.radix_selection import limit_of, ordered_keys
 from clusterkit.core.stages import Task
 from clusterkit.core.sums import total
 
@@ -49,7 +50,7 @@ def test_the_limit_is_that_of_a_stable_sort(values, repeats, data, most):
     column = column[np.random.default_rng(0).permutation(len(column))]
     r = data.draw(st.integers(1, len(column)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_radix, "GATHERED", most)
+        patch.setattr(radix_selection, "GATHERED", most)
         limit = limit_of(Table(column[:, None]), every_row, r)
     order = np.argsort(column, kind="stable")
     assert limit.value == column[order[r - 1]]
@@ -62,10 +63,10 @@ def test_two_passes_are_usual_and_seven_digits_are_enough():
     limit_of(table, every_row, 250)
     assert len(table.passes) == 2
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_radix, "GATHERED", 0)
+        patch.setattr(radix_selection, "GATHERED", 0)
         table = Table(np.zeros((500, 1)))
         assert limit_of(table, every_row, 123).row == 122
-    assert len(table.passes) == _radix.DIGITS + 1
+    assert len(table.passes) == radix_selection.DIGITS + 1
 
 
 def test_keys_are_in_the_order_of_the_values():

@@ -17,6 +17,7 @@ from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _hamerly
 from clusterkit.solvers.means.centroids import Centroids
@@ -61,15 +62,16 @@ def overlapping(draw):
     return X + draw(st.sampled_from([0.0, 30.0])), np.concatenate([np.arange(k), rng.integers(k, size=n - k)]), k
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@pytest.mark.parametrize("kind", ["products", "loops", "kernel"])
 @given(case=overlapping(), renewal=st.sampled_from([2, 5, 50]), max_iter=st.sampled_from([1, 2, 3, 4, 7, 300]))
-def test_quick_turns_are_the_turns_in_full(kernel, case, renewal, max_iter):
-    X, labels, k = case
+def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
+    (X, labels, k), kernel = case, kind == "kernel"
     space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
         patch.setattr(_hamerly, "GATHERED_BYTES", 1)
+        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
     assert np.array_equal(quick.labeling.labels, full.labeling.labels)
@@ -97,14 +99,14 @@ def leaves_a_cluster_empty(X, centres):
         centres = means
 
 
-@pytest.mark.parametrize("in_full", [False, True])
+@pytest.mark.parametrize("kind", ["products", "loops", "in full"])
 @given(
     case=overlapping(),
     seed=st.integers(0, 99),
     tol=st.sampled_from([0.0, 1e-4, 1e-3, 1e-2, 0.1]),
     renewal=st.sampled_from([2, 50]),
 )
-def test_the_tolerance_is_that_of_scikit_learn(in_full, case, seed, tol, renewal):
+def test_the_tolerance_is_that_of_scikit_learn(kind, case, seed, tol, renewal):
     X, _, k = case
     centres, labels = seeded(X, k, seed)
     assume(not leaves_a_cluster_empty(X, centres))
@@ -114,7 +116,8 @@ def test_the_tolerance_is_that_of_scikit_learn(in_full, case, seed, tol, renewal
     prepared = Centroids(tol=tol).prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        mine = loop(InFull(prepared) if in_full else prepared, space, labels, k, 300)
+        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
+        mine = loop(InFull(prepared) if kind == "in full" else prepared, space, labels, k, 300)
     assert np.array_equal(mine.labeling.labels, theirs.labels_)
     final = mine.labeling.outcome.extend
     np.testing.assert_allclose((final.origin[:, None] + final.centres).T, theirs.cluster_centers_, atol=1e-9)
@@ -143,6 +146,46 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     assert last.n_iter > 10
     assert looked[0] == len(X)
     assert sum(looked) < 0.4 * len(X) * len(looked)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype):
+    monkeypatch.setattr(nearest, "LEAST_WORK", 1)
+    X = np.random.default_rng(0).normal(size=(9000, 3)).astype(dtype)
+    ends = []
+    for storage in ("dense", "streamed"):
+        space = build_space(X, Keep(3), storage=storage)
+        start = Seeded(weighting="kmeans++", trials=3).partition(space, Task(len(X), 7), np.random.default_rng(1))
+        prepared = Centroids().prepare(space, Task(len(X), 7), np.random.default_rng(0))
+        ends.append((start, loop(prepared, space, start, 7, 300)))
+    (one_start, one), (other_start, other) = ends
+    assert np.array_equal(one_start, other_start)
+    assert one.history == other.history
+    assert np.array_equal(one.labeling.labels, other.labeling.labels)
+    assert one.n_iter > 10
+
+
+def test_starts_that_end_no_lower_are_left_without_labels():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    prepared = Centroids(tol=0.0).prepare(dense(X), Task(len(X), 5), np.random.default_rng(0))
+    starts = [Seeded().partition(dense(X), Task(len(X), 5), np.random.default_rng(seed)) for seed in range(8)]
+    starts.append(starts[0])
+    several = {}
+    for best_only in (False, True):
+        ends, _ = alternate(
+            prepared, Argmax(), None, dense(X), Task(len(X), 5), lambda start: starts[start],
+            starts=len(starts), max_iter=300, together=False, rng=np.random.default_rng(0), best_only=best_only,
+        )  # fmt: skip
+        several[best_only] = ends
+    for one, other in zip(*several.values(), strict=True):
+        assert (one.n_iter, one.converged, one.reason, one.index) == (other.n_iter, True, other.reason, other.index)
+        np.testing.assert_allclose(one.history, other.history, rtol=1e-10)
+        np.testing.assert_allclose(one.objective, other.objective, rtol=1e-10)
+        assert one.labeling is not None
+    objectives = np.array([end.objective for end in several[True]])
+    lower = objectives < np.minimum.accumulate(np.append(np.inf, objectives[:-1])) * (1 - 1e-10)
+    assert [end.labeling is not None for end in several[True]] == lower.tolist()
+    assert 1 < lower.sum() < len(starts)
 
 
 def test_ctrl_c_between_quick_turns_keeps_the_labels_reached():

@@ -1,0 +1,131 @@
+"""The domain of a sample made right for all rows: level, violators, and the same out of core."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from clusterkit import ClusterkitWarning, recipe
+from clusterkit.core import rows_fit
+from clusterkit.core.engines import engine_for
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.outcomes import KernelDomain
+from clusterkit.core.rows import SlicedRows
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import build_space
+from clusterkit.core.transform import Keep
+from clusterkit.drivers import _over_all_rows
+from clusterkit.drivers._over_all_rows import level_for
+from clusterkit.drivers.on_sample import fit_on_sample, fit_rows_on_sample
+from clusterkit.estimators import pipeline
+from clusterkit.metrics import adjusted_rand
+from clusterkit.testing.compare import small_groups
+
+N = 1500
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(N, noise=0.06, random_state=0)
+
+
+def domain_of(X):
+    """Some kernel sum; its level is to be decided."""
+    return KernelDomain(X[::50].copy(), np.full(len(X[::50]), 1.0 / len(X[::50])), Gaussian(4.0), level=0.0)
+
+
+def composition(**parameters):
+    return recipe("svc", tuner=None, featuremap__gamma=20.0, labeler__min_cluster_size=20, **parameters).composition()
+
+
+SAMPLE = np.arange(0, N, 5)
+
+
+@pytest.mark.parametrize("pilot", [2**15, 200, 3])
+@pytest.mark.parametrize("nu", [1e-4, 0.05, 0.5, 0.999])
+def test_the_level_is_an_order_statistic_whatever_the_bracket_is(monkeypatch, moons, nu, pilot):
+    X, _ = moons
+    monkeypatch.setattr(_over_all_rows, "PILOT", pilot)
+    monkeypatch.setattr(_over_all_rows, "DEVIATIONS", 6.0 if pilot > 3 else 0.0)  # so that the bracket misses
+    domain, outside = level_for(domain_of(X), build_space(X, Keep(2)), nu, 1e-6, np.random.default_rng(0))
+    values = np.sort(domain.value(X))
+    allowed = int(nu * N)
+    least = values[allowed]
+    assert domain.level == least - min(0.5e-6, 1e-3 * least)
+    assert outside == pytest.approx((values < domain.level).mean(), abs=2 / N)
+    assert (values < domain.level).sum() <= allowed
+
+
+def test_equal_values_are_all_inside():
+    X = np.zeros((500, 2))
+    domain, outside = level_for(
+        KernelDomain(X[:1], np.ones(1), Gaussian(1.0), level=0.0), build_space(X, Keep(2)), 0.3, 1e-6,
+        np.random.default_rng(0),
+    )  # fmt: skip
+    assert outside == 0.0
+    assert (domain.value(X) >= domain.level).all()
+
+
+def test_violators_join_until_the_sphere_is_that_of_all_rows(moons):
+    X, _ = moons
+    c = composition(solver__C=1.0)
+    sampled = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
+    full = recipe(
+        "svc", tuner=None, featuremap__gamma=20.0, labeler__min_cluster_size=20, solver__C=1.0, random_state=0
+    ).fit(X)
+    facts = sampled.resolved["tuner"]
+    assert facts["joined_rows"] > 0
+    assert facts["gap"] <= 1e-6
+    assert facts["fitted_rows"] == len(SAMPLE) + facts["joined_rows"]
+    assert sampled.outcome.level == pytest.approx(full.outcome_.level, abs=2e-6)
+    assert (sampled.outcome.value(X) >= sampled.outcome.level - 1e-9).all()
+    assert adjusted_rand(full.labels_, sampled.labels) == 1.0
+
+
+@pytest.mark.parametrize("outliers", ["nearest", "noise"])
+def test_labels_agree_with_those_of_all_rows_and_new_rows_with_them(moons, outliers):
+    X, y = moons
+    c = composition(solver__nu=0.1, labeler__outliers=outliers)
+    fit = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
+    facts = fit.resolved["tuner"]
+    assert facts["share_outside"] <= 0.1
+    assert facts["share_outside"] == pytest.approx(0.1, abs=0.01)
+    assert facts["stability"] > 0.95
+    inside = fit.labels >= 0
+    assert (not inside.all()) == (outliers == "noise")
+    assert adjusted_rand(y[inside], fit.labels[inside]) > 0.98
+    assert np.array_equal(fit.predict(X), fit.labels)
+    if outliers == "noise":
+        assert np.array_equal(inside, fit.outcome.value(X) >= fit.outcome.level)
+
+
+@pytest.mark.parametrize("bound", [{"solver__nu": 0.1}, {"solver__C": 1.0}])
+def test_rows_out_of_core_give_the_same_domain_and_labels(moons, bound):
+    X, _ = moons
+    c, rows = composition(**bound), SlicedRows(X)
+    with small_groups(256):
+        in_memory = fit_on_sample(attrs.evolve(c, rows=SAMPLE), X, Seeds(0))
+        out_of_core = fit_rows_on_sample(c, SAMPLE, rows, engine_for(rows), Seeds(0))
+    assert in_memory.outcome.level == out_of_core.outcome.level
+    assert np.array_equal(in_memory.labels, out_of_core.labels)
+    one, other = (fit.resolved["tuner"] for fit in (in_memory, out_of_core))
+    assert {**one, "far_rows": None} == {**other, "far_rows": None}
+
+
+def test_the_recipe_takes_rows_that_are_read_block_by_block(monkeypatch, moons):
+    X, y = moons
+    monkeypatch.setattr(pipeline, "in_memory", lambda rows: False)
+    assert rows_fit.in_memory(SlicedRows(X))
+    model = recipe("svc", random_state=0, tuner__max_rows=300)
+    with pytest.warns(ClusterkitWarning, match="300 of the 1500 rows"):
+        model.fit(SlicedRows(X))
+    assert adjusted_rand(y, model.labels_) > 0.95
+    assert model.resolved_["tuner"]["fitted_rows"] == 300
+    assert model.resolved_["labeler"]["min_cluster_size"] % 5 == 0
+    assert np.array_equal(model.predict(X), model.labels_)
+    spoilt = X.copy()
+    spoilt[7, 1] = np.nan
+    with pytest.raises(ValueError, match="row 7"):
+        model.fit(SlicedRows(spoilt))
