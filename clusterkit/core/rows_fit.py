@@ -28,10 +28,15 @@ from clusterkit.core.summing import Summing
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
-__all__ = ["check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
+__all__ = ["by_sample", "check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+
+BY_SAMPLE = (
+    "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+)
+"""The way out for compositions that need all rows at once, where the engine has no words of its own."""
 
 
 def in_memory(rows: Rows) -> bool:
@@ -66,14 +71,19 @@ def row_problems(c: Composition) -> Iterator[Problem]:
         yield Problem("labeler", f"'{c.labeler.name}' numbers the first labels along an axis of all rows")
 
 
-def check_rows(c: Composition) -> None:
+def check_rows(c: Composition, engine: Engine | None = None) -> None:
     """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
     if reasons:
         raise IncompatibleStages(
-            f"these stages cannot be fitted to rows that are read block by block. {reasons}. Or fit a sample and label "
-            "the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
         )
+
+
+def by_sample(engine: Engine | None) -> str:
+    """How to fit a sample of the rows of an engine, as a sentence."""
+    advice: str = getattr(engine, "by_sample", BY_SAMPLE)
+    return advice
 
 
 def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitResult:
@@ -86,7 +96,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    check_rows(c)
+    check_rows(c, engine)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
@@ -147,7 +157,7 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     """The space of the fitted maps; the first pass checks the values."""
     raw = RowsSpace.of(rows, engine, Keep(rows.d))
     ends = extremes(raw)
-    ends.check(rows.names)
+    ends.check(rows.names, getattr(rows, "place", None))
     check_range(ends.low, ends.high, rows.dtype)
     if rows.n > 1 and (ends.low == ends.high).all():
         warnings.warn(

@@ -23,7 +23,7 @@ from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
-from clusterkit.core.summing import Finished, RowFunction, Summing
+from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import Transform
 
@@ -135,7 +135,7 @@ class _Turn:
     """The part of a block of raw rows in a turn."""
 
     decide: Decide
-    summing: Summing
+    adder: Adder
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
@@ -143,7 +143,7 @@ class _Turn:
         codec, k = self.decide.codec, self.decide.k
         coded = Coded(labels[None], codec.coding, k, codec.codebook(k))
         digest = _digest(np.ascontiguousarray(labels).data)
-        return _TurnSums(self.summing.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
+        return _TurnSums(self.adder.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
 
 
 def _digest(content: Any) -> bytes:
@@ -248,7 +248,7 @@ def _iterate(
 ) -> End:
     seen: set[bytes] = set()
     decide, previous = begin, None
-    sums = _passed(space, _Turn(decide, summing))
+    sums = _passed(space, _Turn(decide, adder_of(summing)))
     for turn in range(1, max_iter + 1):
         finished = _finished(space, summing, decide, sums, previous)
         objective = float(finished.objective[0])
@@ -261,7 +261,7 @@ def _iterate(
         if balancer is not None:
             decision = balancer.decide(_CostsOfRows(space, following), task)
             following = attrs.evolve(following, decision=decision)
-        read = _passed(space, _Turn(following, summing))
+        read = _passed(space, _Turn(following, adder_of(summing)))
         progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
         tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
         if read.digest == sums.digest:
@@ -291,5 +291,5 @@ def _finished(
     """The end of a turn; further passes over the same labels where the solver asks for them."""
     step = summing.finish(sums.sums, previous)
     while not isinstance(step, Finished):
-        step = step.finish(_passed(space, _Turn(decide, step)).sums, previous)
+        step = step.finish(_passed(space, _Turn(decide, adder_of(step))).sums, previous)
     return step

@@ -15,6 +15,17 @@ and no worker talks to all others, so that a worker that dies costs the reads of
 - ``opening.py``: files that the workers read themselves.
 """
 
-from clusterkit_dask.opening import open
+from typing import TYPE_CHECKING
 
 __all__ = ["open"]
+
+if TYPE_CHECKING:
+    from clusterkit_dask.opening import open
+else:  # on first use: clusterkit imports this package to read its hooks, for which Dask is not needed
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            from clusterkit_dask import opening
+
+            return opening.open
+        raise AttributeError(f"module 'clusterkit_dask' has no attribute {name!r}")

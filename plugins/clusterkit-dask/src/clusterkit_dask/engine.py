@@ -16,6 +16,7 @@ from clusterkit.core import sums
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import block_plan
+from clusterkit.numerics.thread_limit import suited
 from clusterkit_dask import tasks
 from clusterkit_dask.pieces import Pieces, pieces_of
 from clusterkit_dask.rows import DaskRows, literal
@@ -60,7 +61,8 @@ class DaskEngine:
             ]
             neighbours = sums.FAN_IN
         totals: list[Part]
-        (totals,) = dask.compute(nodes[0])
+        with suited(0):  # of Dask's own threads none could set the limit while this one lives
+            (totals,) = dask.compute(nodes[0])
         return sums.fold(totals)
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
@@ -103,13 +105,16 @@ def _own(rows: Rows) -> DaskRows:
     return rows
 
 
-def _concatenated(parts: list[tuple[Delayed, float]]) -> Any:
+def _concatenated(parts: list[tuple[Delayed, float]]) -> Labels:
     """A dask array of labels from tasks and their numbers of rows."""
     arrays = [da.from_delayed(task, shape=(rows,), dtype=np.intp) for task, rows in parts]
-    return da.concatenate(arrays, allow_unknown_chunksizes=True) if arrays else da.zeros(0, dtype=np.intp)
+    labels: Labels = da.concatenate(arrays, allow_unknown_chunksizes=True) if arrays else da.zeros(0, dtype=np.intp)
+    return labels
 
 
-def _aligned(labels: Any, rows: DaskRows) -> Any:
+def _aligned(labels: Any, rows: DaskRows) -> Labels:
     """Labels in the chunks of the partitions, so that they can stand beside the samples."""
-    chunks = rows.sizes
-    return labels if not chunks or labels.chunks == (chunks,) else labels.rechunk((chunks,), method="tasks")
+    if rows.sizes and labels.chunks != (rows.sizes,):
+        labels = labels.rechunk((rows.sizes,), method="tasks")
+    lazy: Labels = labels
+    return lazy

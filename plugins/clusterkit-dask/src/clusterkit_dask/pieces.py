@@ -83,7 +83,7 @@ def pieces_of(X: Any) -> Pieces:
     module = type(X).__module__
     if module.startswith("dask.array"):
         return _of_array(X)
-    if module.startswith("dask.dataframe") and hasattr(X, "columns"):
+    if module.startswith("dask.dataframe") and getattr(X, "ndim", 0) == 2:
         return _of_frame(X)
     raise InvalidData(
         f"a {type(X).__name__} of {module} is no table; pass a dask array of shape (n, d), a dask frame, or "

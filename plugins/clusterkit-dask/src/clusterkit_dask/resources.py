@@ -65,4 +65,5 @@ def _memory() -> int:
 
 def _client() -> Client | None:
     """The client whose cluster computes, None if Dask computes in this process."""
-    return getattr(get_scheduler(), "__self__", None)
+    scheduler: object = get_scheduler()  # type: ignore[no-untyped-call]
+    return getattr(scheduler, "__self__", None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import final
 
 import attrs
@@ -44,6 +45,7 @@ class DaskRows:
 
     source: Pieces | Rows
     _kept: tuple[Delayed, ...] | None = attrs.field(init=False, default=None, repr=False)
+    _sent: Delayed | None = attrs.field(init=False, default=None, repr=False)
     _units: tuple[tuple[tuple[int, int], ...], ...] | None = attrs.field(init=False, default=None, repr=False)
 
     @property
@@ -88,11 +90,8 @@ class DaskRows:
 
     def read(self, rows: slice) -> Array:
         """Neighbouring rows, (b, d), computed and brought here."""
-        if not isinstance(self.source, Pieces):
-            X: Array
-            (X,) = dask.compute(delayed(tasks.read, pure=False)(literal(self.source), rows.start, rows.stop))
-            return X
-        (X,) = dask.compute(self._joined(self.source, rows.start, rows.stop))
+        X: Array
+        (X,) = dask.compute(self._between(rows.start, rows.stop, self._kept or ()))
         return X
 
     def gather(self, index: Indices) -> Array:
@@ -110,7 +109,7 @@ class DaskRows:
         """Keep the rows in the memory of the workers from here on, where that is wanted; it ends with this object."""
         if self._kept is None:
             if resources.keeps(self.n * self.d * self.dtype.itemsize):
-                self._kept = dask.persist(*self._arrays())
+                self._kept = dask.persist(*self._arrays(()))
             else:
                 self._kept = ()
 
@@ -130,7 +129,8 @@ class DaskRows:
     def step(self, width: int) -> int:
         """Rows of every block of so many features, but of the last one of a group."""
         first = next(iter(block_plan(sums.GROUP, width, self.dtype)))
-        return first.stop - first.start
+        length: int = first.stop - first.start
+        return length
 
     def sources(self, original: bool = False) -> tuple[Delayed, ...]:
         """What each unit is read from: its rows as an array, or the file.
@@ -143,31 +143,43 @@ class DaskRows:
         if self._kept and not original:
             return self._kept
         if isinstance(self.source, Pieces):
-            return self._arrays()
-        return (literal(self.source),) * len(self.units())
+            return self._arrays(())
+        return (self._file(),) * len(self.units())
 
-    def _arrays(self) -> tuple[Delayed, ...]:
+    def _arrays(self, kept: tuple[Delayed, ...]) -> tuple[Delayed, ...]:
         """The rows of each unit."""
-        spans = [(unit[0][0], unit[-1][1]) for unit in self.units()]
-        if isinstance(self.source, Pieces):
-            return tuple(self._joined(self.source, *span) for span in spans)
-        file = literal(self.source)
-        return tuple(delayed(tasks.read, pure=False)(file, *span) for span in spans)
+        return tuple(self._between(unit[0][0], unit[-1][1], kept) for unit in self.units())
 
-    def _joined(self, pieces: Pieces, start: int, stop: int) -> Delayed:
-        """Neighbouring rows out of the partitions that have them."""
-        sized = pieces.sized()
-        assert sized.sizes is not None
-        ends = list(accumulate(sized.sizes))
-        parts, cuts = [], []
+    def _between(self, start: int, stop: int, kept: tuple[Delayed, ...]) -> Delayed:
+        """Neighbouring rows: out of the units that are kept, out of the file, or out of the partitions."""
+        if kept:
+            return self._joined(kept, [unit[-1][1] - unit[0][0] for unit in self.units()], None, start, stop)
+        if isinstance(self.source, Pieces):
+            pieces = self.source.sized()
+            assert pieces.sizes is not None
+            return self._joined(pieces.parts, pieces.sizes, self.names, start, stop)
+        return delayed(tasks.read, pure=False)(self._file(), start, stop)
+
+    def _file(self) -> Delayed:
+        """The file, as one thing for all tasks."""
+        if self._sent is None:
+            self._sent = literal(self.source)
+        return self._sent
+
+    def _joined(
+        self, parts: Sequence[Delayed], sizes: Sequence[int], names: tuple[str, ...] | None, start: int, stop: int
+    ) -> Delayed:
+        """Neighbouring rows out of tables with so many rows each."""
+        ends = list(accumulate(sizes))
+        tables, cuts = [], []
         for number in range(int(np.searchsorted(ends, start, side="right")), len(ends)):
-            begin = ends[number] - sized.sizes[number]
+            begin = ends[number] - sizes[number]
             if begin >= stop:
                 break
-            if sized.sizes[number]:
-                parts.append(pieces.parts[number])
-                cuts.append((number, sized.sizes[number], max(start - begin, 0), min(stop, ends[number]) - begin))
-        return delayed(tasks.joined, pure=False)(parts, cuts, self.d, self.dtype, self.names)
+            if sizes[number]:
+                tables.append(parts[number])
+                cuts.append((number, sizes[number], max(start - begin, 0), min(stop, ends[number]) - begin))
+        return delayed(tasks.joined, pure=False)(tables, cuts, self.d, self.dtype, names)
 
     def _groups_of_a_unit(self, n_groups: int) -> int:
         """A power of two up to `FAN_IN`."""
@@ -183,7 +195,7 @@ class DaskRows:
 
 
 def _rows_stored_together(source: Pieces | Rows) -> int:
-    """Mean rows of a row group of Parquet files, which is decoded from its start; 0 of all else."""
+    """Rows of the largest row group of Parquet files, which is decoded from its start; 0 of all else."""
     ends: tuple[int, ...] = getattr(source, "ends", ())
-    return ends[-1] // (len(ends) - 1) if len(ends) > 1 else 0
+    return max((stop - start for start, stop in pairwise(ends)), default=0)
 

@@ -9,7 +9,7 @@ from typing import TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, fold
@@ -82,7 +82,7 @@ def numbers(piece: object, dtype: np.dtype, names: tuple[str, ...] | None, numbe
     except (TypeError, ValueError) as error:
         columns = "" if names is None else f" with the columns {', '.join(names)[:200]}"
         raise InvalidData(f"partition {number}{columns} is no table of numbers: {error}") from error
-    return np.ascontiguousarray(table)
+    return np.require(table, requirements=["C", "A"])
 
 
 def joined(
@@ -175,12 +175,21 @@ def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
     return copy.copy(source).gather(index)
 
 
+def _in_place(source: Array | Rows) -> Array | Rows:
+    """Rows whose numbers lie where numbers of their size may lie.
+
+    What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in another
+    order, and then round otherwise.
+    """
+    return np.require(source, requirements=["C", "A"]) if isinstance(source, np.ndarray) else source
+
+
 @final
 @attrs.frozen(eq=False)
 class _Blocks:
     """The rows of the blocks of a span, from an array of its rows or from a file."""
 
-    source: ArrayLike | Rows
+    source: Array | Rows = attrs.field(converter=_in_place)
     span: Span
     _own: list[Rows] = attrs.field(init=False, factory=list)
 
@@ -192,7 +201,7 @@ class _Blocks:
                 yield block, self.source[block.start - offset : block.stop - offset]
             return
         if not self._own:  # a copy has a reading position of its own, which goes on from group to group
-            self._own.append(copy.copy(self.source))  # type: ignore[arg-type]
+            self._own.append(copy.copy(self.source))
         rows = self._own[0]
         most = max(1, READ_BYTES // max(1, rows.d * rows.dtype.itemsize) // self.span.step) * self.span.step
         for first in range(*group, most):
