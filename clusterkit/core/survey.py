@@ -53,8 +53,8 @@ class Extremes:
             title = f"'{names[column]}'" if names is not None else str(column)
             lies = "" if place is None else place(row)
             raise InvalidData(
-                f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave such "
-                "rows or columns out, or fill the gaps, before the fit"
+                f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave "
+                "such rows or columns out, or fill the gaps, before the fit"
             )
 
 

@@ -205,9 +205,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             check_rows(composition, engine)
             if self.tuner is not None or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
-                raise IncompatibleStages(
-                    f"{option} compares fits of all rows in memory. {by_sample(engine)}"
-                )
+                raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(engine)}")
             seeds = Seeds.of(self.random_state)
             with (
                 threads.suited(threads.elements(rows.n, composition.featuremap)),

@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import clusterkit_dask
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -19,12 +20,11 @@ from clusterkit import recipe
 from clusterkit.core.progress import listening
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
-distributed = pytest.importorskip("distributed", reason="the engine of clusterkit-dask needs dask and distributed")
-import cloudpickle
-import dask
-import dask.array as da
-
-import clusterkit_dask
+NEEDED = "the engine of clusterkit-dask needs dask and distributed"
+cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
+dask = pytest.importorskip("dask", reason=NEEDED)
+da = pytest.importorskip("dask.array", reason=NEEDED)
+distributed = pytest.importorskip("distributed", reason=NEEDED)
 
 # workers cannot import this file by its name
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -240,11 +240,22 @@ def noise(block_info=None):
 @pytest.mark.slow
 @pytest.mark.parametrize("persist", [False, True])
 def test_data_of_four_times_the_memory_of_the_workers(persist):
-    rows, limit = 4 * 2 * 512 * 2**20 // 80, 512 * 2**20
-    with small_groups(2**18), cluster(2, memory_limit=limit) as client, dask.config.set({"clusterkit.persist": persist}):
-        X = da.map_blocks(noise, chunks=((200_000,) * (rows // 200_000), (20,)), dtype=np.float32, meta=np.empty((0, 20), np.float32))
+    limit = 512 * 2**20
+    rows = 4 * 2 * limit // 80  # of 20 columns of float32
+    with (
+        small_groups(2**18),
+        cluster(2, memory_limit=limit) as client,
+        dask.config.set({"clusterkit.persist": persist}),
+    ):
+        X = da.map_blocks(
+            noise, chunks=((200_000,) * (rows // 200_000), (20,)), dtype=np.float32, meta=np.empty((0, 20), np.float32)
+        )
+        pids = client.run(os.getpid)
         # the workers' own preload has small groups, which only a random start reads
         model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
-        spilled = sum(worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values())
+        spilled = sum(
+            worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values()
+        )
         assert (spilled > 0) == (persist is True)
+        assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
     assert model.n_iter_ == 2

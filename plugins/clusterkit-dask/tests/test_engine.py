@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import attrs
+import clusterkit_dask
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -23,18 +24,14 @@ from clusterkit.core.rows import SlicedRows
 from clusterkit.core.transform import block_plan
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
-pytest.importorskip("distributed", reason="the engine of clusterkit-dask needs dask and distributed")
-import dask
-import dask.array as da
-import dask.dataframe as dd
-import pandas as pd
-
-import clusterkit_dask
-from clusterkit_dask import engine as engine_module
-from clusterkit_dask import rows as rows_module
-from clusterkit_dask.engine import DaskEngine
-from clusterkit_dask.pieces import pieces_of
-from clusterkit_dask.rows import DaskRows
+NEEDED = "the engine of clusterkit-dask needs dask, with its arrays and frames"
+pd = pytest.importorskip("pandas", reason=NEEDED)
+dask = pytest.importorskip("dask", reason=NEEDED)
+da = pytest.importorskip("dask.array", reason=NEEDED)
+dd = pytest.importorskip("dask.dataframe", reason=NEEDED)
+engine_module = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED)
+rows_module = pytest.importorskip("clusterkit_dask.rows", reason=NEEDED)
+DaskEngine, DaskRows, pieces_of = engine_module.DaskEngine, rows_module.DaskRows, engine_module.pieces_of
 
 COMPOSITIONS = {
     "k-means": ("kmeans", {"n_init": 2}),
@@ -332,7 +329,7 @@ class TestRefusals:
         assert X.reads == 0
 
     def test_estimators_of_several_fits_say_what_takes_lazy_samples(self):
-        with pytest.raises(InvalidData, match="Dask Array, which would be computed.*`recipe` or `Pipeline`"):
+        with pytest.raises(InvalidData, match=r"Dask Array, which would be computed.*`recipe` or `Pipeline`"):
             clusterkit.Pooled(n_clusters=2).fit(da.from_array(blobs(), chunks=300))
 
     @pytest.mark.parametrize(
@@ -373,7 +370,9 @@ class TestRefusals:
 def test_tasks_use_one_thread_of_blas_each():
     def part(rows, X):
         X @ X.T
-        return sums.Joined((np.array([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]),))
+        return sums.Joined(
+            (np.array([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]),)
+        )
 
     limits = DaskEngine().reduce(part, DaskRows(pieces_of(da.from_array(blobs(), chunks=300))), 5).arrays[0]
     assert set(limits.tolist()) == {1}

@@ -44,7 +44,7 @@ def open(source: str | os.PathLike[str], columns: Sequence[str] | None = None) -
     """
     if not isinstance(source, str | os.PathLike):
         raise InvalidData(
-            f"workers open files by their path, got {type(source).__name__}; dask.array.from_array takes objects with a "
-            "shape, a type and slices"
+            f"workers open files by their path, got {type(source).__name__}; dask.array.from_array takes objects with "
+            "a shape, a type and slices"
         )
     return DaskRows(opening.open(source, columns))

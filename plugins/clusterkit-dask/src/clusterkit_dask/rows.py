@@ -198,4 +198,3 @@ def _rows_stored_together(source: Pieces | Rows) -> int:
     """Rows of the largest row group of Parquet files, which is decoded from its start; 0 of all else."""
     ends: tuple[int, ...] = getattr(source, "ends", ())
     return max((stop - start for start, stop in pairwise(ends)), default=0)
-

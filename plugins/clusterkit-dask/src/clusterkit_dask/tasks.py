@@ -116,8 +116,8 @@ def joined(
         table = numbers(piece, dtype, names, number)
         if table.shape != (rows, d):
             raise InvalidData(
-                f"partition {number} has the shape {table.shape}, but {(rows, d)} when the rows were counted; the graph "
-                "of the collection must give the same rows each time"
+                f"partition {number} has the shape {table.shape}, but {(rows, d)} when the rows were counted; the "
+                "graph of the collection must give the same rows each time"
             )
         taken.append(table[start:stop])
     if len(taken) == 2:
@@ -178,8 +178,8 @@ def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
 def _in_place(source: Array | Rows) -> Array | Rows:
     """Rows whose numbers lie where numbers of their size may lie.
 
-    What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in another
-    order, and then round otherwise.
+    What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in
+    another order, and then round otherwise.
     """
     return np.require(source, requirements=["C", "A"]) if isinstance(source, np.ndarray) else source
 
