@@ -48,16 +48,23 @@ def cluster(n_workers, memory_limit="512MiB"):
             dashboard_address=None,
             memory_limit=memory_limit,
             preload=preload,
-        ) as workers,
-        distributed.Client(workers) as client,
+        ) as processes,
+        distributed.Client(processes) as client,
     ):
         yield client
 
 
 @pytest.fixture(scope="module")
-def client():
+def workers():
     with cluster(2) as client:
         yield client
+
+
+@pytest.fixture
+def client(workers):
+    """The client, when both workers are there: a killed one is started again."""
+    workers.wait_for_workers(2, timeout=300)
+    return workers
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +83,8 @@ def k_means(X, **changes):
 
 
 def emmc(X, **changes):
-    settings = {"n_clusters": 4, "balancer": "transport", "random_state": 3, "init": "random", **changes}
+    settings = {"n_clusters": 4, "balancer": "transport", "random_state": 3, "init": "random", "max_iter": 8}
+    settings |= {"featuremap__n_hidden": 40, **changes}
     return recipe("emmc-multi", **settings).fit(X)
 
 
@@ -170,7 +178,7 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
     assert model.n_iter_ > turn
     assert not mark.exists()
     same_fit(emmc(clusterkit.open(blobs())), model)
-    assert until(lambda: len(client.scheduler_info()["workers"]) == 2), "the worker is started again"
+    client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
 

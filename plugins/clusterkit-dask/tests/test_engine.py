@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -33,13 +34,15 @@ engine_module = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED)
 rows_module = pytest.importorskip("clusterkit_dask.rows", reason=NEEDED)
 DaskEngine, DaskRows, pieces_of = engine_module.DaskEngine, rows_module.DaskRows, engine_module.pieces_of
 
+L = {"n_hidden": 40}
+SMALL = {"featuremap__n_hidden": 40, "max_iter": 8}
 COMPOSITIONS = {
     "k-means": ("kmeans", {"n_init": 2}),
     "k-means of principal components": ("cmeans", {"featuremap": ["minmax", {"name": "pca", "n_components": 3}]}),
-    "EMMC": ("emmc-multi", {"balancer": None}),
-    "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "random", "featuremap": ["zscore", "elm"]}),
-    "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2}),
-    "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport"}),
+    "EMMC": ("emmc-multi", {"balancer": None, **SMALL}),
+    "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "random", "featuremap": ["zscore", {"name": "elm", **L}]}),
+    "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2, **SMALL}),
+    "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport", **SMALL}),
 }  # fmt: skip
 
 CHUNKS = {
@@ -420,3 +423,18 @@ class TestRegistration:
         code = "import sys, clusterkit_dask.plugin; print('dask' in sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "False"
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "measurements").mkdir()
+    table = pd.DataFrame(blobs()[:, :2], columns=["length", "width"])
+    table.to_parquet(tmp_path / "measurements" / "part-0.parquet", index=False)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "on-a-cluster.md").read_text(encoding="utf-8")
+    blocks = [block for block in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if "tcp://" not in block]
+    assert len(blocks) == 3
+    names = {}
+    with small_groups(2**14):
+        for block in blocks:
+            exec(block.replace("300_000", "40_000"), names)
