@@ -81,7 +81,9 @@ def _of_probabilities(estimator: FittedAttributes) -> Floats | None:
 
 def _means(estimator: FittedAttributes) -> Floats | None:
     """Means of the clusters in the units of the columns, (k, d); None without means, or where no column is kept."""
-    extend: object = getattr(estimator.outcome_, "extend", None)
+    # a fit to rows outside memory has no outcome, but the same function of a row
+    source = estimator.predictor_ if estimator.outcome_ is None else estimator.outcome_
+    extend: object = getattr(source, "extend", None)
     extend = getattr(extend, "nearness", extend)  # of fuzzy means
     means: Floats | None = getattr(extend, "means", None)
     if means is None or not isinstance(estimator.space_, FeatureSpace):

@@ -65,5 +65,5 @@ def _memory() -> int:
 
 def _client() -> Client | None:
     """The client whose cluster computes, None if Dask computes in this process."""
-    scheduler: object = get_scheduler()  # type: ignore[no-untyped-call]
+    scheduler: object = get_scheduler()
     return getattr(scheduler, "__self__", None)
