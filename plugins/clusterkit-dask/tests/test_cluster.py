@@ -40,7 +40,8 @@ PATIENCE = 1000
 def cluster(n_workers, memory_limit="512MiB"):
     preload = [str(Path(__file__).with_name("workers_preload.py"))]
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
+        # on a busy machine a killed worker needs longer to start again than the cluster would wait
+        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "300s"}),
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
