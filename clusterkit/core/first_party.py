@@ -37,6 +37,7 @@ PLUGINS = (
         "plugins/clusterkit-sdp",
         {"solver": ("gmmc_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc")},
     ),
+    FirstParty("clusterkit-dask", "plugins/clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
     FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
     FirstParty("clusterkit-papers", "plugins/clusterkit-papers", {"command": ("reproduce",)}),
 )

@@ -33,10 +33,15 @@ from clusterkit.core.summing import Summing
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
-__all__ = ["check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
+__all__ = ["by_sample", "check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
+
+BY_SAMPLE = (
+    "Or fit a sample and label the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+)
+"""The way out for compositions that need all rows at once, where the engine has no words of its own."""
 
 
 def in_memory(rows: Rows) -> bool:
@@ -80,9 +85,14 @@ def check_rows(c: Composition, engine: Engine | None = None) -> None:
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
     if reasons:
         raise IncompatibleStages(
-            f"these stages cannot be fitted to rows that are read block by block. {reasons}. Or fit a sample and label "
-            "the rest: model.fit(rows.gather(index)) for some row numbers, then model.predict(rows)"
+            f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
         )
+
+
+def by_sample(engine: Engine | None) -> str:
+    """How to fit a sample of the rows of an engine, as a sentence."""
+    advice: str = getattr(engine, "by_sample", BY_SAMPLE)
+    return advice
 
 
 def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitResult:
@@ -157,7 +167,7 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     """The space of the fitted maps; the first pass checks the values."""
     raw = RowsSpace.of(rows, engine, Keep(rows.d))
     ends = extremes(raw)
-    ends.check(rows.names)
+    ends.check(rows.names, getattr(rows, "place", None))
     check_range(ends.low, ends.high, rows.dtype)
     if rows.n > 1 and (ends.low == ends.high).all():
         warnings.warn(

@@ -24,7 +24,7 @@ from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
-from clusterkit.core.summing import Finished, RowFunction, Summing
+from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import Transform
 
@@ -136,7 +136,7 @@ class _Turn:
     """The part of a block of raw rows in a turn."""
 
     decide: Decide
-    summing: Summing
+    adder: Adder
     weights: Array | None = None
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
@@ -146,7 +146,7 @@ class _Turn:
         weights = None if self.weights is None else self.weights[rows]
         coded = Coded(labels[None], codec.coding, k, codec.codebook(k), weights)
         digest = _digest(np.ascontiguousarray(labels).data)
-        return _TurnSums(self.summing.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
+        return _TurnSums(self.adder.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
 
 
 def _digest(content: Any) -> bytes:
@@ -285,9 +285,10 @@ def _iterate(
 ) -> End:
     seen: set[bytes] = set()
     decide, previous = begin, None
-    sums = _passed(space, _Turn(decide, summing, task.sample_weight))
+    adder, weights = adder_of(summing), task.sample_weight
+    sums = _passed(space, _Turn(decide, adder, weights))
     for turn in range(1, max_iter + 1):
-        finished = _finished(space, _Turn(decide, summing, task.sample_weight), sums, previous)
+        finished = _finished(space, summing, _Turn(decide, adder, weights), sums, previous)
         objective = float(finished.objective[0])
         last = progress.end
         progress.history.append(objective)
@@ -298,14 +299,14 @@ def _iterate(
         if balancer is not None:
             decision = balancer.decide(_CostsOfRows(space, following), task)
             following = attrs.evolve(following, decision=decision)
-        ahead = _Turn(following, summing, task.sample_weight)
+        ahead = _Turn(following, adder, weights)
         read = _passed(space, ahead)
         progress.end = End(following, read.sizes, turn, False, "", math.nan, (), finished.status)
         tell(Report("loop", turn, max_iter, objective, 0 if read.digest == sums.digest else 1))
         if read.digest == sums.digest:
             return progress.ended(True, "converged: labels no longer change")
         if finished.status is not None and finished.status.settled:
-            final = _finished(space, ahead, read, finished.extend)
+            final = _finished(space, summing, ahead, read, finished.extend)
             end = progress.ended(True, finished.status.reason)
             return attrs.evolve(end, objective=float(final.objective[0]))
         seen.add(sums.digest)
@@ -323,9 +324,11 @@ def _passed(space: RowsSpace, turn: Callable[[slice, Array], _TurnSums]) -> _Tur
     return space.engine.reduce(turn, space.source, space.width)
 
 
-def _finished(space: RowsSpace, turn: _Turn, sums: _TurnSums, previous: RowFunction | None) -> Finished:
+def _finished(
+    space: RowsSpace, summing: Summing, turn: _Turn, sums: _TurnSums, previous: RowFunction | None
+) -> Finished:
     """The end of a turn; further passes over the same labels where the solver asks for them."""
-    step = turn.summing.finish(sums.sums, previous)
+    step = summing.finish(sums.sums, previous)
     while not isinstance(step, Finished):
-        step = step.finish(_passed(space, attrs.evolve(turn, summing=step)).sums, previous)
+        step = step.finish(_passed(space, attrs.evolve(turn, adder=adder_of(step))).sums, previous)
     return step

@@ -30,7 +30,7 @@ else:
     PartT = TypeVar("PartT")
     """What a solver adds up."""
 
-__all__ = ["BySums", "Finished", "Learner", "RowFunction", "Summing", "solve_by_sums"]
+__all__ = ["Adder", "BySums", "Finished", "Learner", "RowFunction", "Summing", "adder_of", "solve_by_sums"]
 
 
 class RowFunction(Extension, Protocol):
@@ -63,9 +63,25 @@ class Finished:
     status: Status | None = None
 
 
+class Adder(Protocol):
+    """What adds up in a turn, as it is sent to where the rows lie."""
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
+        """As of `Summing`."""
+
+
+def adder_of(summing: Summing) -> Adder:
+    """The part of a solver's turn that is sent: its `adder`, or all of it."""
+    adder: Adder = getattr(summing, "adder", summing)
+    return adder
+
+
 @runtime_checkable
 class Summing(Protocol[PartT]):
     """The turns of a solver as sums: frozen, small and picklable, because an engine sends it to where the rows lie.
+
+    It may have an attribute `adder` with the same `part` and without what only `finish` needs, such as a factorisation:
+    that is then sent in its place.
 
     What must be known of all rows before the first turn (the Gram matrix of ridge regression, the mean and the spread
     of k-means) is read by the function `Path.sums` through `FeatureSpace.reduce`, which is a pass of the engine too.

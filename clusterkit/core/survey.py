@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import final
 
 import attrs
@@ -45,14 +46,15 @@ class Extremes:
         low, high = np.minimum(self.low, following.low), np.maximum(self.high, following.high)
         return Extremes(low, high, following.odd if self.odd is None else self.odd)
 
-    def check(self, names: tuple[str, ...] | None) -> None:
-        """Refuse values that are no finite numbers, by column and row."""
+    def check(self, names: tuple[str, ...] | None, place: Callable[[int], str] | None = None) -> None:
+        """Refuse values that are no finite numbers, by column and row; `place` says where a row lies."""
         if self.odd is not None:
             row, column, value = self.odd
             title = f"'{names[column]}'" if names is not None else str(column)
+            lies = "" if place is None else place(row)
             raise InvalidData(
-                f"column {title} has the value {value} in row {row}; all values must be finite numbers. Leave such "
-                "rows or columns out, or fill the gaps, before the fit"
+                f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave "
+                "such rows or columns out, or fill the gaps, before the fit"
             )
 
 

@@ -123,7 +123,8 @@ class FittedAttributes(Outputs):
     @property
     def n_clusters_(self) -> int:
         """Number of clusters that have a sample; noise is none."""
-        return len(np.unique(self.labels_[self.labels_ >= 0]))
+        # lazy labels are computed by the conversion, and only the distinct ones come here
+        return len(np.asarray(np.unique(self.labels_[self.labels_ >= 0])))
 
     if TYPE_CHECKING:
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
+
 from clusterkit.core.progress import Report
 from clusterkit.core.run import FitResult
 
@@ -18,6 +20,9 @@ LOGGER.addHandler(logging.NullHandler())
 def finished(name: str, fit: FitResult) -> None:
     """Log the end of a fit."""
     if LOGGER.isEnabledFor(logging.INFO):
+        if not isinstance(fit.labels, np.ndarray):  # lazy labels are not computed for a message
+            LOGGER.info("%s: %d rows after %d iterations: %s", name, len(fit.labels), fit.n_iter, fit.reason)
+            return
         k, n = len({*fit.labels.tolist()} - {-1}), len(fit.labels)
         LOGGER.info("%s: %d clusters of %d rows after %d iterations: %s", name, k, n, fit.n_iter, fit.reason)
 

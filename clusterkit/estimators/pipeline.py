@@ -30,9 +30,10 @@ from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
 from clusterkit.core.params import check_count
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_fit import check_rows, fit_rows, in_memory, predict_rows
+from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
+from clusterkit.core.survey import Extremes
 from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
@@ -201,7 +202,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def _fit_rows(self, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> Self:
         """The fit to rows that an engine reads; few rows are read at once."""
         if in_memory(rows):
-            self.fit(rows.read(slice(0, rows.n)), sample_weight=sample_weight)
+            X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
+            if len(X):
+                Extremes.of(slice(0, rows.n), X).check(rows.names, place)
+            self.fit(X, sample_weight=sample_weight)
+            if (placed := getattr(engine, "placed", None)) is not None:
+                self.labels_ = placed(self.labels_, rows)
         else:
             composition, tuning = self.weighted(self.composition(), sample_weight, rows.n), None
             sampled = self.fits_by_sample()
@@ -209,10 +215,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 check_rows(composition, engine)
             if (self.tuner is not None and not sampled) or is_open(getattr(self, "n_clusters", None)):
                 option = "tuner" if self.tuner is not None else "n_clusters='auto'"
-                raise IncompatibleStages(
-                    f"{option} compares fits of all rows in memory; fit a sample, model.fit(rows.gather(index)), and "
-                    "label the rest by model.predict(rows)"
-                )
+                raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(engine)}")
             seeds = Seeds.of(self.random_state)
             with (
                 threads.suited(threads.elements(rows.n, composition.featuremap)),

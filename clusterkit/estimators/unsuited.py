@@ -6,6 +6,9 @@ import numpy as np
 
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.first_party import where
+from clusterkit.core.plugin_hooks import VARIABLE
+from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 
 __all__ = ["refuse_unsuited"]
@@ -49,9 +52,14 @@ def refuse_unsuited(X: object) -> None:
     kind = type(X)
     package = kind.__module__.partition(".")[0]
     if hasattr(X, "__dask_graph__"):
+        if registry.find("engine", package) is None:
+            plugin = where("engine", package, VARIABLE) or "A plugin may provide one."
+            hint = f"To fit it where it lies needs an engine. {plugin}"
+        else:
+            hint = "Single fits, of `recipe` or `Pipeline`, take it as it is."
         raise InvalidData(
             f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
-            "pass X.compute(); otherwise a part of the rows, and label the others by predict."
+            f"pass X.compute(); otherwise a part of the rows, and label the others by predict. {hint}"
         )
     if package in LAZY_FRAMES and (hasattr(X, "collect") or hasattr(X, "execute")) and not hasattr(X, "__array__"):
         raise InvalidData(

@@ -255,3 +255,11 @@ def test_rows_gathered_by_slices_come_in_the_order_asked_for():
     index = np.array([7, 3, 4, 5, 3, 19, 0])
     assert np.array_equal(gather_by_slices(Watched(X), index), X[index])
     assert gather_by_slices(Watched(X), index[:0]).shape == (0, 2)
+
+
+def test_means_of_clusters_are_those_of_the_fit_in_memory(small):
+    X = blobs()
+    settings = {"n_clusters": 4, "n_init": 1, "random_state": 0, "solver__tol": 0.0}
+    rows = recipe("kmeans", **settings).fit(clusterkit.open(X))
+    assert np.allclose(rows.cluster_centers_, recipe("kmeans", **settings).fit(X).cluster_centers_)
+    assert rows.cluster_centers_.shape == (4, 5)

@@ -109,7 +109,7 @@ def test_a_folder_that_exists_is_left_alone(run, tmp_path):
         ("clusterkit-emmc", "recipe", "the recipe 'emmc' exists already"),
         ("clusterkit-fit", "command", "the command 'fit' is built in"),
         ("acme", "solvr", "no kind named 'solvr'. Did you mean 'solver'?"),
-        ("acme", "engine", "does not use engines yet"),
+        ("acme", "engine", "clusterkit-dask is one to read"),
         ("acme", "savable", "choose the kind of the stage"),
     ],
 )

@@ -105,7 +105,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 LEFT_OUT: Mapping[str, str] = MappingProxyType(
     {
-        "engine": "this version of clusterkit does not use engines yet",
+        "engine": "it takes the collections of a package that no template can know; clusterkit-dask is one to read",
         "savable": "what can be saved comes with the stage that returns it: choose the kind of the stage",
     }
 )

@@ -97,6 +97,19 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 
 
 @final
+@attrs.frozen
+class TargetProducts:
+    """The sums of a turn of ridge regression."""
+
+    def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
+        """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
+        squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
+        if targets.weights is not None:
+            squares = squares * targets.weights
+        return Sums.of(target_sums(H, targets), squares.sum(axis=1))
+
+
+@final
 @attrs.frozen(eq=False)
 class RidgeSums:
     """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
@@ -117,12 +130,14 @@ class RidgeSums:
         """C from the degrees of freedom, and what the factorisation had to change."""
         return self.factor.resolved
 
+    @property
+    def adder(self) -> TargetProducts:
+        """What adds up, without the factorisation, which would be sent in every turn."""
+        return TargetProducts()
+
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
-        squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
-        if targets.weights is not None:
-            squares = squares * targets.weights
-        return Sums.of(target_sums(H, targets), squares.sum(axis=1))
+        return self.adder.part(H, targets, scores)
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished:
         """The coefficients B, (L, R q), and ``(C/2) (|T|² - <B, H'T>)``, the ridge objective at its minimum."""

@@ -1,0 +1,120 @@
+"""The engine: passes over rows as graphs of Dask, on a cluster or on threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar, final
+
+import attrs
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+
+from clusterkit._typing import Array, Labels
+from clusterkit.core import sums
+from clusterkit.core.rows import Rows
+from clusterkit.core.sums import Addable
+from clusterkit.core.transform import block_plan
+from clusterkit.numerics.thread_limit import suited
+from clusterkit_dask import tasks
+from clusterkit_dask.pieces import Pieces, pieces_of
+from clusterkit_dask.rows import DaskRows, literal
+
+__all__ = ["DaskEngine"]
+
+Part = TypeVar("Part", bound=Addable)
+
+
+@final
+@attrs.frozen
+class DaskEngine:
+    """Runs the passes of a fit by Dask: by the client of this process if there is one, else by Dask's own threads."""
+
+    by_sample: ClassVar[str] = (
+        "Or fit a sample and label the rest, lazily: model.fit(X[:100_000].compute()), of a frame "
+        "model.fit(X.sample(frac=0.01).compute()), then model.predict(X)"
+    )
+    """What to do with a composition that needs all rows at once."""
+
+    def rows(self, X: object) -> DaskRows:
+        """A dask array, a dask frame, or what `clusterkit_dask.open` gives, as rows; nothing is computed."""
+        return DaskRows(X.source if isinstance(X, DaskRows) else pieces_of(X))
+
+    def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
+        """One pass: a task for each unit of groups, and the tree that adds them."""
+        rows = _own(rows)
+        rows.keep()
+        if not rows.n:
+            raise ValueError("no rows, so there is nothing to add up")
+        sent, spans = literal(part), rows.spans(width)
+        close = len(spans[0].groups) == sums.FAN_IN
+        nodes = [
+            delayed(tasks.sums_of_span, pure=False)(sent, source, span, close)
+            for source, span in zip(rows.sources(), spans, strict=True)
+        ]
+        neighbours = sums.FAN_IN if close else sums.FAN_IN // len(spans[0].groups)
+        while len(nodes) > 1:
+            nodes = [
+                delayed(tasks.sum_of_nodes, pure=False)(nodes[first : first + neighbours])
+                for first in range(0, len(nodes), neighbours)
+            ]
+            neighbours = sums.FAN_IN
+        totals: list[Part]
+        with suited(0):  # of Dask's own threads none could set the limit while this one lives
+            (totals,) = dask.compute(nodes[0])
+        return sums.fold(totals)
+
+    def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
+        """The rows of the blocks, group by group brought here."""
+        rows = _own(rows)
+        first, X = 0, np.empty((0, rows.d), dtype=rows.dtype)
+        for block in block_plan(rows.n, width, rows.dtype):
+            if block.start >= first + len(X):
+                first = block.start
+                X = rows.read(slice(first, min(rows.n, first + sums.GROUP)))
+            yield block, X[block.start - first : block.stop - first]
+
+    def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
+        """Labels as a lazy dask array with the chunks of the samples; unknown chunks stay unknown."""
+        rows, sent = _own(rows), literal(label)
+        if isinstance(rows.source, Pieces) and not rows.counted:
+            step = rows.step(width)
+            labelled = [
+                delayed(tasks.labels_of_piece, pure=False)(sent, part, step, rows.dtype, rows.names, number)
+                for number, part in enumerate(rows.source.parts)
+            ]
+            return _concatenated([(task, np.nan) for task in labelled])
+        spans = rows.spans(width) if rows.n else ()
+        lazy = _concatenated(
+            [
+                (delayed(tasks.labels_of_span, pure=False)(sent, source, span), span.stop - span.start)
+                for source, span in zip(rows.sources(original=True), spans, strict=True)
+            ]
+        )
+        return _aligned(lazy, rows)
+
+    def placed(self, labels: Labels, rows: Rows) -> Labels:
+        """Labels of a fit in memory as a dask array with the chunks of the samples."""
+        return _aligned(da.from_array(labels, chunks=-1), _own(rows))
+
+
+def _own(rows: Rows) -> DaskRows:
+    if not isinstance(rows, DaskRows):
+        raise TypeError(f"the engine of Dask runs over its own rows, not {type(rows).__name__}")
+    return rows
+
+
+def _concatenated(parts: list[tuple[Delayed, float]]) -> Labels:
+    """A dask array of labels from tasks and their numbers of rows."""
+    arrays = [da.from_delayed(task, shape=(rows,), dtype=np.intp) for task, rows in parts]
+    labels: Labels = da.concatenate(arrays, allow_unknown_chunksizes=True) if arrays else da.zeros(0, dtype=np.intp)
+    return labels
+
+
+def _aligned(labels: Any, rows: DaskRows) -> Labels:
+    """Labels in the chunks of the partitions, so that they can stand beside the samples."""
+    if rows.sizes and labels.chunks != (rows.sizes,):
+        labels = labels.rechunk((rows.sizes,), method="tasks")
+    lazy: Labels = labels
+    return lazy

@@ -1,0 +1,69 @@
+"""What the scheduler in use has: its threads, its memory, and whether the rows of a fit are kept in it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import dask
+from dask.base import get_scheduler
+
+from clusterkit.core import memory
+from clusterkit.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["PERSIST", "keeps", "threads"]
+
+PERSIST = "clusterkit.persist"
+"""The setting of Dask that says whether a fit keeps its rows in memory: True, False or "auto", the default."""
+
+SHARE = 2
+"""With "auto" rows are kept if they take no more than this part of the memory: Dask spills from 60 % on, and the blocks
+of features need room too."""
+
+
+def threads() -> int:
+    """Threads of all workers, or of Dask's own pool."""
+    client = _client()
+    if client is not None:
+        return max(1, sum(client.ncores().values()))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, int(dask.config.get("num_workers", None) or cores))
+
+
+def keeps(n_bytes: int) -> bool:
+    """Whether rows of so many bytes are kept in memory between the passes of a fit.
+
+    Raises
+    ------
+    InvalidParameter
+        If the setting is something else than True, False or "auto".
+    """
+    setting: object = dask.config.get(PERSIST, "auto")
+    if isinstance(setting, bool):
+        return setting
+    if setting != "auto":
+        raise InvalidParameter(f"the setting {PERSIST} must be True, False or 'auto', got {setting!r}")
+    return n_bytes <= _memory() // SHARE
+
+
+def _memory() -> int:
+    """Bytes of all workers together, or of this machine as far as clusterkit uses it."""
+    client = _client()
+    if client is None:
+        return 2 * memory.cap()  # the cap is half of what there is
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except TypeError:  # older clients have no such argument and tell of all workers
+        workers = client.scheduler_info()["workers"].values()
+    limits = [int(worker.get("memory_limit") or 0) for worker in workers]
+    # a worker without a limit may use what its machine has; machines are taken to be alike
+    return sum(limit or 2 * memory.cap() for limit in limits)
+
+
+def _client() -> Client | None:
+    """The client whose cluster computes, None if Dask computes in this process."""
+    scheduler: object = get_scheduler()
+    return getattr(scheduler, "__self__", None)

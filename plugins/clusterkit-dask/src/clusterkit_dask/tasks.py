@@ -1,0 +1,211 @@
+"""What runs on the workers: pure functions of their arguments, so that a lost task is simply run again."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.rows import Rows
+from clusterkit.core.sums import Addable, fold
+from clusterkit.numerics.thread_limit import suited
+
+__all__ = [
+    "Span",
+    "chosen",
+    "joined",
+    "labels_of_piece",
+    "labels_of_span",
+    "numbers",
+    "read",
+    "sum_of_nodes",
+    "sums_of_span",
+]
+
+Part = TypeVar("Part", bound=Addable)
+
+READ_BYTES = 16 * 1024**2
+"""Bytes of neighbouring rows that a worker reads from a file at once, as the engine of one machine does."""
+
+
+@final
+@attrs.frozen
+class Span:
+    """Neighbouring groups of rows and the length of their blocks: the plan of the client, who alone knows it.
+
+    Parameters
+    ----------
+    groups : tuple of (int, int)
+        First row and end of each group.
+    step : int
+        Rows of a block; the last one of a group may have fewer.
+    """
+
+    groups: tuple[tuple[int, int], ...]
+    step: int
+
+    @property
+    def start(self) -> int:
+        """First row."""
+        return self.groups[0][0]
+
+    @property
+    def stop(self) -> int:
+        """End of the last group."""
+        return self.groups[-1][1]
+
+    def blocks(self, group: tuple[int, int]) -> Iterator[slice]:
+        """The blocks of a group."""
+        start, stop = group
+        for first in range(start, stop, self.step):
+            yield slice(first, min(stop, first + self.step))
+
+
+def numbers(piece: object, dtype: np.dtype, names: tuple[str, ...] | None, number: int) -> Array:
+    """A partition as numbers, (m, d): an array, or a frame of pandas whose missing values become nan.
+
+    Raises
+    ------
+    InvalidData
+        If a column holds something else than numbers, although the type of the collection says so.
+    """
+    try:
+        if hasattr(piece, "to_numpy"):
+            table: Array = piece.to_numpy(dtype=dtype, na_value=np.nan)
+        else:
+            table = np.asarray(piece, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        columns = "" if names is None else f" with the columns {', '.join(names)[:200]}"
+        raise InvalidData(f"partition {number}{columns} is no table of numbers: {error}") from error
+    return np.require(table, requirements=["C", "A"])
+
+
+def joined(
+    pieces: Sequence[object],
+    cuts: Sequence[tuple[int, int, int, int]],
+    d: int,
+    dtype: np.dtype,
+    names: tuple[str, ...] | None,
+) -> Array:
+    """Neighbouring rows out of partitions, (b, d).
+
+    Parameters
+    ----------
+    pieces : sequence
+        The partitions: arrays, or frames.
+    cuts : sequence of (int, int, int, int)
+        Of each partition its number and its rows by the plan, and the first row and the end of what is taken.
+    d : int
+        Columns.
+    dtype : numpy dtype
+    names : tuple of str or None
+        Of the columns.
+
+    Raises
+    ------
+    InvalidData
+        If a partition has another shape than when the rows were counted, or is no table of numbers.
+    """
+    taken = [np.empty((0, d), dtype=dtype)]
+    for piece, (number, rows, start, stop) in zip(pieces, cuts, strict=True):
+        table = numbers(piece, dtype, names, number)
+        if table.shape != (rows, d):
+            raise InvalidData(
+                f"partition {number} has the shape {table.shape}, but {(rows, d)} when the rows were counted; the "
+                "graph of the collection must give the same rows each time"
+            )
+        taken.append(table[start:stop])
+    if len(taken) == 2:
+        return np.ascontiguousarray(taken[1])
+    return np.concatenate(taken)
+
+
+def read(rows: Rows, start: int, stop: int) -> Array:
+    """Neighbouring rows of a file, (b, d)."""
+    # a copy has a reading position of its own: tasks of a worker may share the object
+    return copy.copy(rows).read(slice(start, stop))
+
+
+def sums_of_span(part: Callable[[slice, Array], Part], source: Array | Rows, span: Span, close: bool) -> list[Part]:
+    """The sums of the groups of a span, each from left to right; if `close`, the one sum of all of them."""
+    with suited(0):
+        blocks = _Blocks(source, span)
+        totals = (fold(part(block, X) for block, X in blocks.of(group)) for group in span.groups)
+        return [fold(totals)] if close else list(totals)
+
+
+def sum_of_nodes(nodes: Sequence[Sequence[Part]]) -> list[Part]:
+    """One node of the tree: the sum of its neighbours in their order."""
+    return [fold(total for node in nodes for total in node)]
+
+
+def labels_of_span(label: Callable[[slice, Array], Labels], source: Array | Rows, span: Span) -> Labels:
+    """The labels of the rows of a span."""
+    with suited(0):
+        blocks = _Blocks(source, span)
+        values = [label(block, X) for group in span.groups for block, X in blocks.of(group)]
+    return np.concatenate(values).astype(np.intp, copy=False)
+
+
+def labels_of_piece(
+    label: Callable[[slice, Array], Labels],
+    piece: object,
+    step: int,
+    dtype: np.dtype,
+    names: tuple[str, ...] | None,
+    number: int,
+) -> Labels:
+    """The labels of a partition whose place among the rows is not known, in blocks from its first row on."""
+    X = numbers(piece, dtype, names, number)
+    with suited(0):
+        starts = range(0, len(X), step)
+        values = [label(slice(first, min(len(X), first + step)), X[first : first + step]) for first in starts]
+    return np.concatenate([np.empty(0, dtype=np.intp), *values]).astype(np.intp, copy=False)
+
+
+def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
+    """Some rows by their numbers, of which the source begins with `offset`."""
+    if isinstance(source, np.ndarray):
+        return source[index - offset]
+    return copy.copy(source).gather(index)
+
+
+def _in_place(source: Array | Rows) -> Array | Rows:
+    """Rows whose numbers lie where numbers of their size may lie.
+
+    What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in
+    another order, and then round otherwise.
+    """
+    return np.require(source, requirements=["C", "A"]) if isinstance(source, np.ndarray) else source
+
+
+@final
+@attrs.frozen(eq=False)
+class _Blocks:
+    """The rows of the blocks of a span, from an array of its rows or from a file."""
+
+    source: Array | Rows = attrs.field(converter=_in_place)
+    span: Span
+    _own: list[Rows] = attrs.field(init=False, factory=list)
+
+    def of(self, group: tuple[int, int]) -> Iterator[tuple[slice, Array]]:
+        """The blocks of a group with their rows."""
+        if isinstance(self.source, np.ndarray):
+            offset = self.span.start
+            for block in self.span.blocks(group):
+                yield block, self.source[block.start - offset : block.stop - offset]
+            return
+        if not self._own:  # a copy has a reading position of its own, which goes on from group to group
+            self._own.append(copy.copy(self.source))
+        rows = self._own[0]
+        most = max(1, READ_BYTES // max(1, rows.d * rows.dtype.itemsize) // self.span.step) * self.span.step
+        for first in range(*group, most):
+            end = min(group[1], first + most)
+            X = rows.read(slice(first, end))
+            for block in self.span.blocks((first, end)):
+                yield block, X[block.start - first : block.stop - first]

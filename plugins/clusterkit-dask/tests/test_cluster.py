@@ -1,0 +1,270 @@
+"""Fits on a cluster of processes: the same bits whatever their number, also if they die, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import clusterkit_dask
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+import clusterkit
+from clusterkit import recipe
+from clusterkit.core.progress import listening
+from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+
+NEEDED = "the engine of clusterkit-dask needs dask and distributed"
+cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
+dask = pytest.importorskip("dask", reason=NEEDED)
+da = pytest.importorskip("dask.array", reason=NEEDED)
+distributed = pytest.importorskip("distributed", reason=NEEDED)
+
+# workers cannot import this file by its name
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+GROUP = 150
+"""Rows of a group, here and in workers_preload.py."""
+
+PATIENCE = 1000
+"""Looks, a hundredth of a second apart, until something that must happen has happened."""
+
+
+@contextmanager
+def cluster(n_workers, memory_limit="512MiB"):
+    preload = [str(Path(__file__).with_name("workers_preload.py"))]
+    with (
+        # on a busy machine a killed worker needs longer to start again than the cluster would wait
+        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "300s"}),
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=memory_limit,
+            preload=preload,
+        ) as processes,
+        distributed.Client(processes) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with cluster(2) as client:
+        yield client
+
+
+@pytest.fixture
+def client(workers):
+    """The client, when both workers are there: a killed one is started again."""
+    workers.wait_for_workers(2, timeout=300)
+    return workers
+
+
+@pytest.fixture(autouse=True)
+def small():
+    """Groups of 150 rows and blocks of 64."""
+    with small_groups(GROUP), small_blocks():
+        yield
+
+
+def blobs(n=3000):
+    return make_blobs(n, 5, centers=4, cluster_std=2.0, random_state=0)[0].astype(np.float32)
+
+
+def k_means(X, **changes):
+    return recipe("kmeans", **{"n_clusters": 4, "n_init": 1, "random_state": 3, "solver__tol": 0.0, **changes}).fit(X)
+
+
+def emmc(X, **changes):
+    settings = {"n_clusters": 4, "balancer": "transport", "random_state": 3, "init": "random", "max_iter": 8}
+    settings |= {"featuremap__n_hidden": 40, **changes}
+    return recipe("emmc-multi", **settings).fit(X)
+
+
+def same_fit(one, other):
+    same_bits(one.history_, other.history_, "objectives")
+    assert np.array_equal(np.asarray(one.labels_), np.asarray(other.labels_))
+    for number in ("coefficients", "means"):
+        if hasattr(one.predictor_.extend, number):
+            same_bits(getattr(one.predictor_.extend, number), getattr(other.predictor_.extend, number), number)
+
+
+def until(happened):
+    for _ in range(PATIENCE):
+        if happened():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def once(mark, action):
+    """A function of chunks that acts in the process that reads the first chunk after the file `mark` was made."""
+
+    def read(block):
+        try:
+            os.unlink(mark)
+        except FileNotFoundError:
+            return block
+        action()
+        return block
+
+    return read
+
+
+def kill_this_worker():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watched(tmp_path, action):
+    """Chunks that can be made to do something once, and the file that makes them."""
+    mark = tmp_path / "act-once"
+    X = blobs()
+    return da.from_array(X, chunks=(170, 5)).map_blocks(once(str(mark), action), dtype=X.dtype, meta=X[:0]), mark
+
+
+@pytest.mark.parametrize("chunks", [300, 170, -1])
+@pytest.mark.parametrize("fit", [k_means, emmc])
+def test_two_processes_give_the_bits_of_this_one(client, fit, chunks):
+    X = blobs()
+    here = fit(clusterkit.open(X))
+    there = fit(da.from_array(X, chunks=(chunks, 5)))
+    same_fit(here, there)
+    assert np.array_equal(there.predict(da.from_array(X, chunks=(chunks, 5))).compute(), here.labels_)
+
+
+def test_one_process_and_two_at_once_give_the_same_bits(client):
+    X = blobs()
+    expected = [k_means(clusterkit.open(X)), emmc(clusterkit.open(X))]
+    answers = {}
+    # a part of a fit in each thread: both use the client of this process
+    threads = [
+        threading.Thread(target=lambda fit=fit: answers.setdefault(fit, fit(da.from_array(X, chunks=(300, 5)))))
+        for fit in (k_means, emmc)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, fit in zip(expected, (k_means, emmc), strict=True):
+        same_fit(one, answers[fit])
+    with cluster(1):
+        same_fit(expected[1], emmc(da.from_array(X, chunks=(170, 5))))
+
+
+@pytest.mark.parametrize("persist", [False, "auto"])
+@pytest.mark.parametrize("turn", [0, 2], ids=["in the survey", "in turn 3"])
+def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
+    X, mark = watched(tmp_path, kill_this_worker)
+    before = set(client.run(os.getpid).values())
+
+    def listen(report):
+        if report.stage == "loop" and report.turn == turn:
+            if persist is False:
+                mark.touch()
+            else:  # what is kept is not read again, until the worker that has it is gone
+                os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
+
+    if turn == 0:
+        mark.touch()
+    with dask.config.set({"clusterkit.persist": persist}), listening(listen):
+        model = emmc(X)
+    assert model.n_iter_ > turn
+    assert not mark.exists()
+    same_fit(emmc(clusterkit.open(blobs())), model)
+    client.wait_for_workers(2, timeout=300)
+    assert set(client.run(os.getpid).values()) != before, "a worker was killed"
+
+
+def test_all_workers_may_be_started_anew_between_turns(client):
+    X = da.from_array(blobs(), chunks=(170, 5))
+    restarted = []
+
+    def listen(report):
+        if report.stage == "loop" and report.turn == 1:
+            for pid in client.run(os.getpid).values():
+                os.kill(pid, signal.SIGKILL)
+            restarted.append(True)
+
+    with listening(listen):
+        model = k_means(X)
+    assert restarted
+    same_fit(k_means(clusterkit.open(blobs())), model)
+
+
+def test_ctrl_c_during_a_pass_leaves_a_usable_model(client, tmp_path):
+    here = os.getpid()
+    X, mark = watched(tmp_path, lambda: (os.kill(here, signal.SIGINT), time.sleep(1)))
+
+    def listen(report):
+        if report.stage == "loop" and report.turn == 2:
+            mark.touch()
+
+    with dask.config.set({"clusterkit.persist": False}), listening(listen):
+        model = emmc(X)
+    assert model.interrupted_
+    assert not model.converged_
+    assert model.n_iter_ == 2
+    same_bits(model.predictor_.extend.coefficients, emmc(X, max_iter=2).predictor_.extend.coefficients, "coefficients")
+    assert np.array_equal(model.predict(blobs()), np.asarray(model.labels_))
+
+
+def test_nothing_stays_on_the_cluster(client):
+    def tasks():
+        return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+    assert until(lambda: tasks() == 0)
+    model = k_means(da.from_array(blobs(), chunks=(300, 5)))
+    assert not client.futures
+    assert until(lambda: tasks() == 0), "what was kept in memory goes with the end of the fit, not with the model"
+    model.labels_.compute()
+    assert until(lambda: tasks() == 0)
+
+
+def test_more_workers_than_groups_and_files_that_workers_read(client, tmp_path):
+    X = blobs(200)
+    np.save(tmp_path / "x.npy", X)
+    same_fit(k_means(clusterkit.open(X)), k_means(clusterkit_dask.open(tmp_path / "x.npy")))
+
+
+def test_errors_of_workers_keep_their_type(client):
+    X = blobs()
+    X[1234, 2] = np.nan
+    with pytest.raises(clusterkit.core.errors.InvalidData, match=r"column 2 has the value nan in row 1234 \(row 34 of"):
+        k_means(da.from_array(X, chunks=(300, 5)))
+
+
+def noise(block_info=None):
+    [(start, stop), (_, d)] = block_info[None]["array-location"]
+    return np.random.default_rng(start).standard_normal((stop - start, d), dtype=np.float32) + start % 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("persist", [False, True])
+def test_data_of_four_times_the_memory_of_the_workers(persist):
+    limit = 512 * 2**20
+    rows = 4 * 2 * limit // 80  # of 20 columns of float32
+    with (
+        small_groups(2**18),
+        cluster(2, memory_limit=limit) as client,
+        dask.config.set({"clusterkit.persist": persist}),
+    ):
+        X = da.map_blocks(
+            noise, chunks=((200_000,) * (rows // 200_000), (20,)), dtype=np.float32, meta=np.empty((0, 20), np.float32)
+        )
+        pids = client.run(os.getpid)
+        # the workers' own preload has small groups, which only a random start reads
+        model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
+        spilled = sum(
+            worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values()
+        )
+        assert (spilled > 0) == (persist is True)
+        assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
+    assert model.n_iter_ == 2
