@@ -206,8 +206,8 @@ def _stability(c: Composition, size: int, rows: AllRows, seeds: Seeds, nu: float
     no others are left.
     """
     rng = seeds.stream("sample", "stability")
-    other = seeds.child("sample", "stability")
-    bound = rows.bind(c, sample_rows(rows.n, size, rng), other)
+    apart = seeds.child("sample", "stability")
+    bound = rows.bind(c, sample_rows(rows.n, size, rng), apart)
     judged = rows.gather(sample_rows(rows.n, PILOT, rng))
     domain = cast("KernelDomain", bound.prepared.solve(None, None, rng))
     if nu < 1.0:
