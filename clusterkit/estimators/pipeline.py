@@ -24,7 +24,7 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
-from clusterkit.core.batches import Learned, begin, go_on, why_not_by_batches
+from clusterkit.core.batches import Learned
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
@@ -41,6 +41,7 @@ from clusterkit.estimators import bars, threads
 from clusterkit.estimators._rows_by_sample import domain_of_sample, fit_by_sample
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive, inductive_instead, learning
+from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
@@ -247,29 +248,12 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         `objective_` are those of the batch and of the sums. `fit` forgets the batches. Only for solvers `centroids` and
         `ridge` on features, with labelers that read each row by itself.
         """
-        first = getattr(self, "_learned", None) is None
-        composition = self.composition()
-        rows = checked(self, X, composition.featuremap, reset=first, dense_only=not self._accepts_sparse_samples())
-        composition = self.weighted(composition, sample_weight, rows.shape[0])
-        with bars.shown(self.verbose), bars.hooks():
-            if first:
-                learned, answer = begin(composition, rows, Seeds.of(self.random_state))
-            else:
-                learned, answer = go_on(self._learned, composition, rows, Seeds.of(self.random_state))
-        self._learned, self._takes_sparse_rows = learned, isinstance(rows, SparseRows)
-        set_fitted(self, answer, None, self.reported_labeler(composition))
-        set_report(self, {})
+        add_batch(self, X, sample_weight)
         return self
 
     def why_not_learning(self) -> str | None:
         """Why there is no `partial_fit`; None if there is."""
-        try:
-            c = self.composition()
-        except ValueError:
-            return None  # partial_fit reports what is wrong
-        if self.tuner is not None or self.chooses_number(c):
-            return "a tuner, or the choice of n_clusters, compares fits of all samples"
-        return why_not_by_batches(c)
+        return why_not_learning(self)
 
     def weighted(
         self, c: Composition, sample_weight: ArrayLike | None, n: int, others: Sequence[Problem] = ()

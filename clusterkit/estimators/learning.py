@@ -1,0 +1,48 @@
+"""Batches of samples one after the other: the work of `Pipeline.partial_fit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clusterkit._typing import ArrayLike, Samples
+from clusterkit.core.batches import begin, go_on, why_not_by_batches
+from clusterkit.core.seeds import Seeds
+from clusterkit.estimators import bars
+from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.number import set_report
+from clusterkit.estimators.samples import checked
+from clusterkit.numerics.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["add_batch", "why_not_learning"]
+
+
+def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> None:
+    """Fit a first batch, or go on with a further one, and set the fitted attributes."""
+    before = getattr(model, "_learned", None)
+    composition = model.composition()
+    dense_only = not model._accepts_sparse_samples()
+    rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
+    composition = model.weighted(composition, sample_weight, rows.shape[0])
+    seeds = Seeds.of(model.random_state)
+    with bars.shown(model.verbose), bars.hooks():
+        if before is None:
+            learned, answer = begin(composition, rows, seeds)
+        else:
+            learned, answer = go_on(before, composition, rows, seeds)
+    model._learned, model._takes_sparse_rows = learned, isinstance(rows, SparseRows)
+    set_fitted(model, answer, None, model.reported_labeler(composition))
+    set_report(model, {})
+
+
+def why_not_learning(model: Pipeline) -> str | None:
+    """Why a model has no `partial_fit`; None if it has."""
+    try:
+        c = model.composition()
+    except ValueError:
+        return None  # partial_fit reports what is wrong
+    if model.tuner is not None or model.chooses_number(c):
+        return "a tuner, or the choice of n_clusters, compares fits of all samples"
+    return why_not_by_batches(c)
