@@ -62,6 +62,10 @@ class Composition:
     tuned: frozenset[str] = attrs.field(default=frozenset(), eq=False)
     sample_weight: Array | None = attrs.field(default=None, eq=False)
 
+    def weights_of_fitted(self) -> Array | None:
+        """The weights of the rows to fit."""
+        return self.sample_weight if self.sample_weight is None or self.rows is None else self.sample_weight[self.rows]
+
     @property
     def path(self) -> Path | None:
         """How the solver works on the space of the map."""

@@ -158,8 +158,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
             f"the {n} x {n} kernel matrix of solver '{c.solver.name}'",
             "Use fewer rows, or featuremap 'elm' with solver 'ridge', whose cost is linear in the number of rows.",
         )
-    weights = c.sample_weight if c.sample_weight is None or c.rows is None else c.sample_weight[c.rows]
-    task = Task(n, c.n_clusters, _bounds(c, n), weights)
+    task = Task(n, c.n_clusters, _bounds(c, n), c.weights_of_fitted())
     with During(c.featuremap):
         of_all = task if c.rows is None else Task(len(X), c.n_clusters)
         space = c.featuremap.fit(X, of_all, seeds.stream("featuremap"))
@@ -191,8 +190,7 @@ def run(bound: BoundComposition) -> FitResult:
     c, task = bound.composition, bound.task
     starts, interrupted = _starts(bound)
     best = starts[first_least([start.objective for start in starts])]
-    labeling = best.labeling
-    assert labeling is not None
+    assert (labeling := best.labeling) is not None
     labels = labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
     _warn(labeling, labels, task, bound.X)
