@@ -34,13 +34,13 @@ engine_module = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED)
 rows_module = pytest.importorskip("clusterkit_dask.rows", reason=NEEDED)
 DaskEngine, DaskRows, pieces_of = engine_module.DaskEngine, rows_module.DaskRows, engine_module.pieces_of
 
-L = {"n_hidden": 40}
 SMALL = {"featuremap__n_hidden": 40, "max_iter": 8}
+SCALED = ["zscore", {"name": "elm", "n_hidden": 40}]
 COMPOSITIONS = {
     "k-means": ("kmeans", {"n_init": 2}),
     "k-means of principal components": ("cmeans", {"featuremap": ["minmax", {"name": "pca", "n_components": 3}]}),
     "EMMC": ("emmc-multi", {"balancer": None, **SMALL}),
-    "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "random", "featuremap": ["zscore", {"name": "elm", **L}]}),
+    "EMMC of z-scores": ("emmc-multi", {"balancer": None, "init": "random", "featuremap": SCALED}),
     "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2, **SMALL}),
     "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport", **SMALL}),
 }  # fmt: skip
