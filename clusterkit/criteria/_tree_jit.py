@@ -9,7 +9,7 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit.numerics.disjoint_jit import find
 
-__all__ = ["adopt", "cluster_edges", "inner_masses"]
+__all__ = ["adopt", "cluster_edges", "inner_masses", "log_contrasts"]
 
 
 @njit
@@ -41,6 +41,46 @@ def inner_masses(low: Any, high: Any, weights: Any, core: Any, labels: Any, k: A
             if a != b:
                 largest[c] = max(largest[c], _merge_mass(parent, birth, size, a, b, weights[e], least))
     return largest
+
+
+@njit
+def log_contrasts(low: Any, high: Any, weights: Any, labels: Any, k: Any, least: Any) -> Any:
+    """How much longer edges are than those on their sides, by differences to the mean logarithm of an edge.
+
+    For each cluster: its shortest edge that leaves it against all edges inside it; of the edges inside it the largest
+    difference to the side for which it is smaller, and the largest product of that and the root of the smaller side.
+    Sides of fewer than `least` rows do not count. (k,) each.
+    """
+    parent, size = np.arange(len(labels)), np.ones(len(labels), dtype=np.int64)
+    total, count = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
+    gap, inner, inner_mass = np.full(k, np.inf), np.zeros(k), np.zeros(k)
+    for e in range(len(weights)):
+        c, other, length = labels[low[e]], labels[high[e]], np.log(weights[e])
+        if c != other:
+            gap[c], gap[other] = min(gap[c], length), min(gap[other], length)
+            continue
+        a, b = find(parent, low[e]), find(parent, high[e])
+        if size[a] < size[b]:
+            a, b = b, a
+        if size[b] >= least:
+            longer = length - max(total[a] / count[a], total[b] / count[b])
+            inner[c] = max(inner[c], longer)
+            inner_mass[c] = max(inner_mass[c], longer * np.sqrt(size[b]))
+        parent[b] = a
+        size[a] += size[b]
+        total[a] += total[b] + length
+        count[a] += count[b] + 1
+    # edges of the tree between rows of one cluster need not connect it
+    sums, edges = np.zeros(k), np.zeros(k, dtype=np.int64)
+    for i in range(len(labels)):
+        if parent[i] == i:
+            sums[labels[i]] += total[i]
+            edges[labels[i]] += count[i]
+    outer = np.zeros(k)
+    for c in range(k):
+        if edges[c] > 0:
+            outer[c] = gap[c] - sums[c] / edges[c]
+    return outer, inner, inner_mass
 
 
 @njit

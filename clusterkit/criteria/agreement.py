@@ -10,10 +10,23 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.labelings import by_appearance
 from clusterkit.metrics.pairs import adjusted_from_pairs, table_pairs
 
-__all__ = ["FAMILIES", "canonical", "distinct", "family_agreement", "rand_matrix", "subsample_stability", "subsamples"]
+__all__ = [
+    "FAMILIES",
+    "canonical",
+    "cluster_agreement",
+    "distinct",
+    "family_agreement",
+    "rand_matrix",
+    "subsample_stability",
+    "subsamples",
+]
 
 FAMILIES = 3
 """Families whose best match is averaged: half of the six of the default pool, so that half of them may be wrong."""
+
+CONFIRMING = 2
+"""Families that confirm a single cluster: a third of the six of the default pool. The trees among them find the same
+borders, so that more would demand a method that thinks otherwise."""
 
 SUBSAMPLE = 500
 """Most rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000 rows that the
@@ -73,6 +86,45 @@ def family_agreement(values: Array, families: Sequence[Hashable]) -> Array:
         best = sorted((values[i, members[name]].max() for name in names if name != own_family), reverse=True)
         if best:
             means[i] = float(np.mean(best[:FAMILIES]))
+    return means
+
+
+def cluster_agreement(labelings: Sequence[Labels], place: Indices, families: Sequence[Hashable]) -> list[Array]:
+    """For each candidate and each of its clusters the mean of the 2 best agreements with other families, m times (k,).
+
+    The agreement of a cluster with a family is the largest Jaccard index (common rows divided by rows of either) with a
+    cluster of one of its candidates, at any number of clusters.
+
+    Parameters
+    ----------
+    labelings : sequence of ndarray of shape (n,)
+        The distinct partitions, 0..k-1.
+    place : ndarray of int, shape (m,)
+        The partition of each candidate.
+    families : sequence of m
+        What each candidate was found by. With one other family that alone counts; without any all are 0.
+
+    Notes
+    -----
+    O(u² n) time for u partitions.
+    """
+    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
+    sizes = [np.bincount(labels) for labels in wide]
+    best = [np.ones((len(size), len(wide))) for size in sizes]
+    for i, one in enumerate(wide):
+        for j in range(i):
+            shape = len(sizes[i]), len(sizes[j])
+            common = np.bincount(one * shape[1] + wide[j], minlength=shape[0] * shape[1]).reshape(shape)
+            jaccard = common / (sizes[i][:, None] + sizes[j] - common)
+            best[i][:, j], best[j][:, i] = jaccard.max(axis=1), jaccard.max(axis=0)
+    members: dict[Hashable, list[int]] = {}
+    for index, family in zip(place, families, strict=True):
+        members.setdefault(family, []).append(int(index))
+    means = []
+    for index, own_family in zip(place, families, strict=True):
+        others = [best[index][:, places].max(axis=1) for name, places in members.items() if name != own_family]
+        confirmed = -np.sort(-np.array(others), axis=0)[:CONFIRMING] if others else np.zeros((1, len(sizes[index])))
+        means.append(confirmed.mean(axis=0))
     return means
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.criteria.terrain import LEAST_INNER_SIDE, Terrain
 
-__all__ = ["Separation", "mass_drop"]
+__all__ = ["Separation", "border_contrast", "inner_contrast", "mass_drop"]
 
 QUANTILE = 0.97
 """Quantile of the inner edges of a cluster that stands for its inner distances: nearly the largest, without the few
@@ -116,3 +116,50 @@ def mass_drop(terrain: Terrain, k: int) -> float:
         At least 2.
     """
     return math.log((terrain.mass(k - 1) + 2.0) / (terrain.mass(k) + 2.0))
+
+
+def border_contrast(terrain: Terrain, labels: Labels) -> float:
+    """Borders that weigh much against what the clusters still hold apart inside them, each row with equal weight.
+
+    ``max(0, ln((1 + exp(sum_c p_c ln(1 + o_c √n_c))) / (2 + sum_c p_c i_c)))`` with share p_c, size n_c.
+    o_c, at least 0, is how much longer, in logarithms, the shortest edge that leaves c is than the mean of those in it.
+    i_c is the largest ``v √m`` of an edge inside it with m rows, at least 5, on its smaller side, where v is how
+    much longer the edge is than the mean of either side. `Separation.contrast` measures borders against the densest
+    place of a cluster, and gives clusters, not rows, equal weight. Where no border is longer than the edges beside it,
+    it is 0.
+
+    Parameters
+    ----------
+    terrain : Terrain
+        By distances to the 2nd neighbour (`clusterkit.criteria.rules.NEAR`): with more, thin clusters of few rows have
+        no borders.
+    labels : ndarray of shape (n,)
+        0..k-1, each of which occurs; k is at least 2.
+    """
+    from clusterkit.criteria import _tree_jit
+
+    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+    sizes = np.bincount(labels)
+    outer, _, inner = _tree_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
+    shares = sizes / len(labels)
+    borders = math.exp(float(shares @ np.log1p(np.maximum(outer, 0.0) * np.sqrt(sizes))))
+    return max(0.0, math.log((1.0 + borders) / (2.0 + float(shares @ inner))))
+
+
+def inner_contrast(terrain: Terrain, labels: Labels) -> float:
+    """Mean over the rows of how much longer, in logarithms, one edge of their cluster is than those on both its sides.
+
+    The largest such difference of an edge with at least 5 rows on both sides; large where a cluster holds two.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    labels : ndarray of shape (n,)
+        0..k-1, each of which occurs.
+    """
+    from clusterkit.criteria import _tree_jit
+
+    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
+    sizes = np.bincount(labels)
+    _, inner, _ = _tree_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
+    return float(sizes @ inner) / len(labels)

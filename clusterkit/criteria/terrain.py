@@ -46,11 +46,11 @@ class Terrain:
     masses: Array
 
     @classmethod
-    def of(cls, X: Array) -> Terrain:
-        """The terrain of data X, shape (n, d); O(n log n) time in few dimensions."""
+    def of(cls, X: Array, neighbor: int = CORE) -> Terrain:
+        """The terrain of data X, shape (n, d), by the distances to a neighbour; O(n log n) time in few dimensions."""
         from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
-        tree = minimum_spanning_tree(X, min(CORE + 1, len(X)))
+        tree = minimum_spanning_tree(X, min(neighbor + 1, len(X)))
         return cls.of_tree(X, tree.edges, tree.weights, tree.core_distances)
 
     @classmethod

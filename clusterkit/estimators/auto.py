@@ -46,8 +46,9 @@ class Auto(FixedDriver):
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
     2. **Choice.** With the number of clusters given, ``V + 0.8 H + 0.4 icl``: separation in the tree, entropy of the
-       sizes, likelihood of Gaussians. Without, ``rw + S/2 + A3/2 + .175 mk``: contrast of borders and insides,
-       stability under subsampling, agreement between families, fall of the masses of the tree.
+       sizes, likelihood of Gaussians. Without, ``b + 5 A3 - 1.5 i - 3 C - 8 (C - c) + S/2``: contrast of
+       borders, agreement between families, edges that clusters hold inside, agreement on the clusters and on the least
+       of them, stability under subsampling.
     3. **Report.** `confidence_`, `perhaps_one_cluster_` and `second_n_clusters_` inform, and overrule nothing.
 
     The scores are in clusterkit/criteria, the fits in clusterkit/drivers/auto.

@@ -146,7 +146,8 @@ def search(
     -----
     - "auto": the criterion by which `clusterkit.Auto` chooses, on the spanning tree of the data. Where all candidates
       have the same number of clusters, by separation, entropy and likelihood; otherwise by the contrast of borders and
-      insides, stability, agreement between candidates with different stages, and the fall of the masses of the tree.
+      insides, stability, agreement between candidates with different stages, and the fall of the masses of the tree
+      (with 5 and more different methods as `clusterkit.Auto` does).
       All candidates are compared in the same space, and again at the end, so that scores depend on the grid. Candidates
       with the same clusters count once. Two more fits a candidate, to half the samples and at most 500; candidates are
       compared on at most 5,000 samples. `SearchResult.facts` has the confidence and the test for a single cluster.

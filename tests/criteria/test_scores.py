@@ -14,6 +14,7 @@ from scipy.stats import multivariate_normal
 
 from clusterkit.criteria.agreement import (
     canonical,
+    cluster_agreement,
     distinct,
     family_agreement,
     rand_matrix,
@@ -23,7 +24,7 @@ from clusterkit.criteria.agreement import (
 from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
 from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
 from clusterkit.criteria.rules import known_number, unknown_number
-from clusterkit.criteria.scores import Separation, mass_drop
+from clusterkit.criteria.scores import Separation, border_contrast, inner_contrast, mass_drop
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.criteria.unimodality import dip_of
 from clusterkit.metrics import adjusted_rand
@@ -129,6 +130,53 @@ def test_separation_equals_the_formulas(case):
         min(value / math.sqrt(size), 6.0) * math.sqrt(size) for value, size in zip(outer, split.sizes, strict=True)
     ]
     assert split.weakest == pytest.approx(math.log(min(capped) / math.sqrt(n) + 0.1))
+
+
+@given(data_and_labels())
+@settings(max_examples=40, deadline=None)
+def test_contrasts_follow_their_definitions(case):
+    X, labels = case
+    terrain = Terrain.of(X, 2)
+    k = int(labels.max()) + 1
+    edges = list(zip(terrain.low.tolist(), terrain.high.tolist(), np.log(terrain.weights).tolist(), strict=True))
+    borders, inside, masses = [], [], []
+    for c in range(k):
+        own_edges = [edge for edge in edges if labels[edge[0]] == labels[edge[1]] == c]
+        gap = min(w for a, b, w in edges if (labels[a] == c) != (labels[b] == c))
+        borders.append(max(0.0, gap - np.mean([w for *_, w in own_edges])) if own_edges else 0.0)
+        longest = heaviest = 0.0
+        for place, (a, b, w) in enumerate(own_edges):
+            sides = [_component(own_edges[:place], end) for end in (a, b)]
+            if min(len(rows) for rows, _ in sides) >= 5:
+                longer = w - max(np.mean(lengths) for _, lengths in sides)
+                longest = max(longest, longer)
+                heaviest = max(heaviest, longer * math.sqrt(min(len(rows) for rows, _ in sides)))
+        inside.append(longest)
+        masses.append(heaviest)
+    sizes = np.bincount(labels)
+    shares = sizes / len(labels)
+    borders_of_all = math.exp(shares @ np.log1p(np.array(borders) * np.sqrt(sizes)))
+    expected = max(0.0, math.log((1.0 + borders_of_all) / (2.0 + shares @ masses)))
+    assert border_contrast(terrain, labels) == pytest.approx(expected, abs=1e-9)
+    assert inner_contrast(terrain, labels) == pytest.approx(shares @ inside, abs=1e-9)
+
+
+def _component(edges, start):
+    """Rows that edges connect with a row, and the lengths of the edges among them."""
+    rows = {start}
+    while more := {b for a, b, _ in edges if a in rows} | {a for a, b, _ in edges if b in rows}:
+        if more <= rows:
+            break
+        rows |= more
+    return rows, [w for a, b, w in edges if a in rows]
+
+
+def test_a_cluster_agrees_with_the_best_of_each_other_family():
+    one, other, third = (np.array(labels) for labels in ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 2]))
+    values = cluster_agreement([one, other, third], np.array([0, 1, 2, 2]), ["a", "b", "c", "a"])
+    np.testing.assert_allclose(values[0], [(2 / 3 + 3 / 4) / 2, (3 / 4 + 1 / 3) / 2])
+    np.testing.assert_allclose(values[3], [(1 / 2 + 1) / 2, (1 / 4 + 1) / 2, (1 / 4 + 1) / 2])
+    assert [value.tolist() for value in cluster_agreement([one], np.array([0]), ["a"])] == [[0.0, 0.0]]
 
 
 @given(data_and_labels())
@@ -302,6 +350,22 @@ def test_both_rules_prefer_the_clusters_that_are_there():
     ranking = unknown_number(terrain, candidates, ["a", "b", "c", "d"], [0.9, 1.0, 0.8, 0.0])
     assert ranking.best == 1
     assert 0.0 < ranking.margin <= 3.0
+
+
+def test_with_many_families_a_fragment_that_no_other_has_loses():
+    X, labels = blobs(4)
+    terrain = Terrain.of(X)
+    fragment = labels.copy()
+    fragment[np.flatnonzero(labels == 1)[:8]] = 4
+    merged = np.minimum(labels, 2)
+    families = ["a", "b", "c", "d", "e", "f", "a"]
+    candidates = [labels, labels, labels, labels, merged, merged, fragment]
+    ranking = unknown_number(terrain, [canonical(c) for c in candidates], families, [1.0] * 7)
+    assert ranking.best == 0
+    assert {"contrast", "inside", "confirmed", "least_confirmed"} <= set(ranking.terms)
+    assert ranking.total[6] < ranking.total[0] - 1.0
+    assert ranking.terms["agreement"][6] > 0.9  # by rows it is nearly the same answer
+    assert ranking.terms["least_confirmed"][6] < 0.5
 
 
 def test_equal_candidates_count_once():

@@ -59,7 +59,7 @@ def test_the_table_lists_distinct_clusterings_best_first(free):
     assert table[0]["n_clusters"] == 3
     assert table[0]["similarity"] == 1.0
     assert len(table[0]["found_by"]) > 2  # three blobs that everybody finds count once
-    assert {"contrast", "stability", "agreement", "mass_drop"} <= set(table[0])
+    assert {"contrast", "agreement", "inside", "confirmed", "least_confirmed", "stability"} <= set(table[0])
     assert len(table) == free.resolved_["auto"]["distinct"] < free.resolved_["auto"]["candidates"]
 
 

@@ -74,8 +74,8 @@ class AutoDriver(Driver):
     1. **Candidates.** Members are recipes; those that need the number of clusters are fitted at the given one, or at
        2-10, 12, 15, 20, 25, 31, 35, 50 up to √n and at those around the number for which the masses of the tree speak.
        Noise follows the tree to a cluster. Candidates that are equal up to the names of the clusters count once.
-    2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, stability,
-       agreement between families, and the fall of the masses (`clusterkit.criteria.rules`). No classes, and no
+    2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, agreement
+       between families by rows and by clusters, and stability (`clusterkit.criteria.rules`). No classes, and no
        objective of any method, enter it.
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.
