@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
@@ -50,7 +51,7 @@ def of_fit(
         "prepared": ". ".join((*table.notes, model.preparation_.paragraph(options=True))),
         "seconds": round(seconds, 3),
     }
-    if hasattr(model, "agreement_"):
+    if isinstance(getattr(model, "agreement_", None), Real):  # the driver of a plugin may report anything by that name
         facts["agreement"] = float(model.agreement_)
     if classes is not None:
         from clusterkit.metrics import adjusted_rand, clustering_accuracy

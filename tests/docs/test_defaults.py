@@ -74,6 +74,23 @@ def differences(name: str, text: str) -> list[str]:
     return wrong
 
 
+def composition_of(text: str) -> list[tuple[str, str]]:
+    """Parameter and value of everything that the table of the composition of a page sets, as in `n_init=10`."""
+    table = re.search(r"^(\| featuremap \|.*)\n\|[-| ]+\n(\|.*)", text, re.M)
+    if table is None:
+        return []
+    slots, cells = ([cell.strip() for cell in line.split("|")[1:-1]] for line in table.groups())
+    settings = []
+    for slot, cell in zip(slots, cells, strict=True):
+        for code in re.findall(r"`([^`]*=[^`]*)`", cell):
+            call = ast.parse(code if code.endswith(")") else f"{slot}({code})", mode="eval").body
+            assert isinstance(call, ast.Call)
+            for word in call.keywords:
+                general = code == f"{word.arg}={ast.unparse(word.value)}" and word.arg in ("n_init", "max_iter")
+                settings.append((f"{word.arg}" if general else f"{slot}__{word.arg}", ast.unparse(word.value)))
+    return settings
+
+
 def _equal(value: object, stated: object) -> bool:
     """Whether a parameter has the value stated; a stage is stated by its name."""
     if isinstance(value, dict):
@@ -84,6 +101,18 @@ def _equal(value: object, stated: object) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_defaults_of_a_page_are_those_of_the_recipe(name):
     assert not differences(name, (PAGES / f"{name}.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_composition_of_a_page_is_that_of_the_recipe(name):
+    model = recipe(name)
+    for parameter, text in composition_of((PAGES / f"{name}.md").read_text(encoding="utf-8")):
+        assert default_of(model, parameter) == ast.literal_eval(text), parameter
+
+
+def test_a_setting_of_a_composition_is_read_with_its_slot():
+    table = "| featuremap | init |\n|---|---|\n| `elm(width=1)` | `seeds`, `trials=4`, `n_init=10` |\n"
+    assert composition_of(table) == [("featuremap__width", "1"), ("init__trials", "4"), ("n_init", "10")]
 
 
 def test_a_wrong_default_is_seen():

@@ -72,7 +72,7 @@ def empty_file_names() -> Iterator[Breach]:
 
 
 def paths_in_docstrings() -> Iterator[Breach]:
-    """Every Python file that a docstring names exists, below the root, below clusterkit/ or near the file that names it."""
+    """Every Python file that a docstring names exists: below the root, below clusterkit/, or near the docstring."""
     for source in sources(*LIBRARY, *TESTS):
         yield from missing_files_of(source)
 
