@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import metadata
@@ -19,11 +20,21 @@ import attrs
 import pluggy
 
 from clusterkit.core import hookspecs
-from clusterkit.core.errors import BrokenPlugin
+from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning
 from clusterkit.core.provider_code import SESSION
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "can_be_saved", "check_name", "installed", "same_thing"]
+__all__ = [
+    "VARIABLE",
+    "Entry",
+    "Plugin",
+    "PluginHooks",
+    "can_be_saved",
+    "check_name",
+    "installed",
+    "same_thing",
+    "warn_shadowed",
+]
 
 VARIABLE = "CLUSTERKIT_PLUGINS"
 """Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
@@ -214,6 +225,18 @@ def same_thing(taken: Entry, entry: Entry) -> bool:
     old, new = taken.target, entry.target
     places = [(getattr(target, "__module__", None), getattr(target, "__qualname__", None)) for target in (old, new)]
     return bool(old == new or (isinstance(new, type) and places[0] == places[1]))
+
+
+def warn_shadowed(plugins: list[Plugin]) -> None:
+    """Name what plugins provide under names of built-ins."""
+    names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
+    if names:
+        warnings.warn(
+            f"built-in names stay with clusterkit; what plugins provide under the same names is reached as: "
+            f"{', '.join(names)}",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
 
 
 def _manager() -> pluggy.PluginManager:

@@ -27,6 +27,7 @@ from clusterkit.core.plugin_hooks import (
     check_name,
     installed,
     same_thing,
+    warn_shadowed,
 )
 from clusterkit.core.progress import Listener, Report
 from clusterkit.core.provider_code import BUILTIN, SESSION, code_of, running_distribution
@@ -379,7 +380,7 @@ class Registry:
                     key = (entry.kind, entry.name)
                     entries[key] = (*entries.get(key, ()), entry)
             self._scanned = _Scan(tuple(plugins), entries)  # only now: a scan that Ctrl-C cut short is made anew
-            _warn_shadowed(plugins)
+            warn_shadowed(plugins)
         return self._scanned
 
 
@@ -388,18 +389,6 @@ def _abstract() -> Mapping[str, type[stages.Stage]]:
     """The abstract class of each kind of stage."""
     module = importlib.import_module("clusterkit.core.stages")
     return {kind: getattr(module, name) for kind, name in ABSTRACT_NAMES.items()}
-
-
-def _warn_shadowed(plugins: list[Plugin]) -> None:
-    """Name what plugins provide under names of built-ins."""
-    names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
-    if names:
-        warnings.warn(
-            f"built-in names stay with clusterkit; what plugins provide under the same names is reached as: "
-            f"{', '.join(names)}",
-            ClusterkitWarning,
-            stacklevel=4,
-        )
 
 
 registry = Registry()

@@ -15,8 +15,7 @@ import pytest
 import clusterkit
 from clusterkit import Pipeline, Recipe, recipe
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName
-from clusterkit.core.plugin_hooks import Plugin
-from clusterkit.core.registry import _warn_shadowed
+from clusterkit.core.plugin_hooks import Plugin, warn_shadowed
 from clusterkit.core.stages import Partitioner
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
@@ -126,7 +125,7 @@ def test_a_recipe_of_a_module_is_registered_by_its_arguments():
 def test_the_warning_about_shadowed_names_fits_every_kind():
     plugin = Plugin("mine", "mine", "1.0", shadowed=(("savable", "NearestCentre"), ("solver", "ridge")))
     with pytest.warns(ClusterkitWarning, match=r"^built-in names stay with clusterkit; what .* savable 'mine:NearestC"):
-        _warn_shadowed([plugin])
+        warn_shadowed([plugin])
 
 
 def listener(heard: list[int], name: str = "listens") -> types.ModuleType:
