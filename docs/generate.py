@@ -91,7 +91,9 @@ def _help(text: str | None) -> Iterator[str]:
                 yield lines.pop(0) + "\n"
             yield "```sh\n" + inspect.cleandoc("\n".join(["", *lines])) + "\n```\n"
         elif part:
-            yield part.replace("[", "\\[") + "\n"
+            pieces = part.split("`")  # what stands between backticks is code, in which a backslash would be shown
+            pieces[::2] = [piece.replace("[", "\\[") for piece in pieces[::2]]
+            yield "`".join(pieces) + "\n"
 
 
 def _options(params: list[Any]) -> str:

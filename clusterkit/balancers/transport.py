@@ -42,8 +42,8 @@ class Transport(Balancer):
 
     A cost of inf forbids a label. Memory O(n k). Time O(n k + m (k² + k log n)) for m moves along cheapest paths
     between clusters. Prices from a sixteenth of the rows, found in the same way, leave few moves: a million rows and
-    ten clusters take less than a second. The mathematics is in numerics/transport: paths_jit.py (`move_along_paths`)
-    and prices_jit.py (`widest`, `audit`).
+    ten clusters take less than a second. The mathematics is in `move_along_paths` of
+    numerics/transport/paths_jit.py, and in `widest` and `audit` of numerics/transport/prices_jit.py.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
@@ -76,7 +77,7 @@ def of_fit(
     if hasattr(model, "preparation_"):
         facts["preparation"] = model.preparation_.resolved()
         facts["prepared"] = ". ".join((*notes, model.preparation_.paragraph(options=True)))
-    if hasattr(model, "agreement_"):
+    if isinstance(getattr(model, "agreement_", None), Real):  # the driver of a plugin may report anything by that name
         facts["agreement"] = float(model.agreement_)
     if classes is not None:
         from clusterkit.metrics import adjusted_rand, clustering_accuracy

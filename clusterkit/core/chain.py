@@ -69,18 +69,21 @@ class Chain(FeatureMap):
         space = self.maps[0].fit(X, task, rng)
         resolved = dict(space.resolved)
         for following in self.maps[1:]:
-            if not isinstance(space, FeatureSpace):
-                raise TypeError("only the last map of a chain may give a kernel")
-            if space.sparse and not following.sparse:
-                raise InvalidData(
-                    f"featuremap '{following.name}' takes no sparse features, and those before it are. Put 'pca' in "
-                    "front of it, which makes them few and dense."
-                )
-            before = space.transform.steps
-            space = following.fit(space.rows(), task, rng)
+            features = _features_for(following, space)
+            space = following.fit(features.rows(), task, rng)
             resolved.update(space.resolved)
-            space = attrs.evolve(space, before=before)
+            space = attrs.evolve(space, before=features.transform.steps)
         return attrs.evolve(space, resolved=resolved)
+
+    def entering_last(self, X: Array, task: Task, rng: Rng) -> Array:
+        """What enters the last map in a fit to X (n, d) with the same stream: the features of the map before it."""
+        if len(self.maps) == 1:
+            return X
+        return _features_for(self.maps[-1], Chain(self.maps[:-1]).fit(X, task, rng)).rows()
+
+    def with_last(self, featuremap: FeatureMap) -> Chain:
+        """The chain with another last map."""
+        return Chain((*self.maps[:-1], featuremap))
 
     def owner(self, parameter: str) -> int:
         """Index of the map that has a parameter: the last one if several have it.
@@ -98,3 +101,15 @@ class Chain(FeatureMap):
             f"no map of the chain {[part.name for part in self.maps]} has a parameter {parameter!r}. "
             f"{nearest_names(parameter, known)}"
         )
+
+
+def _features_for(following: FeatureMap, space: Space) -> FeatureSpace:
+    """The space that a map of a chain gave, if the map that follows can be fitted to its features."""
+    if not isinstance(space, FeatureSpace):
+        raise TypeError("only the last map of a chain may give a kernel")
+    if space.sparse and not following.sparse:
+        raise InvalidData(
+            f"featuremap '{following.name}' takes no sparse features, and those before it are. Put 'pca' in "
+            "front of it, which makes them few and dense."
+        )
+    return space

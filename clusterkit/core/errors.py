@@ -110,8 +110,8 @@ def first_names(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def nearest_names(name: str, known: Iterable[str]) -> str:
-    """Sentence that offers the names closest to `name`, then all of them.
+def nearest_names(name: str, known: Iterable[str], *, only_near: bool = False) -> str:
+    """Sentence that offers the names closest to `name`, then all of them unless `only_near`.
 
     Examples
     --------
@@ -121,4 +121,4 @@ def nearest_names(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     offer = f"Did you mean {' or '.join(repr(c) for c in close)}? " if close else ""
-    return f"{offer}Available: {', '.join(names) or 'none'}."
+    return offer.rstrip() if only_near else f"{offer}Available: {', '.join(names) or 'none'}."

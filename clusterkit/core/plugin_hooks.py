@@ -8,6 +8,8 @@ silently skips a second one of the same name.
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import metadata
@@ -18,14 +20,30 @@ import attrs
 import pluggy
 
 from clusterkit.core import hookspecs
-from clusterkit.core.errors import BrokenPlugin
+from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning
 from clusterkit.core.provider_code import SESSION
 from clusterkit.core.recipe import Recipe
 
-__all__ = ["VARIABLE", "Entry", "Plugin", "PluginHooks", "can_be_saved", "installed", "same_thing"]
+__all__ = [
+    "VARIABLE",
+    "Entry",
+    "Plugin",
+    "PluginHooks",
+    "can_be_saved",
+    "check_name",
+    "installed",
+    "same_thing",
+    "warn_shadowed",
+]
 
 VARIABLE = "CLUSTERKIT_PLUGINS"
 """Environment variable with the names of the plugins to use, separated by commas; empty: none; not set: all."""
+
+KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""Names of recipes: as options of the command line are written."""
+
+PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+"""Where a hook says that a thing is: a module, a colon, and a name at its top."""
 
 Target: TypeAlias = "str | type[object] | Recipe | Mapping[str, object]"
 """What a name stands for: ``"module:attribute"``, or the thing itself; a mapping has the arguments of a `Recipe`."""
@@ -145,7 +163,32 @@ class PluginHooks:
                 if not isinstance(answer, Mapping):
                     raise BrokenPlugin(f"{hook} must answer a mapping of names, got {answer!r}")
                 for name, target in answer.items():
+                    check_name(kind, name, hook)
+                    _check_target(kind, name, target, hook)
                     yield Entry(kind, str(name), target, distribution)
+
+
+def check_name(kind: str, name: object, who: str) -> None:
+    """Refuse a name that is no text, and a name of a recipe that is not in kebab-case.
+
+    Raises
+    ------
+    BrokenPlugin
+    """
+    if not isinstance(name, str) or (kind == "recipe" and not KEBAB.fullmatch(name)):
+        form = ", in lower case with hyphens between its words" if kind == "recipe" else ""
+        raise BrokenPlugin(f"{who} has the {kind} name {name!r}; a name is a text{form}")
+
+
+def _check_target(kind: str, name: str, target: object, hook: str) -> None:
+    """Refuse what cannot be the place of a thing, before somebody asks for it."""
+    if kind == "recipe" and isinstance(target, Mapping | Recipe):
+        return
+    if not isinstance(target, str) or not PLACE.fullmatch(target):
+        form = " or the arguments of a Recipe" if kind == "recipe" else ""
+        raise BrokenPlugin(
+            f'{hook} must answer "module:name"{form} for {name!r}, with a colon before the name, got {target!r}'
+        )
 
 
 def installed() -> Iterator[tuple[Plugin, metadata.EntryPoint]]:
@@ -182,6 +225,18 @@ def same_thing(taken: Entry, entry: Entry) -> bool:
     old, new = taken.target, entry.target
     places = [(getattr(target, "__module__", None), getattr(target, "__qualname__", None)) for target in (old, new)]
     return bool(old == new or (isinstance(new, type) and places[0] == places[1]))
+
+
+def warn_shadowed(plugins: list[Plugin]) -> None:
+    """Name what plugins provide under names of built-ins."""
+    names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
+    if names:
+        warnings.warn(
+            f"built-in names stay with clusterkit; what plugins provide under the same names is reached as: "
+            f"{', '.join(names)}",
+            ClusterkitWarning,
+            stacklevel=4,
+        )
 
 
 def _manager() -> pluggy.PluginManager:

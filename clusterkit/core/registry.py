@@ -18,7 +18,17 @@ import attrs
 
 from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName, nearest_names
 from clusterkit.core.first_party import where
-from clusterkit.core.plugin_hooks import VARIABLE, Entry, Plugin, PluginHooks, can_be_saved, installed, same_thing
+from clusterkit.core.plugin_hooks import (
+    VARIABLE,
+    Entry,
+    Plugin,
+    PluginHooks,
+    can_be_saved,
+    check_name,
+    installed,
+    same_thing,
+    warn_shadowed,
+)
 from clusterkit.core.progress import Listener, Report
 from clusterkit.core.provider_code import BUILTIN, SESSION, code_of, running_distribution
 from clusterkit.core.recipe import Recipe
@@ -121,7 +131,8 @@ class Registry:
                 if plugin.problem
             )
             folder = where(kind, name, VARIABLE)
-            advice = f"{folder}." if folder else nearest_names(name, self.names(kind))
+            # a saved model names its classes itself, so the seventy names of all of them help nobody
+            advice = f"{folder}." if folder else nearest_names(name, self.names(kind), only_near=kind == "savable")
             raise UnknownName(f"no {kind} named {name!r}. {advice}{unusable}")
         return self._load(entry)
 
@@ -251,6 +262,7 @@ class Registry:
         if isinstance(thing, type) and issubclass(thing, Stage) and not inspect.isabstract(thing):
             self._enter([Entry(thing.kind, thing.name, thing, SESSION)], replace)
         elif isinstance(thing, Recipe):
+            check_name("recipe", thing.name, "the Recipe")
             self._enter([Entry("recipe", thing.name, thing, SESSION)], replace)
         elif isinstance(thing, types.ModuleType):
             self._hooks.add(thing, SESSION, partial(self._enter, replace=replace))
@@ -368,7 +380,7 @@ class Registry:
                     key = (entry.kind, entry.name)
                     entries[key] = (*entries.get(key, ()), entry)
             self._scanned = _Scan(tuple(plugins), entries)  # only now: a scan that Ctrl-C cut short is made anew
-            _warn_shadowed(plugins)
+            warn_shadowed(plugins)
         return self._scanned
 
 
@@ -377,18 +389,6 @@ def _abstract() -> Mapping[str, type[stages.Stage]]:
     """The abstract class of each kind of stage."""
     module = importlib.import_module("clusterkit.core.stages")
     return {kind: getattr(module, name) for kind, name in ABSTRACT_NAMES.items()}
-
-
-def _warn_shadowed(plugins: list[Plugin]) -> None:
-    """Name what plugins provide under names of built-ins."""
-    names = [f"{kind} '{plugin.distribution}:{name}'" for plugin in plugins for kind, name in plugin.shadowed]
-    if names:
-        warnings.warn(
-            f"built-in stages keep their names; the stages of plugins that have the same names are reached as: "
-            f"{', '.join(names)}",
-            ClusterkitWarning,
-            stacklevel=4,
-        )
 
 
 registry = Registry()

@@ -15,7 +15,6 @@ from clusterkit._typing import (
     FeatureMapLike,
     InitLike,
     LabelerLike,
-    Rng,
     SolverLike,
     TunerLike,
 )
@@ -25,6 +24,7 @@ from clusterkit.core.contracts import During, check_instance
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName, nearest_names
 from clusterkit.core.first_party import where
 from clusterkit.core.registry import ABSTRACT, VARIABLE, StageKind, registry
+from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import (
     Balancer,
     Codec,
@@ -35,6 +35,7 @@ from clusterkit.core.stages import (
     Partitioner,
     Solver,
     Stage,
+    Task,
     Tuned,
     Tuner,
     outcome_labeler,
@@ -129,8 +130,11 @@ class Tuning:
     interrupted: bool = False
 
 
-def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
+def tuned(c: Composition, tuner: Tuner | None, X: Array, seeds: Seeds) -> Tuning:
     """The composition with the values that a tuner decides.
+
+    A tuner never sees a chain of maps: it gets the last map of the chain as the feature map, and as data what enters
+    this map in the fit that follows.
 
     Parameters
     ----------
@@ -138,13 +142,19 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
     tuner : Tuner or None
         None decides nothing.
     X : ndarray of shape (n, d)
-    rng : Generator
+    seeds : Seeds
+        Of the fit that follows.
     """
     if tuner is None:
         return Tuning(c)
     before: dict[str, Stage] = {"featuremap": c.featuremap, "solver": c.solver, "labeler": c.labeler}
+    chain = c.featuremap if isinstance(c.featuremap, Chain) else None
+    if chain is not None:
+        before["featuremap"] = chain.maps[-1]
+        with During(chain):
+            X = chain.entering_last(X, Task(len(X), c.n_clusters), seeds.stream("featuremap"))
     with During(tuner):
-        answer = tuner.for_clusters(c.n_clusters).tune(before, X, rng)
+        answer = tuner.for_clusters(c.n_clusters).tune(before, X, seeds.stream("tuner"))
     check_instance(tuner, "tune", answer, Tuned)
     after: dict[str, Any] = {slot: answer.stages.get(slot) for slot in before}
     for slot, stage in before.items():
@@ -153,6 +163,8 @@ def tuned(c: Composition, tuner: Tuner | None, X: Array, rng: Rng) -> Tuning:
     decided["tuner"] = {"name": tuner.name, **answer.facts, "interrupted": answer.interrupted}
     decided = {slot: facts for slot, facts in decided.items() if facts}
     slots = frozenset(decided) & frozenset(before)
+    if chain is not None:
+        after["featuremap"] = chain.with_last(after["featuremap"])
     return Tuning(attrs.evolve(c, **after, rows=answer.rows, tuned=slots), decided, answer.interrupted)
 
 

@@ -362,7 +362,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:
         """The composition with the tuner's values, and how the tuner found them."""
         tuner = compose.resolve("tuner", self.tuner)
-        return compose.tuned(c, tuner, X, seeds.stream("tuner"))
+        return compose.tuned(c, tuner, X, seeds)
 
     def _accepts_sparse_samples(self) -> bool:
         """Whether every stage that would see sparse samples can work on them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import os
@@ -79,12 +80,30 @@ def survives_pickle_and_copy(stage: Stage) -> None:
 
 @law(LAWS)
 def documents_itself(stage: Stage) -> None:
-    """The class has a docstring, whose Parameters section names every parameter."""
+    """The class has a docstring, whose Parameters section names every parameter; a default that it states is true."""
     text = type(stage).__doc__ or ""
     assert text.strip(), "no docstring"
-    for name in stage.parameters():
-        # numpydoc: "name : type", or several names before one colon
-        assert re.search(rf"^\s*(\w+, )*{name}(, \w+)* :", text, re.MULTILINE), f"the docstring lacks '{name} :'"
+    for field in attrs.fields(type(stage)):
+        if not field.init:
+            continue
+        # numpydoc: "name : type, default X", or several names before one colon
+        line = re.search(rf"^\s*(?:\w+, )*{field.name}(?:, \w+)* :(.*)$", text, re.MULTILINE)
+        assert line, f"the docstring lacks '{field.name} :'"
+        _, says, value = line[1].partition(", default ")
+        if says:
+            default = getattr(type(stage)(), field.name)
+            default = default.name if isinstance(default, Stage) else default
+            assert _literal(value) == default, (
+                f"the docstring says '{field.name} :{line[1]}', and the default is {default!r}"
+            )
+
+
+def _literal(text: str) -> object:
+    """The value that a text writes; the text itself where it writes none, as the name of an object does."""
+    try:
+        return ast.literal_eval(text.strip().rstrip("."))
+    except (ValueError, SyntaxError):
+        return text.strip()
 
 
 @law(LAWS)

@@ -11,7 +11,7 @@ solves and labels many pairs (gamma, C), scores every partition and returns the 
   partitions. The score is in ``_ensemble_agreement.py`` (`Agreement`), the search in ``_edsvc_search.py``, the fits of
   the candidates in ``_candidates.py`` (`CandidateRuns`), the returned table of candidates in ``curves.py``. Source:
   Strehl, Ghosh (2002).
-- ``_open_parameters.py``: which parameters are open, the sample of the rows and the kernel space both tuners search.
+- ``_open_parameters.py``: which parameters are open, and the kernel space that both tuners search.
 - ``_nearest_label_jit.py``: the nearest label of each unlabelled row.
 
 The range of bandwidths is in ``numerics/bandwidths.py``, the k-means ensemble in ``core/ensembles.py``.

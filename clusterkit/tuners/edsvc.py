@@ -13,7 +13,7 @@ from clusterkit.core import params
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.stages import FeatureMap, Stage, Tuned, Tuner
 from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.tuners._open_parameters import is_open, search_space, with_parameters
+from clusterkit.tuners._open_parameters import is_open, search_space
 
 __all__ = ["EdSvc"]
 
@@ -135,7 +135,7 @@ class EdSvc(Tuner):
         C = choice.C * (len(rows) / len(X)) if choice.C < 1.0 else choice.C  # the same fraction of outliers
         tuned = dict(stages)
         if open_gamma:
-            tuned["featuremap"] = with_parameters(stages["featuremap"], {"gamma": choice.gamma})
+            tuned["featuremap"] = stages["featuremap"].with_parameters(gamma=choice.gamma)
         if open_C:
             tuned["solver"] = stages["solver"].with_parameters(C=C)
         facts = {**choice.facts, "rows": len(rows), "seconds": round(time.monotonic() - begin, 3)}

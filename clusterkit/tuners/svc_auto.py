@@ -15,7 +15,7 @@ from clusterkit.core import params
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.stages import Stage, Tuned, Tuner
 from clusterkit.numerics.row_samples import sample_rows
-from clusterkit.tuners._open_parameters import is_open, with_parameters
+from clusterkit.tuners._open_parameters import is_open
 from clusterkit.tuners._svc_runs import SvcRuns, least_size
 from clusterkit.tuners._svc_search import DEFAULT_FRACTION, SvcAutoChoice, SvcAutoSearch
 
@@ -84,7 +84,7 @@ class SvcAuto(Tuner):
     tend to be the classes, and the best one groups of classes.
 
     If `gamma` (or `sigma`) is set, nothing is run: `nu` is 0.2. If `nu` or `C` is set, only bandwidths are searched.
-    With a chain of maps the search works in the coordinates before the kernel. A labeler that takes a number of
+    A labeler that takes a number of
     clusters (`transition`) is replaced by the complete graph in the search.
 
     References
@@ -127,7 +127,7 @@ class SvcAuto(Tuner):
         least = max(1, round(choice.min_cluster_size * len(X) / len(rows)))
         values = {"gamma": choice.gamma, "nu": choice.nu, "min_cluster_size": least}
         tuned = {
-            slot: with_parameters(stage, {name: values[name] for name in open_names[slot]})
+            slot: stage.with_parameters(**{name: values[name] for name in open_names[slot]})
             for slot, stage in stages.items()
         }
         facts = {**choice.facts, "rows": len(rows), "seconds": round(time.monotonic() - begin, 3)}

@@ -202,3 +202,8 @@ def test_reference_is_up_to_date():
         [sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_code_in_the_reference_has_no_escapes():
+    text = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert [code for code in re.findall(r"`[^`\n]+`", _prose(text)) if "\\[" in code] == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import ClassVar, final
 
+import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,6 +16,8 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import ConsensusClustering, MinMaxModularSVC, Pipeline, recipe
 from clusterkit.core.errors import InvalidParameter, NeedsClusters, UnknownName
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Tuned, Tuner
 from clusterkit.drivers import compose
 from clusterkit.estimators.as_partitioner import ByRecipe
 
@@ -97,3 +101,33 @@ def test_no_import_circle_even_inside_functions():
         assert leaves, f"these import each other in a circle: {sorted(arrows)}"
         for name in leaves:
             del arrows[name]
+
+
+@final
+@attrs.frozen
+class Onlooker(Tuner):
+    """Sets gamma to a number that says which data it was shown."""
+
+    name: ClassVar[str] = "onlooker"
+
+    def tune(self, stages, X, rng):
+        featuremap = stages["featuremap"]
+        assert featuremap.tunable == {"gamma"}
+        return Tuned({**stages, "featuremap": featuremap.with_parameters(gamma=float(np.square(X).sum()))}, {"rows": 1})
+
+
+@pytest.mark.parametrize("first", [["zscore"], [{"name": "elm", "n_hidden": 5}], ["minmax", {"name": "elm"}]])
+def test_a_tuner_gets_the_last_map_of_a_chain_and_what_enters_it_in_the_fit(first):
+    model = Pipeline([*first, "rbf"], "svdd", "complete_graph", tuner=Onlooker(), random_state=3).fit(X)
+    space = model.space_
+    assert model.resolved_["tuner"] == {"name": "onlooker", "rows": 1, "interrupted": False}
+    assert model.resolved_["featuremap"]["gamma"] == float(np.square(space.coordinates(X)).sum())
+    assert space.kernel.gamma == model.resolved_["featuremap"]["gamma"]
+
+
+def test_the_first_maps_of_a_chain_stay_as_they_are():
+    chain = compose.resolve("featuremap", ["minmax", "zscore", "rbf"])
+    stages = {"featuremap": chain, "solver": "svdd", "labeler": "complete_graph", "balancer": None, "init": None}
+    composition = compose.tuned(compose.compose(stages), Onlooker(), X, Seeds(0)).composition
+    assert composition.featuremap.maps[:2] == chain.maps[:2]
+    assert composition.featuremap.maps[2].gamma > 0

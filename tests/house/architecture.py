@@ -89,6 +89,34 @@ def defines(path: str, dotted: str) -> bool:
     return True
 
 
+def names_next(path: str, dotted: str, next_path: str, next_dotted: str) -> bool:
+    """Whether the file of a jump leads on: it names the next file, and the definition or the docstring the next name.
+
+    The first jump is a recipe: it names the stage, which is how the next file is called.
+    """
+    text, stem = (ROOT / "clusterkit" / path).read_text(encoding="utf-8"), next_path.rpartition("/")[2][:-3]
+    if path.startswith("cookbook/"):
+        return f'"{stem}"' in text
+    source = Source.of(ROOT / "clusterkit" / path)
+    [node] = [node for node in source.tree.body if dotted.partition(".")[0] in _names(node)]
+    leads = f"{ast.get_docstring(source.tree)}\n{ast.get_source_segment(text, node)}"
+    here = re.search(rf"\b{stem}\b", text) is not None or path == next_path
+    return here and re.search(rf"\b{next_dotted.rpartition('.')[2]}\b", leads) is not None
+
+
+def places(path: str, docstring: str) -> set[tuple[str, str]]:
+    """Definitions that a docstring names, as file below clusterkit/ and name: in its own file, or in files it names."""
+    folder = path.rpartition("/")[0]
+    files = {path} | {
+        candidate
+        for named in re.findall(r"[\w/]+\.py", docstring)
+        for candidate in (named, f"solvers/{named}", f"labelers/{named}", f"{folder}/{named}")
+        if (ROOT / "clusterkit" / candidate).exists()
+    }
+    names = set(re.findall(r"[`(,]\s*([A-Za-z_]\w*(?:\.\w+)*)\b", docstring))
+    return {(file, name) for file in files for name in names if defines(file, name)}
+
+
 def _names(node: ast.stmt) -> list[str]:
     match node:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from .source import LIBRARY, TESTS, Breach, Source, at_top, sources
+from .source import LIBRARY, ROOT, TESTS, Breach, Source, at_top, sources
 
 FORBIDDEN = frozenset({"found", "own", "kept", "given", "told", "asked", "said", "result", "res"})
 """Words that say how a value came about and not what it is."""
@@ -15,6 +16,9 @@ EMPTY_FILE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc", "com
 
 MOST_LINES = 400
 """Longest file that a reader can hold in mind; the median of the library is near 110."""
+
+PYTHON_FILE = re.compile(r"(?<![\w/.{$<-])(?:[\w-]+/)*[a-z_]\w*\.py\b")
+"""A path of a Python file within prose."""
 
 NUMBA = ("numba", "clusterkit._jit")
 
@@ -65,6 +69,22 @@ def empty_file_names() -> Iterator[Breach]:
         parts = {part.strip("_") for part in source.path.relative_to(source.path.parents[1]).with_suffix("").parts}
         for name in sorted(parts & EMPTY_FILE_NAMES):
             yield source.breach(1, f"the name {name!r} fits anything: name the file after its one idea")
+
+
+def paths_in_docstrings() -> Iterator[Breach]:
+    """Every Python file that a docstring names exists: below the root, below clusterkit/, or near the docstring."""
+    for source in sources(*LIBRARY, *TESTS):
+        yield from missing_files_of(source)
+
+
+def missing_files_of(source: Source) -> Iterator[Breach]:
+    """Python files that the docstrings of a file name and that are nowhere; placeholders such as NAME.py are none."""
+    places = (ROOT, ROOT / "clusterkit", *source.path.parents)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            for path in PYTHON_FILE.findall(ast.get_docstring(node) or ""):
+                if not any((place / path).exists() for place in places):
+                    yield source.breach(node, f"the docstring names {path}, which does not exist")
 
 
 def compiled_suffixes() -> Iterator[Breach]:

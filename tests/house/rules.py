@@ -14,6 +14,7 @@ RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
     names.long_files,
     names.empty_file_names,
     names.compiled_suffixes,
+    names.paths_in_docstrings,
     names.forbidden_identifiers,
     clocks.wall_clock_asserts,
     public_types.public_any,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from house import architecture, arrows
 from house.source import ROOT
+
+from clusterkit.core.registry import registry
 
 
 def test_the_table_of_parts_says_what_the_contracts_check():
@@ -44,11 +48,27 @@ class TestTheMapOfAFit:
         ]
         assert missing == []
 
+    def test_each_jump_is_named_by_the_one_before(self):
+        lists = {}
+        for title, _, path, name in architecture.jumps():
+            lists.setdefault(title, []).append((path, name))
+        steps = [step for jumps in lists.values() if jumps[0][0].startswith("cookbook/") for step in pairwise(jumps)]
+        assert len(steps) > 10
+        assert [step for step in steps if not architecture.names_next(*step[0], *step[1])] == []
+
+    @pytest.mark.parametrize("name", sorted(registry.specimens("solver")))
+    def test_every_solver_names_the_function_with_its_mathematics(self, name):
+        solver = type(registry.specimens("solver")[name])
+        if not solver.__module__.startswith("clusterkit."):
+            pytest.skip(f"'{name}' is the solver of a plugin")
+        path = f"{solver.__module__.partition('.')[2].replace('.', '/')}.py"
+        assert architecture.places(path, solver.__doc__) - {(path, solver.__name__)}
+
     def test_the_mathematics_is_four_jumps_away_at_most(self):
         lists = {}
         for title, number, _, _ in architecture.jumps():
             lists.setdefault(title, []).append(number)
-        assert {"emmc", "svc, the dual", "svc, the labels", "nmf"} <= set(lists)
+        assert {"emmc", "svc, the dual", "svc, the labels", "svc, from components to labels", "nmf"} <= set(lists)
         for title, numbers in lists.items():
             assert numbers == list(range(1, len(numbers) + 1)), title
             assert len(numbers) <= 4, title

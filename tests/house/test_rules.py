@@ -97,6 +97,12 @@ def test_assertions_on_a_clock_are_seen(text, count):
     assert len(list(clocks.asserts_of(source(text)))) == count
 
 
+def test_a_file_that_a_docstring_names_must_exist():
+    text = '"""See core/run.py, tests/oracles/gone.py and names.py."""'
+    here = source(text, str(Path(__file__).with_name("example.py")))
+    assert [breach.text.split()[3] for breach in names.missing_files_of(here)] == ["tests/oracles/gone.py,"]
+
+
 def test_every_rule_states_itself():
     assert all(rule.__doc__ for rule in RULES)
 

@@ -175,6 +175,30 @@ class Anonymous(Partitioner):
         return np.arange(samples.n) % task.k
 
 
+@final
+@attrs.frozen
+class Outdated(Partitioner):
+    """Every k-th sample, with a docstring that was true once.
+
+    Parameters
+    ----------
+    shift : int, default 0
+    """
+
+    name: ClassVar[str] = "outdated"
+    sees: ClassVar[str] = "input"
+    varies: ClassVar[bool] = False
+    shift: int = params.integer(1, at_least=0)
+
+    def partition(self, samples, task, rng):
+        return (np.arange(len(samples)) + self.shift) % task.k
+
+
+def test_a_default_that_the_docstring_states_must_be_the_default():
+    with pytest.raises(AssertionError, match=r"documents_itself.*\n.*'shift : int, default 0', and the default is 1"):
+        check_stage(Outdated)
+
+
 def test_a_refusal_must_name_the_stage():
     with pytest.raises(AssertionError, match="partitioner 'anonymous' is not in the message"):
         check_stage(Anonymous)

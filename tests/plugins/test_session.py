@@ -14,7 +14,8 @@ import pytest
 
 import clusterkit
 from clusterkit import Pipeline, Recipe, recipe
-from clusterkit.core.errors import BrokenPlugin, UnknownName
+from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, UnknownName
+from clusterkit.core.plugin_hooks import Plugin, warn_shadowed
 from clusterkit.core.stages import Partitioner
 
 pytestmark = pytest.mark.usefixtures("no_external_plugins")
@@ -77,6 +78,54 @@ def test_a_plugin_module(monkeypatch):
 def test_a_plugin_module_without_a_version_is_refused():
     with pytest.raises(BrokenPlugin, match="set API_VERSION in the plugin module"):
         clusterkit.register(types.ModuleType("mine"))
+
+
+def answering(hook: str, answer: object) -> types.ModuleType:
+    """A plugin module with one hook."""
+    module = types.ModuleType("answers")
+    module.API_VERSION = 2
+    setattr(module, hook, clusterkit.hookimpl(lambda: answer))
+    return module
+
+
+ARGUMENTS = {"title": "k-means of mine", "citation": "nobody", "parameters": {**STAGES, "init": "seeds"}}
+
+
+@pytest.mark.parametrize(
+    ("hook", "answer", "message"),
+    [
+        (
+            "clusterkit_partitioners",
+            {"stripes": make("stripes")},
+            "'stripes', with a colon before the name, got <class",
+        ),
+        ("clusterkit_partitioners", {"stripes": "a.b.Stripes"}, "with a colon before the name, got 'a.b.Stripes'"),
+        ("clusterkit_partitioners", {"stripes": "a/b.py:Stripes"}, "got 'a/b.py:Stripes'"),
+        ("clusterkit_partitioners", {3: "a.b:Stripes"}, "partitioner name 3; a name is a text"),
+        ("clusterkit_recipes", {"bad one": ARGUMENTS}, "recipe name 'bad one'; .* in lower case with hyphens"),
+        ("clusterkit_recipes", {"Bad-Name": ARGUMENTS}, "recipe name 'Bad-Name'"),
+        ("clusterkit_recipes", {"my-means": "a.b.RECIPE"}, "or the arguments of a Recipe for 'my-means'"),
+    ],
+)
+def test_a_plugin_module_with_a_malformed_answer_is_refused_at_registration(hook, answer, message):
+    with pytest.raises(BrokenPlugin, match=message):
+        clusterkit.register(answering(hook, answer))
+
+
+def test_a_recipe_of_a_wrong_name_is_refused_at_registration():
+    with pytest.raises(BrokenPlugin, match="recipe name 'my_means'; a name is a text, in lower case with hyphens"):
+        clusterkit.register(Recipe("my_means", **ARGUMENTS))
+
+
+def test_a_recipe_of_a_module_is_registered_by_its_arguments():
+    clusterkit.register(answering("clusterkit_recipes", {"my-means-2": ARGUMENTS}))
+    assert clusterkit.recipes()["my-means-2"].title == "k-means of mine"
+
+
+def test_the_warning_about_shadowed_names_fits_every_kind():
+    plugin = Plugin("mine", "mine", "1.0", shadowed=(("savable", "NearestCentre"), ("solver", "ridge")))
+    with pytest.warns(ClusterkitWarning, match=r"^built-in names stay with clusterkit; what .* savable 'mine:NearestC"):
+        warn_shadowed([plugin])
 
 
 def listener(heard: list[int], name: str = "listens") -> types.ModuleType:

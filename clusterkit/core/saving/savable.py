@@ -73,8 +73,9 @@ def name_of(cls: type) -> SavedClass:
     entry = _entry_of(cls)
     if entry is None:
         raise NotSavable(
-            f"{cls.__module__}.{cls.__qualname__} is no class that a saved model may hold. A plugin names such classes "
-            "by the hook clusterkit_savables, a session by clusterkit.register"
+            f"{cls.__module__}.{cls.__qualname__} is no class that a saved model may hold. A plugin, and clusterkit "
+            "itself in core/builtin_plugin.py, names such classes by the hook clusterkit_savables, a session by "
+            "clusterkit.register"
         )
     first = registry.find(entry.kind, entry.name)
     shared = first is None or not _is_of(first, cls)

@@ -51,4 +51,13 @@ class Tuner(Stage):
 
         Parameters with a value stay as they are, and so do stages that the tuner does not know. If the data allow no
         decision, for example a single row, every parameter may stay None.
+
+        Parameters
+        ----------
+        stages : mapping
+            The stages under "featuremap", "solver" and "labeler". Of a chain of feature maps it is the last one.
+        X : ndarray or SparseRows of shape (n, d)
+            What enters the feature map: the data, or of a chain the features that its first maps make of them.
+        rng : Generator
+            The only source of randomness.
         """

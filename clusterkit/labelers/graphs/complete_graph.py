@@ -30,7 +30,8 @@ class CompleteGraph(Labeler[Domain]):
     components. With s support vectors and m points on a segment that takes n s kernel values, and for the proof about
     n s more if clusters are well separated; at worst, with clusters about to merge, O(n² m s). For other domains all
     pairs of different components are tested: O(n² m) values of the domain. Memory O(n d + s d). The mathematics is in
-    level_sets/_segments_jit.py (`first_outside`) and level_sets/_components.py (`Components.complete`).
+    level_sets/_segments_jit.py (`first_outside`) and level_sets/_components.py (`Components.complete`); the step from
+    components to labels is in graphs/_labeling.py (`graph_labeling`).
 
     Parameters
     ----------

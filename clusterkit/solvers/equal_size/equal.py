@@ -33,8 +33,8 @@ class Equal(Solver):
     So a centre moves towards the centres of larger clusters, and the centres of larger clusters move away from it. The
     iteration ends once every size differs from ``n // k`` by less than ε.
 
-    The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`), the fading of weights in fade.py, the
-    repair in repair.py (`even_out`).
+    The update is in numerics/equal_size/drift_jit.py (`_coefficients`, `_move`), the fading of weights in
+    numerics/equal_size/fade.py, the repair in numerics/equal_size/repair.py (`even_out`).
 
     Parameters
     ----------

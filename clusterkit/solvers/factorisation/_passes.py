@@ -120,6 +120,8 @@ def update_rows(
 ) -> tuple[Array, Array, float]:
     """One pass over H: update A from ``H W``, and sum the products with the new A.
 
+    The update of a row is `_multiply` or `_descend` of _updates_jit.py.
+
     Parameters
     ----------
     blocks : callable

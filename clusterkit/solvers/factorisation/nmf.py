@@ -54,8 +54,9 @@ class Nmf(Solver):
     For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
-    is computed to about ``1e-15 |H|²`` and clipped at 0. The iteration is in `_PreparedNmf._iterate`; the updates are
-    `_multiply` and `_descend` in factorisation/_updates_jit.py.
+    is computed to about ``1e-15 |H|²`` and clipped at 0. The iteration is in `_PreparedNmf._iterate`, a pass over
+    H in `update_rows` of factorisation/_passes.py; the updates are `_multiply` and `_descend` in
+    factorisation/_updates_jit.py.
 
     Parameters
     ----------

@@ -55,8 +55,9 @@ def _check_weights(instance: Svdd, attribute: attrs.Attribute[Any], value: Any) 
 class Svdd(Solver):
     """The smallest enclosing sphere with slack; its contour in the input space bounds the clusters.
 
-    The pair step is in one_class/_smo_gaussian_jit.py (_move); for other kernels and for features it is in
-    one_class/_smo_any_kernel_jit.py (_move).
+    The mathematics is in `minimise_gaussian` of one_class/_working_sets.py and the pair step in `_move` of
+    one_class/_smo_gaussian_jit.py; for other kernels and for features the step is in `_move` of
+    one_class/_smo_any_kernel_jit.py.
 
     Choose it for clusters of any shape and unknown number. It minimises ``β'Kβ - Σ K_ii β_i`` over
     ``Σ β_i = 1``, ``0 <= β_i <= C`` by sequential minimal optimisation. Samples with ``β_i > 0`` support the

@@ -5,8 +5,8 @@ All three solvers minimise ``|w|²/2 + C Σ_i loss(w'h_i, t_i)`` for the targets
 a bias. A labeler then reads new labels off the scores ``w'h_i``.
 
 ridge.py
-    Ridge regression, the solver of EMMC. The mathematics is in its `RidgeSums.finish` and `_DualRidge.solve`, and in
-    `factorise` of _regularised_inverse.py.
+    Ridge regression, the solver of EMMC. The mathematics is in `RegularisedInverse.solve` and `_factorise` of
+    _regularised_inverse.py, which `RidgeSums.finish` applies to H'T and `_DualRidge.solve` to T.
 svm.py, svr.py
     The solvers of IterSVM and IterSVR. The quadratic programs are solved by LIBSVM, called in
     `PreparedMachine._dual_variables` of _libsvm.py; least squares by `_PrimalLeastSquares` and `_DualLeastSquares` of

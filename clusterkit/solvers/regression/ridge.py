@@ -37,8 +37,8 @@ class Ridge(Solver):
     on HH'. On a kernel the dual ``K (K + I/C)^-1 T`` is computed, O(n³) once and O(n² q) per iteration. If C is too
     large for a Cholesky factorisation, eigenvectors are used instead, without those whose eigenvalues are rounding
     errors, and `resolved_` reports this. Weights of the samples weight their squared errors, on features only; the
-    primal system is then solved whatever L is. The systems are solved in `RidgeSums.finish` and `_DualRidge.solve`; the
-    factorisation is `factorise` in regression/_regularised_inverse.py.
+    primal system is then solved whatever L is. The mathematics is in `RegularisedInverse.solve` and `_factorise` of
+    regression/_regularised_inverse.py; `RidgeSums.finish` applies it to H'T, and `_DualRidge.solve` to T.
 
     Parameters
     ----------
@@ -140,7 +140,10 @@ class RidgeSums:
         return self.adder.part(H, targets, scores)
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished:
-        """The coefficients B, (L, R q), and ``(C/2) (|T|² - <B, H'T>)``, the ridge objective at its minimum."""
+        """The coefficients B, (L, R q), and ``(C/2) (|T|² - <B, H'T>)``, the ridge objective at its minimum.
+
+        B is `RegularisedInverse.solve` of _regularised_inverse.py, applied to H'T.
+        """
         products, squares = total.arrays
         B = self.factor.solve(products)
         gains = (B * products).sum(axis=0).reshape(len(squares), -1).sum(axis=1)

@@ -30,8 +30,8 @@ class Mst(Solver):
 
     Choose it for clusters of any shape that are separated by gaps or by thinner regions. Core distances keep single
     outliers and thin bridges from joining clusters; without them (``n_neighbors=1``) the tree is the Euclidean one,
-    from which single linkage is read. The tree is in numerics/spanning_trees: tree.py (`minimum_spanning_tree`), the
-    rounds of Borůvka's algorithm in boruvka_jit.py.
+    from which single linkage is read. The tree is in numerics/spanning_trees/tree.py (`minimum_spanning_tree`), the
+    rounds of Borůvka's algorithm in numerics/spanning_trees/boruvka_jit.py (`search_task`, `merge`).
 
     Parameters
     ----------

@@ -20,12 +20,15 @@ from sklearn.preprocessing import StandardScaler
 from clusterkit import ensemble, recipe
 from clusterkit.cli import console
 from clusterkit.core.chain import Chain
+from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter, NeedsMemory
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import listening
+from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.datasets import load
+from clusterkit.drivers import compose
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.minmax import MinMax
 from clusterkit.featuremaps.rbf import Rbf
@@ -255,10 +258,12 @@ def test_nothing_to_decide_is_refused():
 
 def test_a_chain_is_searched_after_its_scaling():
     X, _ = blobs()
-    plain = tune(mapped(MinMax(), X, 0).rows())
-    chained = tune(X * [1.0, 1e4], {**STAGES, "featuremap": Chain((MinMax(), Rbf()))})
-    assert chained.stages["featuremap"].maps[0] == MinMax()
-    assert chained.stages["featuremap"].maps[1].gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
+    tuner = EdSvc(n_gamma=12, n_bounds=10, n_jobs=1)
+    plain = tuner.tune(STAGES, mapped(MinMax(), X, 0).rows(), Seeds(0).stream("tuner"))
+    chain = Composition(**{**STAGES, "featuremap": Chain((MinMax(), Rbf()))})
+    first, last = compose.tuned(chain, tuner, X * [1.0, 1e4], Seeds(0)).composition.featuremap.maps
+    assert first == MinMax()
+    assert last.gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
 
 
 def test_a_sample_of_the_rows_keeps_the_share_of_outliers():

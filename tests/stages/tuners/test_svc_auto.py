@@ -14,7 +14,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.chain import Chain
+from clusterkit.core.compat import Composition
 from clusterkit.core.progress import listening
+from clusterkit.core.seeds import Seeds
+from clusterkit.drivers import compose
 from clusterkit.featuremaps.elm import Elm
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.featuremaps.zscore import ZScore
@@ -107,9 +110,12 @@ def test_a_chain_is_judged_after_its_scaling():
     X, y = blobs()
     stretched = X * [1.0, 1e4]
     plain = tune(mapped(ZScore(), X, 0).rows())
-    chained = tune(stretched, {**STAGES, "featuremap": Chain((ZScore(), Rbf()))})
-    assert chained.stages["featuremap"].maps[0] == ZScore()
-    assert chained.stages["featuremap"].maps[1].gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
+    chained = compose.tuned(
+        Composition(**{**STAGES, "featuremap": Chain((ZScore(), Rbf()))}), SvcAuto(), stretched, Seeds(0)
+    )
+    first, last = chained.composition.featuremap.maps
+    assert first == ZScore()
+    assert last.gamma == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
     model = recipe("svc", featuremap=["zscore", "rbf"], random_state=0).fit(stretched)
     assert adjusted_rand_score(y, model.labels_) > 0.95
     assert model.resolved_["featuremap"]["gamma"] == pytest.approx(plain.stages["featuremap"].gamma, rel=1e-6)
