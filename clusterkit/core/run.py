@@ -145,11 +145,8 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
         raise InvalidData(f"n_samples={n} should be >= n_clusters={c.n_clusters}: no cluster may be without a sample")
     equal = n > 1 and _all_equal(X)
     if equal:
-        warnings.warn(
-            f"all {n} samples are equal: no labelling is better than another",
-            ClusterkitWarning,
-            stacklevel=2,
-        )
+        message = f"all {n} samples are equal: no labelling is better than another"
+        warnings.warn(message, ClusterkitWarning, stacklevel=2)
     check_magnitude(X)
     if c.path is not None and c.path.square:
         # maps may look at all pairs of samples, which takes long where the matrix has no room in the end
@@ -166,7 +163,7 @@ def bind(c: Composition, X: Array, seeds: Seeds) -> BoundComposition:
     if c.rows is not None:
         space, X = space.take(c.rows), X[c.rows]
     _check_sparse(c, X, space)
-    # as many clusters as samples: all are alone anyway; a width that a tuner chose is none that the user could change
+    # as many clusters as samples: all are alone anyway; a width that a tuner chose is not the user's
     if not equal and (c.n_clusters is None or c.n_clusters < n) and "featuremap" not in c.tuned:
         warn_of_degenerate_kernel(space)
     with During(c.solver):
@@ -190,7 +187,8 @@ def run(bound: BoundComposition) -> FitResult:
     c, task = bound.composition, bound.task
     starts, interrupted = _starts(bound)
     best = starts[first_least([start.objective for start in starts])]
-    assert (labeling := best.labeling) is not None
+    labeling = best.labeling
+    assert labeling is not None
     labels = labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
     _warn(labeling, labels, task, bound.X)

@@ -54,7 +54,7 @@ def fit_by_sample(
         ClusterkitWarning,
         stacklevel=4,
     )
-    tuning = compose.tuned(c, tuner, rows.gather(index), seeds.stream("tuner"))
+    tuning = compose.tuned(c, tuner, rows.gather(index), seeds)
     c, decided = attrs.evolve(tuning.composition, rows=None), dict(tuning.decided)
     least = decided.get("labeler", {}).get("min_cluster_size")
     if isinstance(least, int):  # of the sample, as the tuner saw it

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
-import sys
-import tomllib
-from pathlib import Path
 
 import attrs
 import clusterkit_dask
@@ -18,9 +14,7 @@ from threadpoolctl import threadpool_info
 import clusterkit
 from clusterkit import recipe
 from clusterkit.core import sums
-from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter
-from clusterkit.core.first_party import PLUGINS
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.transform import block_plan
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
@@ -318,7 +312,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("recipe_name", "changes", "reason"),
         [
-            ("svc", {}, "featuremap: 'rbf' needs all rows at once"),
+            ("kernel-kmeans", {"n_clusters": 4}, "featuremap: 'rbf' needs all rows at once"),
             ("emmc-multi", {"n_clusters": 4}, "balancer: 'band' repairs 4 clusters"),
             ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
         ],
@@ -394,47 +388,3 @@ def test_blocks_and_rows_come_as_they_are():
     assert np.array_equal(np.concatenate([block for _, block in there]), X)
     with pytest.raises(TypeError, match="runs over its own rows, not SlicedRows"):
         DaskEngine().reduce(None, SlicedRows(X), 5)
-
-
-class TestRegistration:
-    def test_discovered_through_the_entry_point_alone(self):
-        [plugin] = [entry for entry in clusterkit.plugins() if entry.distribution == "clusterkit-dask"]
-        assert plugin.problem is None
-        assert set(plugin.provides) == {("engine", "dask"), ("engine", "clusterkit_dask")}
-        assert isinstance(engine_for(da.zeros((2, 2))), DaskEngine)
-
-    def test_the_core_knows_what_the_plugin_provides(self):
-        [known] = [entry for entry in PLUGINS if entry.distribution == "clusterkit-dask"]
-        assert set(known.provides["engine"]) == {"dask", "clusterkit_dask"}
-
-    @pytest.mark.usefixtures("no_external_plugins")
-    def test_without_the_plugin_one_line_says_what_to_install(self):
-        with pytest.raises(InvalidData, match=r"The plugin clusterkit-dask provides it") as refusal:
-            recipe("kmeans", n_clusters=2).fit(da.zeros((10, 2)))
-        assert "\n" not in str(refusal.value)
-
-    def test_the_lowest_version_of_dask_is_claimed_once(self):
-        project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        assert any(need.startswith("dask[") for need in project["dependencies"])
-
-    def test_hooks_import_no_dask(self):
-        import subprocess
-
-        code = "import sys, clusterkit_dask.plugin; print('dask' in sys.modules)"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "False"
-
-
-def test_the_page_runs(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "measurements").mkdir()
-    table = pd.DataFrame(blobs()[:, :2], columns=["length", "width"])
-    table.to_parquet(tmp_path / "measurements" / "part-0.parquet", index=False)
-    page = (Path(__file__).parents[3] / "docs" / "how-to" / "on-a-cluster.md").read_text(encoding="utf-8")
-    blocks = [block for block in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if "tcp://" not in block]
-    assert len(blocks) == 3
-    names = {}
-    with small_groups(2**14):
-        for block in blocks:
-            exec(block.replace("300_000", "40_000"), names)

@@ -72,7 +72,7 @@ class Pieces:
         return attrs.evolve(self, sizes=tuple(int(size) for size in sizes))
 
 
-def pieces_of(X: Any) -> Pieces:
+def pieces_of(X: object) -> Pieces:
     """The partitions of a dask array (n, d) or of a dask frame.
 
     Raises

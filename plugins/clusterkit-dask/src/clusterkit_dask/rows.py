@@ -146,14 +146,14 @@ class DaskRows:
             return self._arrays(())
         return (self._file(),) * len(self.units())
 
-    def _arrays(self, kept: tuple[Delayed, ...]) -> tuple[Delayed, ...]:
+    def _arrays(self, in_memory: tuple[Delayed, ...]) -> tuple[Delayed, ...]:
         """The rows of each unit."""
-        return tuple(self._between(unit[0][0], unit[-1][1], kept) for unit in self.units())
+        return tuple(self._between(unit[0][0], unit[-1][1], in_memory) for unit in self.units())
 
-    def _between(self, start: int, stop: int, kept: tuple[Delayed, ...]) -> Delayed:
+    def _between(self, start: int, stop: int, in_memory: tuple[Delayed, ...]) -> Delayed:
         """Neighbouring rows: out of the units that are kept, out of the file, or out of the partitions."""
-        if kept:
-            return self._joined(kept, [unit[-1][1] - unit[0][0] for unit in self.units()], None, start, stop)
+        if in_memory:
+            return self._joined(in_memory, [unit[-1][1] - unit[0][0] for unit in self.units()], None, start, stop)
         if isinstance(self.source, Pieces):
             pieces = self.source.sized()
             assert pieces.sizes is not None
