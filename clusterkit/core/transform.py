@@ -13,7 +13,7 @@ from clusterkit.core import sums
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "scaling_of"]
+__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "product", "scaling_of"]
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -38,7 +38,17 @@ def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:
     if isinstance(H, SparseRows):
         out[:] = H @ B
     else:
-        np.matmul(H, B, out=out)
+        product(H, B, out)
+
+
+def product(A: Array, B: Array, out: Array | None = None) -> Array:
+    """A B, (m, q), of finite numbers.
+
+    OpenBLAS was seen to flag an invalid operation for finite float32 matrices whose product is finite, which numpy
+    warns of. What stages return is checked to be finite anyway, so that nothing is lost with the flag.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.matmul(A, B, out=out)
 
 
 class RowMap(Protocol):

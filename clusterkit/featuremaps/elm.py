@@ -15,6 +15,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
 from clusterkit.core.survey import draw_rows
+from clusterkit.core.transform import product
 from clusterkit.featuremaps._affine import Affine, as_samples, to_range
 from clusterkit.numerics.distances import EXPLICIT_DIMENSIONS, squared_distances
 from clusterkit.numerics.row_samples import sample_rows
@@ -69,7 +70,7 @@ class GaussianNodes:
         rows = np.ones((m, d + 2), dtype=Y.dtype)
         rows[:, :d] = (Y if self.scaling is None else self.scaling(Y)) - self._origin
         rows[:, d] = np.einsum("ij,ij->i", rows[:, :d], rows[:, :d])
-        Z = rows @ self._exponent.astype(Y.dtype, copy=False)
+        Z = product(rows, self._exponent.astype(Y.dtype, copy=False))
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
 
