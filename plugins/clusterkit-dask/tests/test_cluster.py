@@ -19,6 +19,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core.progress import listening
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+from clusterkit.testing.pytest_plugin import deep
 
 NEEDED = "the engine of clusterkit-dask needs dask and distributed"
 cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
@@ -247,6 +248,8 @@ def noise(block_info=None):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
+@pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
 @pytest.mark.parametrize("persist", [False, True])
 def test_data_of_four_times_the_memory_of_the_workers(persist):
     limit = 512 * 2**20
