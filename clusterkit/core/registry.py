@@ -133,7 +133,7 @@ class Registry:
             folder = where(kind, name, VARIABLE)
             # a saved model names its classes itself, so the seventy names of all of them help nobody
             advice = f"{folder}." if folder else nearest_names(name, self.names(kind), only_near=kind == "savable")
-            raise UnknownName(f"no {kind} named {name!r}. {advice}{unusable}")
+            raise UnknownName(f"no {kind} named {name!r}. {advice}".rstrip() + unusable)
         return self._load(entry)
 
     def find(self, kind: str, name: str) -> Entry | None:
