@@ -10,6 +10,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 import pytest
+from scikit_learn_checks import run_check
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -157,7 +158,7 @@ def test_a_recipe_with_a_driver_that_nobody_provides():
 
 @parametrize_with_checks([Driven("pooled", Pipeline(**STAGES, n_clusters=2)).set_params(n_maps=2, labeler="argmax")])
 def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+    run_check(estimator, check)
 
 
 def test_what_a_tuner_chose_is_reported():

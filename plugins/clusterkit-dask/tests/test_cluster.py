@@ -268,6 +268,7 @@ def test_data_of_four_times_the_memory_of_the_workers(persist):
         spilled = sum(
             worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values()
         )
-        assert (spilled > 0) == (persist is True)
+        # a few kilobytes of results may be spilled whenever the memory is full
+        assert (spilled > 2**20) == (persist is True)
         assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
     assert model.n_iter_ == 2
