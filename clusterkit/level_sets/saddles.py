@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.core.progress import Report, tell
+from clusterkit.level_sets._lowest_on_segments import lowest_on_segments
 from clusterkit.level_sets.equilibria import Ascent, Basins, curvatures, extended
 from clusterkit.numerics.neighbours import unique_pairs
 
@@ -22,14 +23,10 @@ SMALLEST_CURVATURE = 1e-3
 """Curvatures nearer to 0 are replaced by this: a Newton step along them would have no limit."""
 STATIONARY = 1e-9
 """Largest length of the gradient of log g at a saddle point, and largest curvature that counts as 0."""
-SEGMENTS_AT_A_TIME = 1024
-"""Segments whose points are evaluated at a time: bounds the memory."""
-REFINEMENTS = (11, 11, 11)
-"""Points about the lowest point of a segment, in each refinement over the two intervals beside it."""
 BORDER_PAIRS = 8
 """Pairs of near samples that are tried for every two basins."""
 BORDER_POINTS = 3
-"""Points on the segment between two near samples, before it is refined."""
+"""Points on the segment between two near samples; `lowest_on_segments` adds more where the sum may be lower."""
 REPORT_EVERY = 64
 """Saddle searches between two progress reports."""
 
@@ -140,7 +137,8 @@ def highest_passes(
     of_row : ndarray of shape (u,)
         Number of the equilibrium of each sample.
     n_segment_points : int
-        Points on a segment; a saddle search starts from the lowest of them.
+        Points on the segment between two equilibria, to which `lowest_on_segments` adds more where the sum may be
+        lower; a saddle search starts from the lowest of all.
     n_neighbors : int
         Nearest other equilibria of each equilibrium, and nearest other samples of each sample, that are considered.
     stage : str
@@ -155,10 +153,12 @@ def highest_passes(
     pairs = neighbour_pairs(basins.points, n_neighbors)
     if not len(pairs):
         return basins, Passes(pairs.reshape(0, 2), np.empty(0), np.empty((0, basins.points.shape[1])))
-    lowest, values = _lowest(ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], n_segment_points)
+    lowest, values = lowest_on_segments(
+        ascent, basins.points[pairs[:, 0]], basins.points[pairs[:, 1]], n_segment_points
+    )
     ends, borders = border_pairs(ascent, rows, of_row, n_neighbors)
     if len(ends):
-        border_lowest, border_values = _lowest(ascent, rows[ends[:, 0]], rows[ends[:, 1]], BORDER_POINTS)
+        border_lowest, border_values = lowest_on_segments(ascent, rows[ends[:, 0]], rows[ends[:, 1]], BORDER_POINTS)
         order = np.lexsort((-border_values, borders[:, 1], borders[:, 0]))
         best = order[np.unique(borders[order], axis=0, return_index=True)[1]]
         pairs = np.concatenate([pairs, borders[best]])
@@ -178,27 +178,6 @@ def highest_passes(
         if (i + 1) % REPORT_EVERY == 0 or i == len(lowest) - 1:
             tell(Report(stage, i + 1, len(lowest)))
     return basins, Passes(np.concatenate(all_pairs), np.concatenate(all_values), np.concatenate(all_saddles))
-
-
-def _lowest(ascent: Ascent, starts: Array, ends: Array, n_segment_points: int) -> tuple[Array, Array]:
-    """Lowest point, (e, d), and its value, (e,), on the segments from `starts` to `ends`, both (e, d).
-
-    It is the lowest of the segment's points and of the points of some refinements around the lowest one.
-    """
-    lowest, values = np.empty(starts.shape), np.empty(len(starts))
-    for first in range(0, len(starts), SEGMENTS_AT_A_TIME):
-        rows = slice(first, first + SEGMENTS_AT_A_TIME)
-        a, b = starts[rows], ends[rows]
-        at, width = np.full(len(a), 0.5), 0.5
-        for count in (n_segment_points + 2, *REFINEMENTS):
-            grid = np.clip(at[:, None] + width * np.linspace(-1.0, 1.0, count), 0.0, 1.0)
-            along = a[:, None] + grid[:, :, None] * (b - a)[:, None]
-            sums = ascent.values(along.reshape(-1, a.shape[1])).reshape(grid.shape)
-            least = np.argmin(sums, axis=1)[:, None]
-            at, width = np.take_along_axis(grid, least, axis=1)[:, 0], 2.0 * width / (count - 1)
-            values[rows] = np.take_along_axis(sums, least, axis=1)[:, 0]
-        lowest[rows] = a + at[:, None] * (b - a)
-    return lowest, values
 
 
 def saddle_near(ascent: Ascent, start: Array) -> tuple[Array, Array] | None:

@@ -37,8 +37,8 @@ class Transition(Labeler[KernelDomain]):
         Smallest value of the sum at a transition point that joins two basins; None means the level of the domain.
         Ignored if `n_clusters` is set.
     n_segment_points : int, default 20
-        Points sampled on the segment between two maxima: the m of the papers. The search for a transition point
-        starts from the lowest of them.
+        Points sampled on the segment between two maxima: the m of the papers. Where the sum may be lower between two of
+        them, points are added. The search for a transition point starts from the lowest of all.
     n_neighbors : int, default 10
         Number of nearest other maxima to which segments go from each maximum, in addition to those of a shortest
         spanning tree; and number of nearest other samples considered for each sample, if these are in other basins.

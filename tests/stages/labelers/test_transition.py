@@ -7,7 +7,7 @@ import pickle
 import attrs
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.ndimage import label as flood
@@ -32,6 +32,10 @@ from clusterkit.testing.oracles import equilibrium as plain
 from clusterkit.testing.oracles.complete_graph import canonical
 
 TWO = KernelDomain(np.array([[-1.0], [1.0]]), np.array([1.0, 1.0]), Gaussian(2.0), level=0.5)
+UNEVEN = KernelDomain(
+    np.array([[-1.1875, 2.0], [0.0, 2.0], [2.0, 2.0]]), np.array([0.5, 1.0, 3.5]), Gaussian(3.0), level=0.0
+)
+"""The dip between the second and the third centre is lower than that before, and far from any centre."""
 
 
 @st.composite
@@ -65,6 +69,7 @@ def on_a_grid(domain, cuts, points):
 
 
 @given(sums(), st.floats(0.02, 0.98))
+@example(UNEVEN, 0.125)
 def test_components_of_the_flooded_domain(domain, height):
     assume(told_apart(domain))
     ascent = Ascent.of(domain, "transition", tol=1e-7, merge=1e-3, max_iter=10_000)
@@ -155,6 +160,13 @@ def test_the_pass_between_two_equal_centres():
     assert label(TWO, TWO.centres, cut=2 * np.exp(-2.0) + 1e-6).labels.tolist() == [0, 1]
     assert label(TWO, TWO.centres, k=1, cut=1.0).labels.tolist() == [0, 0]
     assert label(TWO, TWO.centres).predict(np.array([[-9.0], [0.3], [50.0]])).tolist() == [0, 1, 1]
+
+
+def test_near_samples_far_apart_join_nothing_over_a_dip():
+    """With few samples, "near" ones lie beyond another maximum, and their segment crosses several dips."""
+    labeling = label(UNEVEN, UNEVEN.centres, cut=0.4375)
+    assert labeling.labels.tolist() == [0, 0, 1]
+    assert labeling.predict.facts["heights"] == pytest.approx([0.464980526, 0.179116407], rel=1e-5)
 
 
 def test_a_bent_pass_is_found():
