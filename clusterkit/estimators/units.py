@@ -68,10 +68,10 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     names = getattr(estimator, "feature_names_in_", [str(j + 1) for j in range(X.shape[1])])
     small = [j for j in np.argsort(spread, kind="stable") if 0 < spread[j] < spread[wide] / LARGEST_RATIO]
     shown = first_names([str(names[j]) for j in small], SHOWN)
-    few = "column" if len(small) == 1 else "columns"
+    subject, count = (f"column {shown}", "counts") if len(small) == 1 else (f"columns {shown}", "count")
     warnings.warn(
         f"columns are in different units: the standard deviation of column {names[wide]} is {spread[wide]:.3g}, that "
-        f"of column {names[thin]} {spread[thin]:.3g}, so that {few} {shown} hardly count. {remedy}",
+        f"of column {names[thin]} {spread[thin]:.3g}, so that {subject} hardly {count}. {remedy}",
         UnitsWarning,
         stacklevel=level + 1,
     )
