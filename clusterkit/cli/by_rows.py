@@ -46,10 +46,14 @@ def is_large(data: str) -> bool:
             compressed = file.read(2) == b"\x1f\x8b"
         return not compressed and path.stat().st_size > allowed  # the text itself would be in memory too
     try:
+        from pyarrow import ArrowException
         from pyarrow.parquet import read_metadata
     except ImportError:
         return False
-    footer = read_metadata(data)
+    try:
+        footer = read_metadata(data)
+    except (ArrowException, OSError):  # what reads the table says what is wrong with it
+        return False
     return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
 
 

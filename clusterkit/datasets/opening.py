@@ -42,8 +42,8 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     columns : sequence of str, optional
         Columns of Parquet files or of text to read, in this order; default all.
     cache : path, optional
-        Copy the rows to this file first, as float32 in the form of ``.npy``, and read them there: for Parquet and other
-        sources that are slow to read in many passes. The file is overwritten, and kept.
+        Copy the rows to this file ``x.npy`` first, as float32, and read them there: for Parquet and other sources that
+        are slow to read in many passes. The file is overwritten, and kept; it cannot be one that is read.
 
     Returns
     -------
@@ -53,7 +53,8 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     Raises
     ------
     InvalidData
-        If there is no such file, or it holds something else than a table of numbers.
+        If there is no such file, or it holds something else than a table of numbers; if `columns` is given for a source
+        whose columns have no names; if `cache` is a file that is read, or no ``.npy``.
     NeedsSpace
         If the copy, or the numbers of a text, would not fit on the disk.
 
@@ -65,7 +66,13 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     (1000, 3, 'float32')
     """
     if cache is not None:
+        _check_cache(source, os.fspath(cache))
         return cached(open(source, columns), os.fspath(cache))
+    named = isinstance(source, str | os.PathLike) and Path(source).suffix not in (".npy", ".zarr")
+    if columns is not None and not named:
+        raise InvalidData(
+            "columns= chooses columns of Parquet files and of text by their names; arrays, .npy and .zarr have none"
+        )
     if not isinstance(source, str | os.PathLike):
         return SlicedRows(cast("Sliceable", source))
     text = os.fspath(source)
@@ -81,6 +88,22 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
         return spooled_text(files, columns)
     reason = "there is no such file" if not files else "it is no Parquet, .npy, .zarr, .csv, .tsv or .txt"
     raise InvalidData(f"cannot open {text!r} row by row: {reason}")
+
+
+def _check_cache(source: object, cache: str) -> None:
+    """Raise `InvalidData` for a copy that would replace what it is made of, or could not be read again."""
+    if not cache.endswith(".npy"):
+        raise InvalidData(f"cache={cache!r} must end in .npy, the form of the copy")
+    if not Path(cache).resolve().parent.is_dir():
+        raise InvalidData(f"cache={cache!r}: there is no folder {str(Path(cache).parent)!r}")
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        sources = [text, *glob.glob(text)]
+    else:
+        places = (getattr(source, name, None) for name in ("filename", "path"))  # of memory maps, and of rows
+        sources = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
+    if os.path.realpath(cache) in {os.path.realpath(each) for each in sources}:
+        raise InvalidData(f"cache={cache!r} is the file that is read; the copy needs a file of its own")
 
 
 def _zarr(path: str) -> Sliceable:
@@ -107,8 +130,11 @@ class NpyRows:
     def __attrs_post_init__(self) -> None:
         try:
             mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise InvalidData(f"cannot open {self.path!r}: {error}") from error
+        if getattr(mapped, "ndim", 0) != 2:
+            shape = getattr(mapped, "shape", "no shape")
+            raise InvalidData(f"cannot open {self.path!r} row by row: it has {shape}, not the shape (n, d) of a table")
         object.__setattr__(self, "_mapped", SlicedRows(mapped))
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clusterkit._typing import ArrayLike, Samples
 from clusterkit.core.batches import begin, go_on, why_not_by_batches
+from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import bars
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -21,8 +22,19 @@ __all__ = ["add_batch", "why_not_learning"]
 
 def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> None:
     """Fit a first batch, or go on with a further one, and set the fitted attributes."""
+    if not hasattr(model, "_learned") and hasattr(model, "labels_"):
+        raise InvalidData(
+            "partial_fit cannot go on with a loaded model, as files do not keep the sums of earlier batches; "
+            "go on with the model in memory, or begin anew with clone(model)"
+        )
     before = getattr(model, "_learned", None)
     composition = model.composition()
+    stages = (composition.featuremap, composition.solver, composition.labeler, composition.n_clusters)
+    if before is not None and stages != model._learned_by:
+        raise InvalidParameter(
+            "a stage or n_clusters was changed since the first batch, whose sums do not fit it; begin anew with "
+            "clone(model)"
+        )
     dense_only = not model._accepts_sparse_samples()
     rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
     composition = model.weighted(composition, sample_weight, rows.shape[0])
@@ -32,7 +44,8 @@ def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> N
             learned, answer = begin(composition, rows, seeds)
         else:
             learned, answer = go_on(before, composition, rows, seeds)
-    model._learned, model._takes_sparse_rows = learned, isinstance(rows, SparseRows)
+    model._learned, model._learned_by = learned, stages
+    model._takes_sparse_rows = isinstance(rows, SparseRows)
     set_fitted(model, answer, None, model.reported_labeler(composition))
     set_report(model, {})
 

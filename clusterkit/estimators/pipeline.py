@@ -145,6 +145,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
     _learned: Learned | None
+    _learned_by: tuple[object, ...]
 
     def __init__(
         self,

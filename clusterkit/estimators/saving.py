@@ -23,7 +23,7 @@ PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
 """Attributes with other names that a fitted estimator may have."""
 
 
-UNSAVED = frozenset({"_learned"})
+UNSAVED = frozenset({"_learned", "_learned_by"})
 """Attributes that go on from batch to batch (`partial_fit`) and are not part of a fitted model."""
 
 

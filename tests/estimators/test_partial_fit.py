@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.errors import IncompatibleStages
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 
 X, Y = make_blobs(600, 4, centers=3, cluster_std=1.0, random_state=1)
 BATCHES = [slice(start, start + 150) for start in range(0, 600, 150)]
@@ -119,3 +119,14 @@ def test_methods_that_need_all_samples_have_no_partial_fit(name, changes, reason
 def test_one_cluster_has_no_batches():
     with pytest.raises(IncompatibleStages, match="one cluster"):
         recipe("kmeans", n_clusters=1).partial_fit(X)
+
+
+def test_a_loaded_model_and_changed_stages_do_not_start_over(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = recipe("kmeans", n_clusters=3, random_state=0).partial_fit(X[:100])
+    model.save(tmp_path / "m.clusterkit")
+    with pytest.raises(InvalidData, match="cannot go on with a loaded model"):
+        clusterkit.load(tmp_path / "m.clusterkit").partial_fit(X[100:])
+    with pytest.raises(InvalidParameter, match="n_clusters was changed since the first batch"):
+        model.set_params(n_clusters=5).partial_fit(X[100:])
+    assert clone(model).partial_fit(X).n_clusters_ == 5
