@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from clusterkit.cli import outputs
@@ -66,10 +68,10 @@ def export(model_file: str, path: str, dtype: str, without_preparation: bool, as
     console.facts({"inputs": ", ".join(inputs), "outputs": ", ".join(answers), "model in": path})
 
 
-def _in_words(value: object) -> str:
+def _in_words(value: Any) -> str:
     """Name, type and shape of an input."""
     from onnx import TensorProto
 
-    tensor = value.type.tensor_type  # type: ignore[attr-defined]
+    tensor = value.type.tensor_type
     shape = ", ".join(str(size.dim_param or size.dim_value) for size in tensor.shape.dim)
-    return f"{value.name} {TensorProto.DataType.Name(tensor.elem_type).lower()} ({shape})"  # type: ignore[attr-defined]
+    return f"{value.name} {TensorProto.DataType.Name(tensor.elem_type).lower()} ({shape})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
     from clusterkit._typing import Labels
     from clusterkit.tables import Table
 
-__all__ = ["STDOUT", "check", "write"]
-
-WRITTEN_ROWS = 2**18
-"""Labels that are written at once."""
+__all__ = ["STDOUT", "check", "write", "write_lines"]
 
 
 def check(path: str | None, *, with_data: bool = False) -> None:
@@ -72,13 +70,13 @@ def write(path: str, labels: Labels, table: Table | None = None) -> None:
     elif path.lower().endswith(".gz"):
         write_table(path, [[name], *([label] for label in labels.tolist())])
     else:
-        _write_lines(path, name, labels)
+        starts = range(0, len(labels), typed_tables.WRITTEN_ROWS)
+        write_lines(path, name, (labels[start : start + typed_tables.WRITTEN_ROWS] for start in starts))
 
 
-def _write_lines(path: str, name: str, labels: Labels) -> None:
-    """Write a label in each line, many of them at once and not all of them as texts in memory."""
-    starts = range(0, len(labels), WRITTEN_ROWS)
-    texts = ("\n".join(map(str, labels[start : start + WRITTEN_ROWS].tolist())) for start in starts)
+def write_lines(path: str, name: str, pieces: Iterable[Labels]) -> None:
+    """Write a label in each line, a piece of them at once and not all of them as texts in memory."""
+    texts = ("\n".join(map(str, labels.tolist())) for labels in pieces)
     if path == STDOUT:
         click.echo(name)
         for text in texts:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from clusterkit.cli.failures import BadInput
-from clusterkit.core.whole_files import replacing
+from clusterkit.core.whole_files import replacing, same_file
 
 __all__ = ["STDOUT", "check", "check_ending", "text_table", "write_table"]
 
@@ -68,11 +68,9 @@ def _same(path: str, other: str) -> bool:
     try:
         if other == STDOUT:
             return os.path.samestat(os.stat(path), os.fstat(sys.stdin.fileno()))
-        if Path(path).exists() and Path(other).exists():
-            return Path(path).samefile(other)
+        return same_file(path, other)
     except (OSError, ValueError, AttributeError):  # no such file, or a standard input that is none
         return False
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def check_ending(path: str | None, endings: Collection[str], what: str) -> None:

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from clusterkit.cli import outputs
 from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.labels import write_lines
 from clusterkit.cli.models import ModelFile, decimal_of, labels_of
 from clusterkit.core.whole_files import replacing
 
@@ -69,12 +67,10 @@ def _write(path: str, pieces: Iterator[Labels]) -> None:
     """Write labels piece by piece: the whole file or none."""
     import numpy as np
 
-    if path == outputs.STDOUT:
-        click.echo("label")
-        for labels in pieces:
-            click.echo("\n".join(map(str, labels.tolist())))
-        return
     ending = Path(path).suffix.lower()
+    if ending not in (".parquet", ".npy"):
+        write_lines(path, "label", pieces)
+        return
     with replacing(path) as part:
         if ending == ".parquet":
             import pyarrow as pa
@@ -83,13 +79,9 @@ def _write(path: str, pieces: Iterator[Labels]) -> None:
             with ParquetWriter(part, pa.schema([("label", pa.int64())])) as writer:
                 for labels in pieces:
                     writer.write_table(pa.table({"label": np.asarray(labels, dtype=np.int64)}))
-        elif ending == ".npy":
+        else:
             with part.open("wb") as file:
                 _write_npy(file, pieces)
-        else:
-            with part.open("w", encoding="utf-8") as file:
-                file.write("label\n")
-                file.writelines("\n".join(map(str, labels.tolist())) + "\n" for labels in pieces)
 
 
 def _write_npy(file: Any, pieces: Iterator[Labels]) -> None:

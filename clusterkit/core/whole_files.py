@@ -9,7 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing"]
+__all__ = ["replacing", "same_file"]
+
+
+def same_file(path: str | Path, other: str | Path) -> bool:
+    """Whether two names are of one file, or will be when it is written.
+
+    Raises
+    ------
+    OSError
+        If a name cannot be looked up.
+    """
+    if Path(path).exists() and Path(other).exists():
+        return Path(path).samefile(other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 @contextmanager

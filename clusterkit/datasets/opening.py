@@ -16,6 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.rows import Rows, Sliceable, SlicedRows
+from clusterkit.core.whole_files import same_file
 from clusterkit.datasets.raw_rows import cached, is_text, spooled_text
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _check_cache(source: object, cache: str) -> None:
     else:
         places = (getattr(source, name, None) for name in ("filename", "path"))  # of memory maps, and of rows
         sources = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
-    if os.path.realpath(cache) in {os.path.realpath(each) for each in sources}:
+    if any(same_file(cache, each) for each in sources):
         raise InvalidData(f"cache={cache!r} is the file that is read; the copy needs a file of its own")
 
 

@@ -9,8 +9,9 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Unpack, final
+from typing import TYPE_CHECKING, Unpack, final
 
 import attrs
 import numpy as np
@@ -71,12 +72,12 @@ class RawRows:
             parts += [self._read(file, int(run[0]), int(run[-1]) + 1) for run in runs]
         return np.concatenate(parts)[place]
 
-    def _read(self, file: BinaryIO, start: int, stop: int) -> Array:
+    def _read(self, file: FileIO, start: int, stop: int) -> Array:
         X = np.empty((stop - start, self.d), dtype=self.dtype)
         left = X.reshape(-1).view(np.uint8).data
         file.seek(self.offset + start * self.d * self.dtype.itemsize)
         while left:
-            count = file.readinto(left)  # type: ignore[attr-defined]
+            count = file.readinto(left)
             if not count:
                 raise InvalidData(f"{self.path!r} has become shorter: it ends before row {stop}")
             left = left[count:]

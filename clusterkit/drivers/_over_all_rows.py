@@ -24,6 +24,7 @@ from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.sums import Addable, fold, groups
 from clusterkit.core.transform import Keep, Transform
 from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.numerics.smallest import smallest
 from clusterkit.solvers.one_class.svdd import SMALLEST_TOLERANCE, PreparedSvdd
 
 __all__ = ["AllRows", "InMemory", "OutOfCore", "level_for", "quick_level", "with_violators"]
@@ -224,8 +225,8 @@ class _Worst:
     def __add__(self, following: Self) -> Self:
         values = np.concatenate([self.values, following.values])
         numbers = np.concatenate([self.numbers, following.numbers])
-        smallest = np.sort(np.argsort(values, kind="stable")[: self.size])
-        return type(self)(values[smallest], numbers[smallest], self.count + following.count, self.size)
+        chosen = smallest(values, self.size)
+        return type(self)(values[chosen], numbers[chosen], self.count + following.count, self.size)
 
 
 @final
@@ -240,8 +241,8 @@ class _Violators:
     def __call__(self, rows: slice, H: Array) -> _Worst:
         values = self.domain.value(H)
         below = np.flatnonzero(values < self.limit)
-        smallest = np.sort(below[np.argsort(values[below], kind="stable")[: self.size]])
-        return _Worst(values[smallest], smallest + rows.start, len(below), self.size)
+        chosen = below[smallest(values[below], self.size)]
+        return _Worst(values[chosen], chosen + rows.start, len(below), self.size)
 
 
 @final
@@ -254,7 +255,7 @@ class _Values(CostPasses):
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass."""
-        whole: Part = self.space.reduce(_OfValues(self.domain, part))  # type: ignore[assignment]
+        whole: Part = self.space.reduce(_OfValues(self.domain, part))  # type: ignore[assignment] # of the type of `part`
         return whole
 
     def gather(self, index: Indices) -> Array:

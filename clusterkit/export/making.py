@@ -130,7 +130,7 @@ def to_onnx(
 def need_onnx() -> None:
     """Raise ImportError, with what to install, if onnx is missing."""
     try:
-        import onnx  # noqa: F401
+        import onnx  # noqa: F401 # only whether it is there
     except ImportError as error:
         raise ImportError(
             "a model in ONNX needs the package onnx: install it, or clusterkit-toolkit with the extra 'onnx'"

@@ -12,6 +12,7 @@ from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squa
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_weighted
 from clusterkit.numerics.lloyd import weighted_kmeans
+from clusterkit.numerics.smallest import smallest
 
 __all__ = ["NearestOf", "scattered_centres"]
 
@@ -172,7 +173,7 @@ class _Drawn:
 
     def __add__(self, following: _Drawn) -> _Drawn:
         keys = np.concatenate([self.keys, following.keys])
-        chosen = _smallest(keys, self.size)
+        chosen = smallest(keys, self.size)
         return _Drawn(keys[chosen], np.concatenate([self.rows, following.rows])[chosen], self.size)
 
 
@@ -193,7 +194,7 @@ class _Draw:
         far = np.flatnonzero(distances > 0.0)  # the others are candidates, or equal to one
         exponential = np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
         keys = exponential[far] / distances[far]
-        chosen = _smallest(keys, self.size)
+        chosen = smallest(keys, self.size)
         return _Drawn(keys[chosen], H[far[chosen]], self.size)
 
 
@@ -209,11 +210,3 @@ class _Weigh:
     def __call__(self, rows: slice, H: Any) -> Sums:
         weights = None if self.weights is None else self.weights[rows]
         return Sums.of(np.bincount(self.nearest(rows, H), weights, minlength=self.count))
-
-
-def _smallest(keys: Array, size: int) -> Indices:
-    """Indices of the `size` smallest keys, ascending; of equal keys the first."""
-    if len(keys) <= size:
-        return np.arange(len(keys))
-    among = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
-    return np.sort(among[np.argsort(keys[among], kind="stable")[:size]])

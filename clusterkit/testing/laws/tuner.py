@@ -80,7 +80,7 @@ def _composition_of(tuner: Tuner) -> Composition:
             answer = _tune(tuner, c, trial)
         except (InvalidParameter, IncompatibleStages):  # a tuner may refuse what it is not made for
             continue
-        except Exception as error:
+        except Exception as error:  # whatever a tuner raises goes on, with the stages that it had
             error.add_note(f"the stages were {_words(c)}")
             raise
         if _only_open(_stages(c), answer.stages):
