@@ -43,7 +43,7 @@ class Cspa(Consensus):
     takes_k: ClassVar[bool] = True
     varies: ClassVar[bool] = True
 
-    n_init: int = params.integer(10, at_least=1)
+    n_init: int = params.integer(10, at_least=1, at_most=params.MOST_REPEATS)
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
         """Eigenvectors of the normalised co-association, then k-means."""
@@ -81,7 +81,7 @@ class Hbgf(Consensus):
     takes_k: ClassVar[bool] = True
     varies: ClassVar[bool] = True
 
-    n_init: int = params.integer(10, at_least=1)
+    n_init: int = params.integer(10, at_least=1, at_most=params.MOST_REPEATS)
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
         """Singular vectors of the normalised indicators, then k-means on both sides."""

@@ -19,6 +19,7 @@ __all__ = [
     "NeedsSpace",
     "NotExportable",
     "NotSavable",
+    "SolverFailed",
     "UnitsWarning",
     "UnknownName",
     "first_names",
@@ -72,6 +73,10 @@ class NeedsSpace(ValueError):
 
 class NotSavable(ValueError):
     """A model holds an object that no file of a model can hold; names the object's place and class."""
+
+
+class SolverFailed(RuntimeError):
+    """A numerical solver outside this library returned no solution; names the solver and how it ended."""
 
 
 class InvalidModelFile(ValueError):

@@ -16,7 +16,19 @@ import attrs
 
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["MOST", "MOST_WORK", "check_count", "choice", "flag", "free", "integer", "interval", "is_count", "real"]
+__all__ = [
+    "MOST",
+    "MOST_REPEATS",
+    "MOST_WORK",
+    "check_count",
+    "choice",
+    "flag",
+    "free",
+    "integer",
+    "interval",
+    "is_count",
+    "real",
+]
 
 SMALLEST, LARGEST = sys.float_info.min, 1e300
 """Least and greatest size of a real parameter that is not 0. A width may be as small as the squared distances of
@@ -24,6 +36,9 @@ large samples ask for, but what is not a normal number loses its digits, and twi
 
 MOST = 2**31 - 1
 """Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
+
+MOST_REPEATS = 10**6
+"""Most repeats of whole fits, such as starts: a number above is a slip that would run for years."""
 
 MOST_WORK = 2**62
 """Greatest budget of work: counts of kernel evaluations are 64-bit integers, and a budget is added to a count."""
@@ -49,14 +64,16 @@ def is_count(value: object, at_least: int = 1, at_most: int | None = None) -> Ty
 
 
 @overload
-def check_count(name: str, value: object, *, at_least: int = ...) -> int: ...
+def check_count(name: str, value: object, *, at_least: int = ..., at_most: int = ...) -> int: ...
 
 
 @overload
-def check_count(name: str, value: object, *, at_least: int = ..., optional: bool) -> int | None: ...
+def check_count(name: str, value: object, *, at_least: int = ..., at_most: int = ..., optional: bool) -> int | None: ...
 
 
-def check_count(name: str, value: object, *, at_least: int = 1, optional: bool = False) -> int | None:
+def check_count(
+    name: str, value: object, *, at_least: int = 1, at_most: int = MOST, optional: bool = False
+) -> int | None:
     """The value as an int; None stays None if `optional`.
 
     Parameters
@@ -64,14 +81,14 @@ def check_count(name: str, value: object, *, at_least: int = 1, optional: bool =
     name : str
         How the error calls the value.
     value : object
-    at_least : int, default 1
+    at_least, at_most : int, default 1 and `MOST`
     optional : bool, default False
         Whether None is allowed.
 
     Raises
     ------
     InvalidParameter
-        If the value is no integer, below `at_least`, or above `MOST`.
+        If the value is no integer, or outside these bounds.
 
     Examples
     --------
@@ -80,9 +97,9 @@ def check_count(name: str, value: object, *, at_least: int = 1, optional: bool =
     """
     if optional and value is None:
         return None
-    if not is_count(value, at_least, MOST):
+    if not is_count(value, at_least, at_most):
         none = " or None" if optional else ""
-        most = f" and <= {MOST}" if is_count(value, at_least) else ""
+        most = f" and <= {at_most}" if is_count(value, at_least) else ""
         raise InvalidParameter(f"{name} must be an integer >= {at_least}{most}{none}, got {_short(value)}")
     return int(value)
 

@@ -125,16 +125,16 @@ class AutoPooledDriver(Driver):
         "n_maps": 2, "degrees": (8.0, 12.0), "n_references": 1, "n_trials": 2, "n_halvings": 1,
     }  # fmt: skip
 
-    n_maps: int = params.integer(5, at_least=1)
+    n_maps: int = params.integer(5, at_least=1, at_most=params.MOST_REPEATS)
     degrees: tuple[float, ...] = params.free(
         (20.0, 25.0, 30.0), _positive_numbers, invalid=((), (0.0,), "broad", 3), converter=_floats
     )
     widths: tuple[float, ...] | None = params.free(
         None, _positive_numbers_or_none, invalid=((), (-1.0,), "broad", 3), converter=_floats
     )
-    n_references: int = params.integer(3, at_least=1)
-    n_trials: int = params.integer(15, at_least=1)
-    n_halvings: int = params.integer(4, at_least=1)
+    n_references: int = params.integer(3, at_least=1, at_most=params.MOST_REPEATS)
+    n_trials: int = params.integer(15, at_least=1, at_most=params.MOST_REPEATS)
+    n_halvings: int = params.integer(4, at_least=1, at_most=params.MOST_REPEATS)
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
     start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 

@@ -41,7 +41,7 @@ class PooledDriver(Driver):
     estimator: ClassVar[str] = "clusterkit.estimators.pooled:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
 
-    n_maps: int = params.integer(5, at_least=1)
+    n_maps: int = params.integer(5, at_least=1, at_most=params.MOST_REPEATS)
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
         """Fit the one composition to X, shape (n, d), under `n_maps` maps.

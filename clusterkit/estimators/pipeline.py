@@ -28,7 +28,7 @@ from clusterkit.core.batches import Learned
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.engines import Engine, engine_for
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
-from clusterkit.core.params import check_count
+from clusterkit.core.params import MOST_REPEATS, check_count
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
@@ -331,7 +331,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
 
     def composition_at(self, k: int | None) -> Composition:
         """The stages, resolved and checked, at a number of clusters; None where the method finds it."""
-        n_init = check_count("n_init", self.n_init)
+        n_init = check_count("n_init", self.n_init, at_most=MOST_REPEATS)
         max_iter = check_count("max_iter", self.max_iter)
         return compose.compose({slot: getattr(self, slot) for slot in self._slots}, k, n_init, max_iter)
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core import params, shapes
+from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
@@ -218,6 +218,7 @@ class Elm(FeatureMap):
         """The nodes, from the extremes (one pass) and at most 4,000 rows besides those at which nodes lie."""
         n, d = samples.n, samples.width
         L = min(n, 1000) if self.n_hidden is None else int(self.n_hidden)
+        memory.require(8 * L * (d + 1), f"featuremap 'elm' with {L:,} nodes", "Use fewer nodes (n_hidden).")
         scaling = None if self.scale is None else to_range(samples, -1.0, 1.0)
         nodes: GaussianNodes | SigmoidNodes | RidgeNodes
         if self.activation in ADDITIVE:

@@ -11,7 +11,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
 from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
-from clusterkit.core.params import integer
+from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
@@ -50,7 +50,7 @@ class RowsKMeans(Labeler[Embedding]):
     name: ClassVar[str] = "rows_kmeans"
     consumes: ClassVar[type[Outcome]] = Embedding
 
-    n_init: int = integer(10, at_least=1)
+    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
 
     def label(self, outcome: Embedding, space: Space, task: Task, rng: Rng) -> Labeling:

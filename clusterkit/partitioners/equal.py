@@ -10,7 +10,7 @@ from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.stages import Partitioner, Task
-from clusterkit.numerics.equal_size.drift import DriftRule
+from clusterkit.numerics.equal_size.drift import MOST_ITERATIONS, DriftRule
 from clusterkit.partitioners._equal_parts import equal_parts
 
 __all__ = ["EqualParts"]
@@ -52,8 +52,8 @@ class EqualParts(Partitioner[Array | FeatureSpace]):
     step: float | None = params.real(None, above=0.0, optional=True)
     max_ratio: float = params.real(3.0, at_least=1.0)
     size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1)
-    restarts: int = params.integer(1, at_least=0)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
     fade: bool = params.flag(True)
     repair: bool = params.flag(False)
     strict: bool = params.flag(False)

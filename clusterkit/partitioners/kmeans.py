@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import sums
-from clusterkit.core.params import integer
+from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
 from clusterkit.core.transform import Keep
@@ -47,7 +47,7 @@ class KMeans(Partitioner[Array]):
     sparse: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
 
-    n_init: int = integer(10, at_least=1)
+    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
 
     def partition(self, samples: Array, task: Task, rng: Rng) -> Labels:

@@ -8,7 +8,7 @@ import attrs
 
 from clusterkit._typing import Labels, Rng
 from clusterkit.core import sums
-from clusterkit.core.params import integer
+from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
 from clusterkit.partitioners._scattered import NearestOf, scattered_centres
@@ -42,7 +42,7 @@ class KMeansMapped(Partitioner[FeatureSpace]):
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
     weighted: ClassVar[bool] = True
 
-    n_init: int = integer(10, at_least=1)
+    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
 
     def partition(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:

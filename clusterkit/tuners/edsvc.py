@@ -105,13 +105,13 @@ class EdSvc(Tuner):
     name: ClassVar[str] = "edsvc"
     trial: ClassVar[Mapping[str, object]] = {"n_members": 3, "n_gamma": 5, "n_bounds": 4}
 
-    n_members: int | None = params.integer(None, at_least=1, optional=True)
+    n_members: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     member_clusters: str = params.choice("cbrt", ("cbrt", "sqrt"))
     search: str = params.choice("coordinate", ("coordinate", "plane"))
     score: str = params.choice("nmi", ("nmi", "ami"))
     clusters: str = params.choice("auto", ("auto", "any", "sqrt"))
-    n_gamma: int | None = params.integer(None, at_least=1, optional=True)
-    n_bounds: int | None = params.integer(None, at_least=1, optional=True)
+    n_gamma: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
+    n_bounds: int | None = params.integer(None, at_least=1, at_most=params.MOST_REPEATS, optional=True)
     max_outlier_fraction: float = params.real(0.9, above=0.0, at_most=1.0)
     warm_start: bool = params.flag(True)
     n_jobs: int | None = params.integer(None, at_least=1, optional=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clusterkit.numerics.equal_size.drift_jit import DriftRecord
     from clusterkit.numerics.equal_size.tree_jit import BoxTree
 
-__all__ = ["DriftRule", "Parts", "find_parts", "minus_distances", "random_distinct_rows"]
+__all__ = ["MOST_ITERATIONS", "DriftRule", "Parts", "find_parts", "minus_distances", "random_distinct_rows"]
 
 TREE_ATTRIBUTES = 3
 """Up to so many attributes a tree of boxes counts cluster sizes faster than sweeps over the rows do."""
@@ -37,6 +37,8 @@ Set by hand. On 4,000 rows in two arcs, 20 parts and four seeds, a share of 0.02
 sizes of one of four partitions by a row; a share of 0.1 gave the same partitions in 8 % less time
 (`tests/benchmarks/constants.py`).
 """
+MOST_ITERATIONS = 10**8
+"""Greatest number of iterations of a start: the history has a number for each of them, 800 MB then."""
 ITERATIONS_PER_CALL = 100
 """Iterations of one call of a compiled loop: in between Ctrl-C is handled and progress is reported."""
 

@@ -13,7 +13,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.numerics.equal_size.drift import DriftRule
+from clusterkit.numerics.equal_size.drift import MOST_ITERATIONS, DriftRule
 from clusterkit.solvers.equal_size._drifting_centres import PreparedDrift
 
 __all__ = ["Equal"]
@@ -101,8 +101,8 @@ class Equal(Solver):
     step: float | None = params.real(None, above=0.0, optional=True)
     max_ratio: float = params.real(3.0, at_least=1.0)
     size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1)
-    restarts: int = params.integer(1, at_least=0)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
     fade: bool = params.flag(True)
     repair: bool = params.flag(False)
     strict: bool = params.flag(False)

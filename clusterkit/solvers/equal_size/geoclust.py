@@ -13,7 +13,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.outcomes import Scores
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.numerics.equal_size.drift import DriftRule
+from clusterkit.numerics.equal_size.drift import MOST_ITERATIONS, DriftRule
 from clusterkit.solvers.equal_size._drifting_centres import PreparedDrift
 
 __all__ = ["GeoClust"]
@@ -66,8 +66,8 @@ class GeoClust(Solver):
 
     step: float | None = params.real(None, above=0.0, optional=True)
     size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1)
-    restarts: int = params.integer(0, at_least=0)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
     repair: bool = params.flag(False)
 
     @property

@@ -277,7 +277,8 @@ class SgdIterate:
         All inner products of the samples, and those of the counted samples with all samples; None where the first do
         not fit into memory.
     drawn : list of ndarray
-        The samples drawn so far, with those that a stretch left unused after its last step.
+        The samples drawn so far, with those that a stretch left unused after its last step; only where a random
+        iterate is asked for, which takes the steps before it a second time.
     """
 
     spec: Lmsvc
@@ -323,7 +324,12 @@ class SgdIterate:
         from clusterkit.solvers.one_class._sgd_jit import sgd_steps
 
         spec = self.spec
-        self.drawn.append(drawn)
+        if spec.iterate == "random":
+            self.drawn.append(drawn)
+            memory.require(
+                8 * sum(map(len, self.drawn)), "solver 'lmsvc' with iterate='random' (the samples of all steps)",
+                "Take fewer steps (t_max), or iterate='average'.",
+            )  # fmt: skip
         criterion = spec.C, spec.step_tol, spec.t_min, n_short
         if self.whole is not None:
             K, h = self.whole

@@ -37,8 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = seed_of_commit() if options.seed is None else int(options.seed, 16)
     minutes = None if options.cases is not None and options.minutes is None else (options.minutes or 1.0)
 
+    shown = 0
+
     def heard(outcome: Outcome) -> None:
-        if options.verbose and outcome.n_cases % 50 == 0:
+        nonlocal shown
+        if not options.verbose:
+            return
+        for finding in outcome.findings[shown:]:
+            print(f"{finding.problem.severity}: {finding.problem.what}\n{finding.snippet}", file=sys.stderr, flush=True)
+        shown = len(outcome.findings)
+        if outcome.n_cases % 50 == 0:
             fits = outcome.counts["fits"]
             print(
                 f"{outcome.n_cases} cases, {fits} fits, {len(outcome.findings)} findings", file=sys.stderr, flush=True
@@ -66,7 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", metavar="HEX", help="default: the first eight digits of the commit of the checkout")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2); the cases do not depend on it")
     parser.add_argument("--output", metavar="FOLDER", help="where the report is written (default campaign-SEED)")
-    parser.add_argument("--verbose", action="store_true", help="a line on standard error every 50 cases")
+    parser.add_argument(
+        "--verbose", action="store_true", help="on standard error a line every 50 cases, and findings as they come"
+    )
     return parser
 
 

@@ -18,6 +18,7 @@ from clusterkit.core.errors import (
     InvalidData,
     InvalidParameter,
     NeedsMemory,
+    SolverFailed,
     UnknownName,
 )
 
@@ -41,6 +42,7 @@ DOCUMENTED: tuple[type[Exception], ...] = (
     InvalidData,
     InvalidParameter,
     NeedsMemory,
+    SolverFailed,
     UnknownName,
 )
 """Errors of the library that refuse a fit with a reason."""

@@ -25,7 +25,7 @@ from clusterkit_sdp.gmmc_sdp import GmmcSdp
 from clusterkit_sdp.mmc_sdp import MmcSdp, most_imbalance
 
 from clusterkit import ClusterkitWarning, Pipeline
-from clusterkit.core.errors import InvalidData, InvalidParameter, NeedsMemory
+from clusterkit.core.errors import InvalidData, InvalidParameter, NeedsMemory, SolverFailed
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
@@ -272,9 +272,7 @@ class TestEnds:
 
     def test_a_failure_names_what_was_tried(self, monkeypatch):
         monkeypatch.setattr(_cvx, "_run", lambda problem, stage, name, *_: ("solver_error", 7))
-        with pytest.raises(
-            _cvx.SolverFailed, match="'gmmc_sdp' found no solution: CLARABEL ended with status 'solver_e"
-        ):
+        with pytest.raises(SolverFailed, match="'gmmc_sdp' found no solution: CLARABEL ended with status 'solver_e"):
             facts_of(GmmcSdp(), gaussian(blobs(6)[0]))
 
     def test_the_other_solver_steps_in(self, monkeypatch):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.core import transform
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
 from clusterkit.core.spaces import DenseSpace, StreamedSpace
 from clusterkit.featuremaps.elm import Elm, RidgeNodes
 
@@ -258,3 +258,12 @@ def test_rounding_errors_between_equal_rows_are_no_distances():
 def test_parameters_out_of_range(parameters, message):
     with pytest.raises(InvalidParameter, match=f"featuremap 'elm': {message}"):
         Elm(**parameters)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_nodes_that_do_not_fit_into_memory_are_refused_with_their_size(kind):
+    from clusterkit.core.stages import Task
+
+    huge = attrs.evolve(KINDS[kind], n_hidden=2**31 - 1)
+    with pytest.raises(NeedsMemory, match=r"2,147,483,647 nodes needs .* Use fewer nodes"):
+        huge.fit(np.arange(12.0).reshape(6, 2), Task(6, 2), np.random.default_rng(0))

@@ -14,10 +14,10 @@ from typing import Any
 import attrs
 
 from clusterkit.core import memory
-from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData
+from clusterkit.core.errors import BrokenPlugin, ClusterkitWarning, InvalidData, SolverFailed
 from clusterkit.core.progress import Report, tell
 
-__all__ = ["SOLVERS", "ConicRun", "SolverFailed", "load", "require_size", "solve", "warn_if_inaccurate"]
+__all__ = ["SOLVERS", "ConicRun", "load", "require_size", "solve", "warn_if_inaccurate"]
 
 SOLVERS = ("auto", "SCS", "CLARABEL")
 """Values of the parameter `solver`."""
@@ -33,10 +33,6 @@ CLARABEL_BYTES = {"mmc_sdp": 4.5 * 2**30, "gmmc_sdp": 1.2 * 2**30}
 
 MAX_ITER = {"SCS": 100_000, "CLARABEL": 200}
 """Most iterations if `max_iter` is None: many times what either takes to the default tolerances."""
-
-
-class SolverFailed(RuntimeError):
-    """No conic solver returned a point; the message has the names and statuses."""
 
 
 @attrs.frozen

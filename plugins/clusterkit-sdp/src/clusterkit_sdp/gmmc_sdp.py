@@ -90,6 +90,7 @@ class GmmcSdp(Solver):
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
     has_objective: ClassVar[bool] = True
     max_clusters: ClassVar[int | None] = 2
+    trial: ClassVar[Mapping[str, object]] = {"max_iter": 5000}
 
     delta: float = params.real(0.1, above=0.0)
     bias_penalty: float = params.free(1.0, _positive, invalid=(0.0, -1.0, math.nan, "much"))

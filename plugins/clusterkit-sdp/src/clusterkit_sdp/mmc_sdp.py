@@ -74,6 +74,7 @@ class MmcSdp(Solver):
     own_balance: ClassVar[bool] = True
     has_objective: ClassVar[bool] = True
     max_clusters: ClassVar[int | None] = 2
+    trial: ClassVar[Mapping[str, object]] = {"max_iter": 5000}
 
     C: float = params.real(1.0, above=0.0)
     solver: str = params.choice("auto", _cvx.SOLVERS)
