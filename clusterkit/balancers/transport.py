@@ -22,7 +22,7 @@ __all__ = ["Transport"]
 
 
 def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | np.ndarray) else value
+    return tuple(value) if isinstance(value, list | np.ndarray) and np.ndim(value) else value
 
 
 @final

@@ -17,9 +17,11 @@ import attrs
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = [
+    "LARGEST",
     "MOST",
     "MOST_REPEATS",
     "MOST_WORK",
+    "SMALLEST",
     "check_count",
     "choice",
     "flag",

@@ -60,7 +60,8 @@ def _floats(value: Any) -> Any:
 
 def _limit(value: Any) -> str | None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return None if number and value > 0 else "a number > 0"
+    # compared as it is: an integer may be beyond the floats
+    return None if number and (0 < value <= params.LARGEST or value == math.inf) else "a number > 0, or inf"
 
 
 def _start(value: Any) -> str | None:
@@ -135,7 +136,7 @@ class AutoPooledDriver(Driver):
     n_references: int = params.integer(3, at_least=1, at_most=params.MOST_REPEATS)
     n_trials: int = params.integer(15, at_least=1, at_most=params.MOST_REPEATS)
     n_halvings: int = params.integer(4, at_least=1, at_most=params.MOST_REPEATS)
-    limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
+    limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, 10**400, "high", math.nan))
     start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:

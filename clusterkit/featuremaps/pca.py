@@ -136,7 +136,8 @@ def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, 
         matrix = X
     iterative = r <= ITERATIVE_SHARE * min(n, d) or not isinstance(matrix, np.ndarray)
     if center:
-        fitted = PCA(r, svd_solver="arpack" if iterative else "full", random_state=seed).fit(matrix)
+        with np.errstate(invalid="ignore"):  # shares of a variance that underflows, which nothing reads
+            fitted = PCA(r, svd_solver="arpack" if iterative else "full", random_state=seed).fit(matrix)
     elif iterative:
         fitted = TruncatedSVD(r, algorithm="arpack", random_state=seed).fit(matrix)
     else:

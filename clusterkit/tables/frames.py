@@ -128,7 +128,7 @@ def columns_of(frame: object) -> list[Column]:
     else:
         wrapped, shared = opened(frame)
         every: Iterator[Any] = cast("Any", wrapped).iter_columns()
-        columns = [_of_series(str(series.name), series) for series in every]
+        columns = [_readable(str(series.name), series) for series in every]
         columns = [attrs.evolve(column, header=shared.get(column.name, "")) for column in columns]
     if not columns:
         raise TableError("the table has no column")
@@ -193,6 +193,16 @@ def _renamed(frame: Any, names: Sequence[str]) -> Any:
     renamed = frame.copy(deep=False)
     renamed.columns = list(names)
     return renamed
+
+
+def _readable(name: str, series: nw.Series[Any]) -> Column:
+    """A column of a data frame; values that its library cannot give out, as of a damaged file, are one error."""
+    try:
+        return _of_series(name, series)
+    except TableError:
+        raise
+    except ValueError as error:  # pyarrow's errors about values are such
+        raise TableError(f"the values of column {name!r} cannot be read: {error}") from error
 
 
 def _of_series(name: str, series: nw.Series[Any]) -> Column:

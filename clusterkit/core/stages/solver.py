@@ -123,7 +123,11 @@ class Solver(Stage):
     0 means rounding only. Read by the laws.
     """
     monotone: ClassVar[bool] = False
-    """True if the objective never rises from one iteration to the next without a balancer; a law tests it."""
+    """True if the objective never rises from one iteration to the next; a law tests it.
+
+    That is without a balancer, and with labels whose targets are nearest to the scores: not with a bias that a labeler
+    chooses by a loss of its own.
+    """
 
     max_clusters: ClassVar[int | None] = None
     """The most clusters that the solver can tell apart; None if there is no such limit."""

@@ -65,7 +65,8 @@ class MassCut(Labeler[Tree]):
         merges = outcome.merges[nearest_first(outcome.rows, outcome.merges, heights)]
         mass, side = edge_masses(merges, heights, births(outcome.core_distances, heights))
         least = least_side(n) if self.min_side is None else self.min_side
-        apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1)
+        # a distance of 0 between different samples is one whose square is below the smallest number
+        apart = (outcome.rows[merges[:, 0]] != outcome.rows[merges[:, 1]]).any(axis=1) & (heights > 0)
         # the last merges first among equal ones, those with small sides later, and those of equal samples never
         order = np.lexsort((np.arange(n - 1), mass, side >= least, apart))[::-1][: task.k - 1]
         dropped = np.zeros(n - 1, bool)

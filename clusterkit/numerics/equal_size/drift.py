@@ -256,7 +256,7 @@ class _DriftLoop:
             scaled = np.ldexp(direction, -np.frexp(size)[1]) if size else direction
             square = float(direction @ scaled)
             Q = np.sort((X - seeds[0]) @ scaled)
-            C, place = np.array([[0.0, square]]), _FromLine(seeds[0], direction / square if size else direction)
+            C, place = np.array([[0.0, square]]), _FromLine(seeds[0], direction / square if square else direction)
         elif on_line:
             Q = np.sort(X[:, 0])
         sizes = np.zeros(m, dtype=np.int64)

@@ -168,7 +168,8 @@ def _lengths(
 def _positive(x: Array, dx: Array) -> float:
     """The step at which the first entry of x > 0 reaches 0; entries that stay at 0 do not count."""
     falls = dx < 0.0
-    return float((-x[falls] / dx[falls]).min()) if falls.any() else np.inf
+    with np.errstate(over="ignore"):  # a step that overflows is none that ends
+        return float((-x[falls] / dx[falls]).min()) if falls.any() else np.inf
 
 
 def _in_cone(A: Array, dA: Array, most: float, backtrack: float) -> float:

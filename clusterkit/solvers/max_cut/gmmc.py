@@ -30,6 +30,9 @@ iteration some 10¹⁰ operations."""
 MATRICES = {"interior": 12, "descent": 5}
 """Largest number of n x n float64 matrices in memory at the same time."""
 
+SMALLEST_PRICE = 1e-150
+"""Least price of a margin that falls short: the multipliers are of its size, and their squares must not vanish."""
+
 ITERATIONS = {"interior": 100, "descent": 3000}
 """`max_iter` if it is None: the interior point method needs some 20 iterations, the descent up to some 1000 sweeps."""
 
@@ -114,7 +117,7 @@ class Gmmc(Solver):
 
     delta: float = params.real(0.1, above=0.0)
     bias_penalty: float = params.real(1.0, above=0.0)
-    slack_penalty: float | None = params.real(None, above=0.0, optional=True)
+    slack_penalty: float | None = params.real(None, at_least=SMALLEST_PRICE, optional=True)
     method: str = params.choice("auto", ("auto", "interior", "descent"))
     rank: int | None = params.integer(None, at_least=2, optional=True)
     tol: float = params.real(1e-4, above=0.0)

@@ -23,6 +23,10 @@ from clusterkit.solvers.one_class._gram_blocks import FeatureProducts, KernelPro
 
 __all__ = ["Lmsvc"]
 
+MOST_STEPS = 10**8
+"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. What needs more, a `step_tol` of
+1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
+
 GAP_TOLERANCE = 1e-3
 """Relative duality gap at which ``stop="gap"`` ends: the objective is then known to 0.1 %."""
 
@@ -71,7 +75,7 @@ class Lmsvc(Solver):
         Fewest steps. 10 n removes most of the variation between seeds.
     t_max : int or None, default None
         Most steps; overrides `t_min`. None means as many as the criterion can need: ``2C / step_tol`` for "paper", n
-        more for "window"; 1000 n but at least 200,000 for "gap".
+        more for "window", and no more than 10⁸; 1000 n but at least 200,000 for "gap".
     stop : {"paper", "window", "gap"}, default "paper"
         "paper": a single step no longer than `step_tol`, which happens by chance and is no sign of convergence.
         "window": n such steps in a row. "gap": a duality gap of at most 1e-3 of the objective.
@@ -111,7 +115,7 @@ class Lmsvc(Solver):
 
     C: float = real(8.0, above=0.0)
     step_tol: float = real(0.01, above=0.0)
-    t_min: int = integer(1, at_least=1)
+    t_min: int = integer(1, at_least=1, at_most=MOST_STEPS)
     t_max: int | None = integer(None, at_least=1, optional=True)
     stop: str = choice("paper", ("paper", "window", "gap"))
     iterate: str = choice("last", ("last", "average", "random"))
@@ -137,8 +141,8 @@ class Lmsvc(Solver):
             return self.t_max
         if self.stop == "gap":
             return max(self.t_min, GAP_STEPS_PER_SAMPLE * n, GAP_STEPS)
-        needed = max(self.t_min, math.ceil(2.0 * self.C / self.step_tol) + 1)
-        return needed if self.stop == "paper" else needed + n
+        needed = max(self.t_min, math.ceil(min(2.0 * self.C / self.step_tol, MOST_STEPS)) + 1)
+        return min(needed if self.stop == "paper" else needed + n, MOST_STEPS)
 
 
 def _prepare_kernel(solver: Lmsvc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

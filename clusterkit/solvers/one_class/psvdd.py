@@ -63,7 +63,7 @@ def _as_weights(value: Any) -> Any:
 def _check_weights(instance: Psvdd, attribute: attrs.Attribute[Any], value: Any) -> None:
     fine = value in WEIGHTS if isinstance(value, str) else callable(value)
     if isinstance(value, tuple):
-        fine = bool(value) and all(np.isfinite(weight) and weight > 0 for weight in value)
+        fine = bool(value) and all(isinstance(w, float) and np.isfinite(w) and w > 0 for w in value)
     if not fine:
         words = ", ".join(repr(name) for name in WEIGHTS)
         raise InvalidParameter(
@@ -154,7 +154,7 @@ class Psvdd(Solver):
             distances = np.sqrt(np.maximum(squared_distances, 0.0))
             # A rounding error must not decide which samples are outliers.
             equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
-            weights = np.ones(n) if equal else np.asarray(function(distances), dtype=np.float64)
+            weights = np.ones(n) if equal else _evaluated(function, distances)
         if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights > 0)):
             raise InvalidParameter(
                 f"solver 'psvdd': weights must be one finite bound > 0 for each of the {n} samples, got {weights}"
@@ -171,6 +171,17 @@ class Psvdd(Solver):
             C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter,
             cache_mb=self.cache_mb, precision=self.precision,
         )  # fmt: skip
+
+
+def _evaluated(function: Callable[[Array], Array], distances: Array) -> Array:
+    """The bounds that a function gives for distances."""
+    try:
+        return np.asarray(function(distances), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"solver 'psvdd': weights must be a function of the array of distances (n,) that returns as many bounds, "
+            f"and {getattr(function, '__name__', function)!r} raised {type(error).__name__}: {error}"
+        ) from error
 
 
 def _prepare_kernel(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:

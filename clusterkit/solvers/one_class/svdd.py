@@ -42,7 +42,9 @@ def _as_tuple(value: Any) -> Any:
 
 def _check_weights(instance: Svdd, attribute: attrs.Attribute[Any], value: Any) -> None:
     fine = value is None or (
-        isinstance(value, tuple) and value and all(np.isfinite(weight) and weight > 0 for weight in value)
+        isinstance(value, tuple)
+        and value
+        and all(isinstance(weight, float) and np.isfinite(weight) and weight > 0 for weight in value)
     )
     if not fine:
         raise InvalidParameter(

@@ -17,7 +17,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory
 from clusterkit.core.coding import Coded
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.outcomes import Extension, KernelRows, Outcome, Scores
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
@@ -289,7 +289,7 @@ class PreparedMachine(Prepared):
         machine = SVC(**shared) if self.loss.name == "hinge" else SVR(epsilon=self.loss.epsilon, **shared)
         with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always", ConvergenceWarning)
-            fitted = machine.fit(self.K, y)
+            fitted = self._fitted(machine, y)
         if any(issubclass(record.category, ConvergenceWarning) for record in records):
             warnings.warn(
                 f"solver '{self.solver}' stopped after max_iter = {self.max_iter} steps, before the tolerance "
@@ -300,6 +300,17 @@ class PreparedMachine(Prepared):
         alpha = np.zeros(len(y))
         alpha[fitted.support_] = fitted.dual_coef_[0]
         return alpha
+
+    def _fitted(self, machine: Any, y: Array) -> Any:
+        """The machine after the fit; inner products so large that LIBSVM loses its numbers are refused."""
+        try:
+            return machine.fit(self.K, y)
+        except ValueError as error:  # scikit-learn finds coefficients that are no finite numbers
+            raise InvalidData(
+                f"solver '{self.solver}': LIBSVM returns no finite coefficients for inner products up to "
+                f"{float(np.abs(self.K).max()):.3g} and C = {self.loss.C:g}. Scale the data first, for example by "
+                "featuremap 'minmax', or take a smaller C"
+            ) from error
 
 
 def signs(targets: Coded) -> Array:

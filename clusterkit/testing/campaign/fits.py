@@ -18,6 +18,9 @@ from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.labelers.codecs.argmax import Argmax
+from clusterkit.labelers.codecs.interval import Interval
+from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.testing.campaign.containers import plain
 from clusterkit.testing.campaign.data_sets import AwkwardSet
 from clusterkit.testing.campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
@@ -192,7 +195,8 @@ def _reports(c: Composition, model: Any, rounding: float) -> Iterator[Problem]:
         yield Problem(SILENT, "converged with an objective that is no number", f"{model.objective_}")
     if len(history) and np.isfinite(history).all() and c.solver.has_objective and not np.isfinite(model.objective_):
         yield Problem(SILENT, "a finite history and no objective", f"{history[-1]} against {model.objective_}")
-    if c.solver.monotone and c.balancer is None and len(history) > 1 and np.isfinite(history).all():
+    nearest = isinstance(c.labeler, Argmax | Interval | Threshold)  # as the promise of the solver has it
+    if c.solver.monotone and nearest and c.balancer is None and len(history) > 1 and np.isfinite(history).all():
         rise = np.diff(history).max()
         if rise > RISE * np.abs(history).max() + rounding:
             yield Problem(SILENT, "the objective rises", f"by {rise:.3g} in {history}")
@@ -210,7 +214,8 @@ def _numbers_of_samples(model: Any, n: int) -> Iterator[Problem]:
     memberships = getattr(model, "memberships_", None)
     if memberships is not None and memberships.size:  # none where all is noise
         good = len(memberships) == n and np.isfinite(memberships).all() and memberships.min() >= 0
-        if not good or np.abs(memberships.sum(axis=1) - 1).max() > MEMBERSHIPS:
+        shares = getattr(model, "probabilities_", 1.0)  # of the one cluster of a row, where there are such
+        if not good or np.abs(memberships.sum(axis=1) - shares).max() > MEMBERSHIPS:
             yield Problem(SILENT, "memberships are no shares of 1", f"sums {memberships.sum(axis=1)}")
     scores = getattr(model, "outlier_scores_", None)
     if scores is not None and (scores.shape != (n,) or not np.isfinite(scores).all()):

@@ -10,6 +10,7 @@ from typing import cast, final
 import attrs
 
 from clusterkit.core.compat import SLOTS, Composition, legal_compositions
+from clusterkit.core.params import is_count
 from clusterkit.core.recipe import Recipe
 from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.stages import Stage
@@ -90,9 +91,9 @@ FINDS_NUMBER = Pipeline(solver="mst", labeler="excess_of_mass")
 def composition_of(estimator: Pipeline | Driven) -> Composition:
     """The resolved stages of a pipeline, or of the base of a driven one."""
     base = estimator if isinstance(estimator, Pipeline) else estimator.base or FINDS_NUMBER
-    k = estimator.n_clusters if estimator.n_clusters is not None else base.n_clusters
+    k = estimator.n_clusters if estimator.n_clusters is not None and base is not FINDS_NUMBER else base.n_clusters
     slots = {slot: getattr(base, slot) for slot in compose.KINDS if slot != "tuner"}
-    return compose.compose(slots, k if isinstance(k, int) else None, 1, 100)
+    return compose.compose(slots, int(k) if is_count(k) else None, 1, 100)
 
 
 @cache

@@ -310,3 +310,14 @@ def test_a_penalty_beyond_all_digits_is_refused():
     space = KernelSpace(np.random.default_rng(0).normal(size=(6, 2)), Linear())
     with pytest.raises(InvalidParameter, match=r"bias_penalty=9.2e\+18 would leave no digits.*or inf"):
         GmmcSdp(bias_penalty=9.2e18).prepare(space, Task(6, 2), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("penalty", ["much", 1e-320, 10**400, None, True])
+def test_a_penalty_that_is_no_number_is_refused(penalty):
+    with pytest.raises(InvalidParameter, match="'gmmc_sdp': bias_penalty must be a number > 0"):
+        GmmcSdp(bias_penalty=penalty)
+
+
+def test_a_penalty_without_effect_has_a_bound_of_zero():
+    S = margin_matrix(np.eye(4), 0.1, 1e-150) - 1e-9 * np.eye(4)  # as rounding leaves it: the constant vector is free
+    assert generalised_bound(S, np.eye(4), np.full(4, 0.1)) == 0.0

@@ -136,7 +136,10 @@ def certified_bound(S: np.ndarray, basis: np.ndarray, g: np.ndarray, slack_penal
         return 0.0
     inside = symmetric(basis.T @ S @ basis)
     weight = symmetric((basis.T * g) @ basis)
-    theta = 1.0 / float(eigh(weight, inside, eigvals_only=True)[-1])
+    try:
+        theta = 1.0 / float(eigh(weight, inside, eigvals_only=True)[-1])
+    except np.linalg.LinAlgError:  # singular in rounding: no multiple of g but 0 is surely feasible
+        return 0.0
     if slack_penalty is not None:
         theta = min(theta, slack_penalty / float(g.max()))
     return theta * float(g.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
@@ -30,13 +31,20 @@ INSTEAD = "Solver 'gmmc' (recipe 'gmmc') solves the same program on some thousan
 """Advice for more samples, for the same message."""
 
 
-def _positive(value: Any) -> str | None:
-    """None for a number > 0, infinity included, else the words for the error."""
+def _as_float(value: Any) -> Any:
+    """A number as a float; nan for an integer beyond the floats; all else as it is, for the error."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        return value
     try:
-        fine = not isinstance(value, bool) and float(value) == value and value > 0
-    except (TypeError, ValueError):
-        fine = False
-    return None if fine else "a number > 0, infinity included"
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+def _positive(value: object) -> str | None:
+    """None for a number > 0, infinity included, else the words for the error."""
+    fine = isinstance(value, float) and value >= params.SMALLEST
+    return None if fine else f"a number > 0, not below {params.SMALLEST:.3g}, infinity included"
 
 
 @final
@@ -93,7 +101,9 @@ class GmmcSdp(Solver):
     trial: ClassVar[Mapping[str, object]] = {"max_iter": 5000}
 
     delta: float = params.real(0.1, above=0.0)
-    bias_penalty: float = params.free(1.0, _positive, invalid=(0.0, -1.0, math.nan, "much"))
+    bias_penalty: float = params.free(
+        1.0, _positive, invalid=(0.0, -1.0, 1e-320, math.nan, "much"), converter=_as_float
+    )
     slack_penalty: float | None = params.real(None, above=0.0, optional=True)
     solver: str = params.choice("auto", _cvx.SOLVERS)
     tol: float = params.real(1e-5, above=0.0, below=1.0)

@@ -1,0 +1,112 @@
+"""What campaigns found, one case each: the smallest data and parameters that showed it."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from clusterkit import ClusterkitWarning, Pipeline, recipe
+from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.registry import registry
+from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
+from clusterkit.testing.campaign.data_sets import awkward_sets
+from clusterkit.testing.campaign.odd_parameters import OddCase, check_odd_case
+
+DENORMAL = np.array([[3e-323], [3.5e-323], [3.5e-323]])
+"""Numbers whose differences have no squares."""
+
+
+@pytest.fixture(autouse=True)
+def _only_warnings_of_the_library():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        yield
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_samples_at_distance_0_are_not_cut_apart(n_clusters):
+    for X in (DENORMAL, np.array([[2.2250738585072014e-308], [6.675221575521604e-308], [6.675221575521604e-308]])):
+        model = recipe("mass-cut", n_clusters=n_clusters).fit(X)
+        assert np.array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("name", ["equal-clustering", "geoclust"])
+def test_seeds_at_distance_0_give_a_partition(name):
+    X = np.array([[3e-323, 3.5e-323], [3.5e-323, 3e-323]])
+    labels = recipe(name, n_clusters=2, random_state=0).fit(X).labels_
+    if name == "equal-clustering":
+        assert sorted(labels) == [0, 1]
+
+
+def test_inner_products_that_libsvm_cannot_take_are_refused():
+    X = np.array([[1e100], [17.0]])
+    model = Pipeline(
+        featuremap="identity", solver="svm", labeler="bias_threshold", balancer="transport", init="random", n_clusters=2
+    )
+    with pytest.raises(InvalidData, match=r"'svm': LIBSVM returns no finite coefficients .* featuremap 'minmax'"):
+        model.fit(X)
+
+
+def test_axes_of_tiny_float32_samples_come_without_a_warning():
+    X = np.array([[-7.5e-30], [1.7e-31]], dtype=np.float32)
+    assert len(Pipeline(featuremap="pca", solver="ridge", labeler="threshold", n_clusters=2).fit(X).labels_) == 2
+
+
+def test_a_penalty_of_slack_without_effect_overflows_nowhere():
+    X = np.random.default_rng(0).dirichlet([1.0, 1.0, 1.0], 20)
+    assert len(recipe("gmmc", n_clusters=2).set_params(solver__slack_penalty=1e300).fit(X).labels_) == 20
+
+
+@pytest.mark.parametrize("stage", ["svdd", "psvdd"])
+def test_weights_that_are_no_numbers_are_refused(stage):
+    with pytest.raises(InvalidParameter, match=f"'{stage}': weights must be one"):
+        registry.get("solver", stage)(weights=((1,),))
+
+
+def test_a_function_of_distances_that_fails_is_named():
+    with pytest.raises(InvalidParameter, match=r"weights must be a function of the array .* 'int' raised TypeError"):
+        recipe("psvc").set_params(solver__weights=int).fit(np.random.default_rng(0).standard_normal((12, 2)))
+
+
+@pytest.mark.parametrize("slack", [10**400, 1e308, float("nan"), Decimal("0.5"), True])
+def test_a_slack_beyond_all_rows_is_refused(slack):
+    with pytest.raises(InvalidParameter, match="'band': slack must be a fraction of n"):
+        registry.get("balancer", "band")(slack=slack)
+
+
+def test_steps_that_no_criterion_can_end_are_limited():
+    assert Lmsvc(step_tol=1e-150).most_steps(50) == MOST_STEPS
+    assert Lmsvc(step_tol=1e-150, stop="window").most_steps(50) == MOST_STEPS
+    assert Lmsvc(step_tol=1e-2).most_steps(50) == 1601
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "parameter", "value"),
+    [
+        ("estimator", "kmeans", "n_clusters", "np.int8(2)"),
+        ("labeler", "excess_of_mass", "min_cluster_size", "2"),
+        ("partitioner", "equal", "max_ratio", "Fraction(4)"),
+        ("driver", "auto_pooled", "n_halvings", "10**9"),
+        ("solver", "equal", "max_iter", "2**31 - 1"),
+        ("labeler", "rows_kmeans", "n_init", "10**9"),
+        ("tuner", "edsvc", "n_gamma", "10**9"),
+        ("featuremap", "elm", "n_hidden", "2**31 - 1"),
+        ("balancer", "transport", "sizes", "np.array(2)"),
+        ("solver", "gmmc", "slack_penalty", "1e-300"),
+        ("driver", "auto", "n_clusters", "1"),
+    ],
+)
+def test_the_campaign_has_no_objection(kind, name, parameter, value):
+    for seed in range(3):
+        assert check_odd_case(OddCase(kind, name, parameter, value), Counter(), seed) == []
+
+
+def test_probabilities_of_a_cluster_are_memberships():
+    X = awkward_sets()["blobs"].drawn(3)
+    model = recipe("hdbscan").set_params(labeler__min_cluster_size=2).fit(getattr(X, "X", X))
+    assert np.allclose(model.memberships_.sum(axis=1), model.probabilities_)
