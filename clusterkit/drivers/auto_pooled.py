@@ -16,7 +16,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, InitLike, Labels, Rng
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.run import FitResult, bind, first_least, fit, run
 from clusterkit.core.seeds import Seeds
@@ -71,7 +71,12 @@ def _start(value: Any) -> str | None:
 
 def _partitioner(value: Any) -> Any:
     """A mapping as the stage that it names, because parameters of a stage are hashable; anything else unchanged."""
-    return compose.resolve("init", value, "start") if isinstance(value, Mapping) else value
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return compose.resolve("init", value, "start")
+    except (UnknownName, InvalidParameter) as error:
+        raise type(error)(f"driver 'auto_pooled': start: {error}") from error
 
 
 @final
