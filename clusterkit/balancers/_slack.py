@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, cast
+from typing import Any
 
-from clusterkit.core.params import LARGEST
+from clusterkit.core.params import LARGEST, as_float
 
 __all__ = ["rows_of", "slack_problem"]
 
@@ -13,9 +13,7 @@ __all__ = ["rows_of", "slack_problem"]
 def slack_problem(value: Any) -> str | None:
     """What a slack must be, or None if the value is valid."""
     valid = f"a fraction of n (float >= 0) or a number of rows (integer >= 0), and at most {LARGEST:g}"
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    # compared as it is: an integer may be beyond the floats
-    return None if number and 0 <= cast("float", value) <= LARGEST else valid
+    return None if 0 <= as_float(value) <= LARGEST else valid
 
 
 def rows_of(slack: float, n: int, k: int) -> tuple[float, float]:

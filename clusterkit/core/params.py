@@ -22,6 +22,7 @@ __all__ = [
     "MOST_REPEATS",
     "MOST_WORK",
     "SMALLEST",
+    "as_float",
     "check_count",
     "choice",
     "flag",
@@ -142,11 +143,11 @@ def _short(value: object) -> str:
     return repr(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[numbers.Real]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _as_float(value: Any) -> float:
+def as_float(value: object) -> float:
     """A number as a float, nan for all else and infinity for an integer that is too large."""
     try:
         return float(value) if _is_number(value) else math.nan
@@ -175,7 +176,7 @@ def real(
     wanted = " and ".join(words) if words else "a finite number"
 
     def check(value: Any) -> str | None:
-        value = _as_float(value)
+        value = as_float(value)
         if not math.isfinite(value):
             return f"a finite number {wanted}" if words else wanted
         inside = value > above and value >= at_least and value <= at_most and value < below
@@ -231,7 +232,7 @@ def interval(default: tuple[float, float]) -> tuple[float, float]:
             low, high = value
         except (TypeError, ValueError):
             return "a pair (low, high)"
-        low, high = _as_float(low), _as_float(high)
+        low, high = as_float(low), as_float(high)
         ordered = max(abs(low), abs(high)) <= LARGEST and low < high
         return None if ordered else f"a pair (low, high) of finite numbers with low < high, at most {LARGEST:g} in size"
 

@@ -59,9 +59,8 @@ def _floats(value: Any) -> Any:
 
 
 def _limit(value: Any) -> str | None:
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    # compared as it is: an integer may be beyond the floats
-    return None if number and (0 < value <= params.LARGEST or value == math.inf) else "a number > 0, or inf"
+    fine = 0 < params.as_float(value) <= params.LARGEST or value == math.inf
+    return None if fine else "a number > 0, or inf"
 
 
 def _start(value: Any) -> str | None:

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.core import sums
-from clusterkit.core.params import choice, integer
+from clusterkit.core import memory, sums
+from clusterkit.core.params import MOST_REPEATS, choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
 from clusterkit.core.survey import draw_rows, draw_weighted
@@ -66,7 +66,7 @@ class Seeded(Partitioner[Space]):
     weighted: ClassVar[bool] = True
 
     weighting: str = choice("uniform", ("uniform", "kmeans++"))
-    trials: int = integer(1, at_least=1)
+    trials: int = integer(1, at_least=1, at_most=MOST_REPEATS)
 
     def partition(self, samples: Space, task: Task, rng: Rng) -> Labels:
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
@@ -127,6 +127,11 @@ def _by_distance(
 
     With weights also in proportion to these, and a sum of distances is a weighted one.
     """
+    memory.require(
+        8 * space.n * trials,
+        f"partitioner 'seeds' with trials={trials} (the distances of {space.n} samples to as many)",
+        "Try fewer.",
+    )
     seeds = [int(rng.integers(space.n) if weights is None else draw_weighted(rng, weights, 1)[0])]
     if (
         weights is None

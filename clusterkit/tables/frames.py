@@ -199,8 +199,8 @@ def _readable(name: str, series: nw.Series[Any]) -> Column:
     """A column of a data frame; values that its library cannot give out, as of a damaged file, are one error."""
     try:
         return _of_series(name, series)
-    except TableError:
-        raise
+    except TableError as error:
+        raise TableError(f"column {name!r}: {error}") from error
     except ValueError as error:  # pyarrow's errors about values are such
         raise TableError(f"the values of column {name!r} cannot be read: {error}") from error
 
@@ -277,7 +277,10 @@ def _is_decimal(value: object) -> bool:
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
-    return np.array([np.nan if _is_gap(value) else float(value) for value in values], dtype=np.float64)
+    try:
+        return np.array([np.nan if _is_gap(value) else float(value) for value in values], dtype=np.float64)
+    except OverflowError:
+        raise TableError(f"a value is an integer beyond {np.finfo(np.float64).max:.3g}") from None
 
 
 def _texts(values: Sequence[Any]) -> NDArray[np.object_]:

@@ -13,6 +13,7 @@ from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.registry import registry
 from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
+from clusterkit.tables.frames import columns_of
 from clusterkit.testing.campaign.data_sets import awkward_sets
 from clusterkit.testing.campaign.odd_parameters import OddCase, check_odd_case
 
@@ -99,6 +100,9 @@ def test_steps_that_no_criterion_can_end_are_limited():
         ("balancer", "transport", "sizes", "np.array(2)"),
         ("solver", "gmmc", "slack_penalty", "1e-300"),
         ("driver", "auto", "n_clusters", "1"),
+        ("driver", "auto_pooled", "limit", "np.float16(0.5)"),
+        ("balancer", "band", "slack", "np.float16(0.5)"),
+        ("partitioner", "seeds", "trials", "2**31 - 1"),
     ],
 )
 def test_the_campaign_has_no_objection(kind, name, parameter, value):
@@ -110,3 +114,9 @@ def test_probabilities_of_a_cluster_are_memberships():
     X = awkward_sets()["blobs"].drawn(3)
     model = recipe("hdbscan").set_params(labeler__min_cluster_size=2).fit(getattr(X, "X", X))
     assert np.allclose(model.memberships_.sum(axis=1), model.probabilities_)
+
+
+def test_integers_beyond_the_floats_in_a_table_are_refused():
+    pandas = pytest.importorskip("pandas", reason="needs pandas, of the extra 'tables'")
+    with pytest.raises(InvalidData, match=r"column 'weight': a value is an integer beyond 1.8e\+308"):
+        columns_of(pandas.DataFrame({"size": [1, 2], "weight": [10**400, 3]}))
