@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 __all__ = [
-    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "decimal_mark", "is_code", "is_number", "is_slashed",
-    "number", "seconds",
+    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "is_code", "is_number", "is_slashed",
+    "is_undivided", "number", "only_order", "order_of", "readings", "seconds",
 ]  # fmt: skip
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
@@ -22,19 +22,13 @@ BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
-    ".": re.compile(r"[+-]?(?=[.]?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(?=,?\d)(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
+    ".": re.compile(r"[+-]?(?=[.]?\d)([1-9]\d{0,2}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(?=,?\d)([1-9]\d{0,2}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
 }
-"""A number, by the mark before its decimals."""
+"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
-
-EVIDENCE = {
-    ",": re.compile(r"[+-]?(0|\d{1,3}(\.\d{3})+|\d+(?=,(\d{1,2}$|\d{4,}$))),\d+\s*%?"),
-    ".": re.compile(r"[+-]?(0|\d{1,3}(,\d{3})+|\d+(?=\.(\d{1,2}$|\d{4,}$)))\.\d+\s*%?"),
-}
-"""Numbers of which one mark alone can stand before the decimals: 1,234 may be either, 1,23 and 0,234 may not."""
 
 CODE = re.compile(r"0\d+")
 """Digits that begin with a zero: a code, such as a postal code, and no number."""
@@ -99,26 +93,44 @@ def number(text: str, decimal: str) -> float | None:
     return value / 100 if share else value
 
 
-def decimal_mark(cells: Iterable[str]) -> str | None:
-    """The mark before the decimals that cells show; None where they show none.
+def readings(text: str) -> tuple[float | None, float | None]:
+    """The number that a text stands for with a point, and with a comma, before the decimals.
+
+    Where one mark alone makes a number of it, it shows which mark its table has; where both make different ones, as of
+    1.234, it leaves that open. Both are None for a text without point and comma, which says nothing, and for one that
+    ends with a mark, such as the ordinal number 1.
 
     Examples
     --------
-    >>> decimal_mark(["1,5", "2,75"]), decimal_mark(["1,234"]), decimal_mark(["1,234.5", "x"])
-    (',', None, '.')
+    >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234")
+    ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None))
     """
-    votes = {",": 0, ".": 0}
-    for cell in cells:
-        for mark, form in EVIDENCE.items():
-            votes[mark] += len(cell) <= LONGEST and form.fullmatch(cell.strip(f"{SIGNS} ")) is not None
-    if votes[","] == votes["."]:
-        return None
-    return "," if votes[","] > votes["."] else "."
+    if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
+        return None, None
+    return number(text, "."), number(text, ",")
+
+
+def is_undivided(text: str) -> bool:
+    """Whether a text is a whole number of four digits or more: its column has no marks between thousands.
+
+    Examples
+    --------
+    >>> is_undivided("1234"), is_undivided("-1234"), is_undivided("123"), is_undivided("1.234")
+    (True, True, False, False)
+    """
+    digits = text.lstrip("+-")
+    return len(digits) > 3 and digits.isdigit()
 
 
 ANY, MONTH_FIRST, DAY_FIRST = "ISO", "%m/%d/%Y", "%d/%m/%Y"
 """The forms of dates. Every form that says itself which part is the day is read under all three names; they differ for
 dates between slashes, of which the first reads none."""
+
+
+def order_of(day_first: bool | None) -> str | None:
+    """The order of day and month that a user asks for; None for none."""
+    return None if day_first is None else DAY_FIRST if day_first else MONTH_FIRST
+
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 """Beginnings of the English names of months."""
@@ -156,24 +168,46 @@ def is_slashed(text: str) -> bool:
     return "/" in text and SLASHED.fullmatch(text) is not None
 
 
-def date_order(texts: Iterable[str]) -> str | None:
-    """The form that reads dates between slashes: `MONTH_FIRST`, `DAY_FIRST`, or `ANY` where there is none of them.
-
-    None where the texts leave it open, because no day is above 12; and what more of them fit where they differ.
+def only_order(text: str) -> str | None:
+    """The one order of day and month in which a text between slashes is a date; None if there are two, or none.
 
     Examples
     --------
-    >>> date_order(["2/13/2024", "2024-02-03"]), date_order(["13/2/2024"]), date_order(["2/3/2024"]), date_order(["x"])
-    ('%m/%d/%Y', '%d/%m/%Y', None, 'ISO')
+    >>> only_order("2/13/2024"), only_order("13/2/2024"), only_order("2/3/2024"), only_order("2024-02-03")
+    ('%m/%d/%Y', '%d/%m/%Y', None, None)
+    """
+    if not is_slashed(text):
+        return None
+    month_first, day_first = (seconds(text, form) is not None for form in (MONTH_FIRST, DAY_FIRST))
+    if month_first == day_first:
+        return None
+    return MONTH_FIRST if month_first else DAY_FIRST
+
+
+def date_order(counts: Mapping[str, int]) -> str | None:
+    """The order of day and month that dates between slashes show; what more of them show where they differ.
+
+    None where they leave it open, because no day is above 12, or there is no date between slashes.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each text occurs.
+
+    Examples
+    --------
+    >>> date_order({"2/13/2024": 1, "2024-02-03": 5}), date_order({"13/2/2024": 2, "2/13/2024": 1})
+    ('%m/%d/%Y', '%d/%m/%Y')
+    >>> date_order({"2/3/2024": 1, "x": 2})
     """
     votes = {MONTH_FIRST: 0, DAY_FIRST: 0}
-    for text in texts:
-        if is_slashed(text):
-            for form in votes:
-                votes[form] += seconds(text, form) is not None
-    if votes[MONTH_FIRST] != votes[DAY_FIRST]:
-        return max(votes, key=lambda form: votes[form])
-    return None if votes[DAY_FIRST] else ANY
+    for text, count in counts.items():
+        order = only_order(text)
+        if order is not None:
+            votes[order] += count
+    if votes[MONTH_FIRST] == votes[DAY_FIRST]:
+        return None
+    return max(votes, key=lambda form: votes[form])
 
 
 EPOCH = datetime.datetime(1970, 1, 1)
