@@ -144,8 +144,11 @@ LONG_MONTHS = (
 CENTURY = 69
 """Years of two digits from this one on are of the twentieth century, as POSIX has it."""
 
-TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?)?"
-"""A time after a day."""
+TIME = (
+    r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+)
+"""A time after a day, of 24 or of twice 12 hours."""
 
 SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<next>\d{1,2})/(?P<year>\d{4}|\d\d)" + TIME)
 """A date of which nothing but its numbers tells the day from the month."""
@@ -156,7 +159,7 @@ CLEAR = tuple(
         r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d\d)",
         r"(?P<day>\d{1,2})-(?P<month>\d{1,2})-(?P<year>\d{4})",
         r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
-        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4})",
+        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4}|\d\d)",
         r"(?P<month>[A-Za-z]{3,9}) (?P<day>\d{1,2}), (?P<year>\d{4})",
     )
 )
@@ -228,7 +231,9 @@ def seconds(text: str, form: str) -> float | None:
     >>> seconds("1970-01-02", ANY), seconds("2.1.1970", ANY), seconds("2/1/1970", DAY_FIRST), seconds("2/1/1970", ANY)
     (86400.0, 86400.0, 86400.0, None)
     """
-    if not 6 <= len(text) <= LONGEST or text.isdigit() or not (text[0].isdigit() or text[-1].isdigit()):
+    if not 6 <= len(text) <= LONGEST or text.isdigit():
+        return None
+    if not (text[0].isdigit() or text[-1].isdigit() or text[-1] in "Mm."):  # mostly words; AM and PM end with these
         return None
     try:
         moment = _moment(text, form)
@@ -266,4 +271,8 @@ def _made(parts: re.Match[str], day: int, month: int) -> datetime.datetime:
     if len(parts["year"]) == 2:
         year += 1900 if year >= CENTURY else 2000
     hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    if parts["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(f"{hour} is no hour of a half day")
+        hour = hour % 12 + 12 * (parts["half"] in "Pp")
     return datetime.datetime(year, month, day, hour, minute, second, int((parts["fraction"] or "").ljust(6, "0")))

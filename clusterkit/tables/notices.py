@@ -14,7 +14,7 @@ from clusterkit.tables.plans import ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
 
-__all__ = ["of_fit", "of_rows", "tell"]
+__all__ = ["of_fit", "of_numbers", "of_rows", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
@@ -57,13 +57,9 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
         That of the fit.
     column : Column
     """
-    if column.kind != "text" or column.offset:  # of a table in pieces the first one is told of
-        return
-    if isinstance(plan, NumberColumn) and column.decimal is None:
-        example = _open_number(column)
-        if example:
-            yield _open_decimals(column.name, example, plan.decimal)
-    if isinstance(plan, DateColumn) and plan.form in ORDERS:
+    if isinstance(plan, NumberColumn):
+        yield from of_numbers(column, plan.decimal)
+    if column.kind == "text" and not column.offset and isinstance(plan, DateColumn) and plan.form in ORDERS:
         row = _reversed(column, plan.form)
         if row is not None:
             now, then = ("day", "month") if plan.form == cells.MONTH_FIRST else ("month", "day")
@@ -71,6 +67,22 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
                 f"column {column.name!r}: dates between slashes are read with the {now} first, as "
                 f"{str(column.values[row])[:40]!r} in {column.row(row)} shows; in the fit the {then} was first"
             )
+
+
+def of_numbers(column: Column, mark: str) -> Iterator[str]:
+    """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
+
+    Parameters
+    ----------
+    column : Column
+        Of a table in pieces, the first one is told of.
+    mark : {".", ","}
+        What is taken to be before the decimals.
+    """
+    if column.kind == "text" and column.decimal is None and not column.offset:
+        example = _open_number(column)
+        if example:
+            yield _open_decimals(column.name, example, mark)
 
 
 def tell(sentences: Iterable[str]) -> None:

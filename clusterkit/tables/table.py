@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.tables.errors import NotNumeric, TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of
+from clusterkit.tables.notices import of_numbers, tell
 from clusterkit.tables.readings import as_levels, as_numbers
 from clusterkit.tables.selection import select
 
@@ -99,6 +100,11 @@ class Table(HoldsFrame):
         ------
         NotNumeric
             For a cell that is missing or no number; names column and row.
+
+        Warns
+        -----
+        TableWarning
+            If the texts of a column leave open whether a number such as 1.234 has decimals or thousands.
         """
         columns = self.columns()
         out = np.empty((len(columns[0].values), len(columns)))
@@ -106,6 +112,7 @@ class Table(HoldsFrame):
         gaps: dict[str, str] = {}
         for j, column in enumerate(columns):
             reading = as_numbers(column, ".")
+            tell(of_numbers(column, "."))
             out[:, j] = reading.values
             for bad, into in ((reading.unread, words), (column.missing(), gaps)):
                 if bad.any():

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
+import clusterkit
 from clusterkit import recipe
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.raw_table import RawTable
@@ -69,8 +70,8 @@ class TestMarks:
         assert Preparation(scale="none").fit(mixed).features == ("a", "b", "share")
 
     def test_an_option_holds_but_where_no_cell_fits(self):
-        asked = table({"a": ["1.211", "2.345"], "share": ["11.30", "9.25"]}, decimal=",")
-        np.testing.assert_allclose(asked.numbers(), [[1211, 11.3], [2345, 9.25]])
+        option = table({"a": ["1.211", "2.345"], "share": ["11.30", "9.25"]}, decimal=",")
+        np.testing.assert_allclose(option.numbers(), [[1211, 11.3], [2345, 9.25]])
 
     @pytest.mark.parametrize("cell", ["1218,834", "0,834", "1.234.567", "12,5", "-1.234,50 €"])
     def test_what_shows_a_comma(self, cell):
@@ -120,6 +121,16 @@ class TestOpenNumbers:
     def test_frames_tell_it(self, columns):
         with pytest.warns(TableWarning, match=self.MESSAGE):
             Preparation().fit({name: texts(*its) for name, its in columns.items()})
+
+    def test_plain_numbers_tell_it(self, columns, tmp_path):
+        """As rows that are read block by block are."""
+        with pytest.warns(TableWarning, match=self.MESSAGE):
+            table(columns).numbers()
+        path = tmp_path / "t.csv"
+        path.write_text("rev;n\n" + "1.211;5\n" * 9)
+        with pytest.warns(TableWarning, match=self.MESSAGE) as caught:
+            assert clusterkit.open(str(path)).read(slice(0, 9))[0].tolist() == [1.211, 5.0]
+        assert len(caught) == 1
 
     def test_the_option_decides(self, columns):
         fitted = Preparation(scale="none").fit(table(columns, decimal=","))
