@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 __all__ = [
-    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "is_code", "is_number", "is_slashed",
+    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "in_dollars", "is_code", "is_number", "is_slashed",
     "is_undivided", "number", "only_order", "order_of", "readings", "seconds",
 ]  # fmt: skip
 
@@ -29,6 +29,9 @@ GROUPED = {
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
+
+ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
+"""Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""
 
 CODE = re.compile(r"0\d+")
 """Digits that begin with a zero: a code, such as a postal code, and no number."""
@@ -69,6 +72,8 @@ def number(text: str, decimal: str) -> float | None:
     --------
     >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
     (45920.0, 1234.5, 0.325, 12.0, None)
+    >>> number("1.234.567.890", ","), number("192.168.100.200", ",")
+    (1234567890.0, None)
     """
     if decimal == ".":
         try:
@@ -84,7 +89,7 @@ def number(text: str, decimal: str) -> float | None:
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
     if SPACED.fullmatch(bare):
         bare = bare.translate(BLANKS)
-    if GROUPED[decimal].fullmatch(bare) is None:
+    if GROUPED[decimal].fullmatch(bare) is None or (bare.count(".") == 3 and ADDRESS.fullmatch(bare)):
         return None
     thousands = "," if decimal == "." else "."
     value = float(bare.replace(thousands, "").replace(decimal, "."))
@@ -98,16 +103,28 @@ def readings(text: str) -> tuple[float | None, float | None]:
 
     Where one mark alone makes a number of it, it shows which mark its table has; where both make different ones, as of
     1.234, it leaves that open. Both are None for a text without point and comma, which says nothing, and for one that
-    ends with a mark, such as the ordinal number 1.
+    ends with a mark, such as the ordinal number 1. Dollars and pounds have no thousandths: $1,234 shows a point.
 
     Examples
     --------
-    >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234")
-    ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None))
+    >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234"), readings("$1,234")
+    ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None), (1234.0, None))
     """
     if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
         return None, None
-    return number(text, "."), number(text, ",")
+    point, comma = number(text, "."), number(text, ",")
+    return (point, None) if comma != point and in_dollars(text) else (point, comma)
+
+
+def in_dollars(text: str) -> bool:
+    """Whether a number with a comma has the sign of a currency in whose countries the comma is between thousands.
+
+    Examples
+    --------
+    >>> in_dollars("$1,234"), in_dollars("$1.234"), in_dollars("1,234 €")
+    (True, False, False)
+    """
+    return "," in text and ("$" in text or "£" in text)
 
 
 def is_undivided(text: str) -> bool:

@@ -159,7 +159,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
 def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
     mark, numbers = column.as_number()
-    if numbers.n >= MOSTLY * column.filled and column.codes <= column.filled / 2:
+    if numbers.n >= MOSTLY * column.filled and not column.are_codes:
         return _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:

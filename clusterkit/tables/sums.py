@@ -25,6 +25,9 @@ MOST_PAIRED = 100
 """Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
 side."""
 
+FEWEST_CODES = 0.01
+"""Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
+
 NUMBER = "number with "
 """Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
 
@@ -62,8 +65,9 @@ class ColumnSums:
         As in `Column`.
     open_number : str
         A text that is one number with a point before the decimals and another one with a comma; empty for none.
-    undivided : bool
-        Whether there are whole numbers of four digits or more without a mark between thousands.
+    mark_shown : bool
+        Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
+        or more, without a mark between thousands.
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
     """
@@ -83,13 +87,23 @@ class ColumnSums:
     decimal: str | None = None
     order: str | None = None
     open_number: str = ""
-    undivided: bool = False
+    mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def filled(self) -> int:
         """Number of cells that are no gaps."""
         return self.rows - self.gaps
+
+    @property
+    def are_codes(self) -> bool:
+        """Whether whole numbers are codes, such as postal ones.
+
+        Most of them begin with a zero, or some do and all have one length.
+        """
+        if self.codes <= self.filled / 2 and self.levels is not None and self.codes >= FEWEST_CODES * self.filled:
+            return self.codes > 0 and len({len(level) for level in self.levels}) == 1
+        return self.codes > self.filled / 2
 
     @classmethod
     def of(cls, column: Column) -> ColumnSums:
@@ -116,14 +130,20 @@ class ColumnSums:
         counts = np.array(list(levels.values()))
         readings: dict[str, Moments] = {}
         circles: dict[str, NDArray[np.complex128]] = {}
-        open_number, shown = "", dict[str, str]()
+        open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
         if letters <= cells.LONGEST * sum(levels.values()):
             by_mark = {mark: [cells.number(text, mark) for text in distinct] for mark in (".", ",")}
             for mark, numbers in by_mark.items():
                 _add(readings, NUMBER + mark, numbers, counts)
-            both = zip(distinct, by_mark["."], by_mark[","], strict=True)
-            open_number = next((text for text, a, b in both if a is not None and b is not None and a != b), "")
+            for text, point, comma in zip(distinct, by_mark["."], by_mark[","], strict=True):
+                if point == comma:
+                    continue
+                if point is None or comma is None or cells.in_dollars(text):
+                    mark_shown = True
+                else:
+                    open_number = open_number or text
+            mark_shown = mark_shown or any(map(cells.is_undivided, distinct))
             slashed = np.array([cells.is_slashed(text) for text in distinct])
             for form in DATES:
                 if form == cells.ANY or slashed.any():
@@ -142,7 +162,7 @@ class ColumnSums:
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number,
-            undivided=any(map(cells.is_undivided, distinct)), shown=shown,
+            mark_shown=mark_shown, shown=shown,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -168,7 +188,7 @@ class ColumnSums:
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
-            self.undivided or other.undivided, {**other.shown, **self.shown},
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:
@@ -185,8 +205,7 @@ class ColumnSums:
 
     def leaves_decimals_open(self) -> bool:
         """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
-        point, comma = (self.readings.get(NUMBER + mark, Moments()) for mark in (".", ","))
-        return self.decimal is None and bool(self.open_number) and point.n == comma.n and not self.undivided
+        return self.decimal is None and bool(self.open_number) and not self.mark_shown
 
     def as_date(self) -> tuple[str, Moments]:
         """What dates between slashes are, and the sums of the seconds of all dates."""

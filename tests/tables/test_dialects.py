@@ -156,6 +156,12 @@ class TestOpenNumbers:
         with pytest.warns(TableWarning, match="'1.211' is read as"):
             Preparation().fit(table({"rev": ["1.211", "121", "3", "4"]}))
 
+    def test_dollars_have_no_thousandths(self):
+        fitted = Preparation(scale="none").fit({"income": texts("$96,453", "$45,920", "$1,000")})
+        assert fitted.transform({"income": texts("$96,453", "£45,920")})[:, 0].tolist() == [96453.0, 45920.0]
+        with pytest.warns(TableWarning, match="'1,799 €' is read as 1799 and may mean 1.799"):
+            Preparation().fit({"per litre": texts("1,799 €", "1,689 €")})
+
     def test_columns_that_are_no_numbers_are_not_told_of(self, columns):
         Preparation(drop="rev").fit(table(columns))
         Preparation(as_category="rev").fit(table({**columns, "rev": ["1.211", "1.211", "3.047", "3.047"]}))
