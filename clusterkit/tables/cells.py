@@ -18,6 +18,12 @@ MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", "."
 SIGNS = "$€£¥"
 """Signs of currencies, which may stand before or behind a number."""
 
+CURRENCIES = (
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "MXN", "NOK", "NZD", "PLN",
+    "RON", "SEK", "TRY", "USD", "ZAR",
+)  # fmt: skip
+"""Codes of currencies (ISO 4217), which stand where the signs do."""
+
 BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
 
@@ -72,8 +78,8 @@ def number(text: str, decimal: str) -> float | None:
     --------
     >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
     (45920.0, 1234.5, 0.325, 12.0, None)
-    >>> number("1.234.567.890", ","), number("192.168.100.200", ",")
-    (1234567890.0, None)
+    >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
+    (1234567890.0, None, 900000.0, None)
     """
     if decimal == ".":
         try:
@@ -87,6 +93,10 @@ def number(text: str, decimal: str) -> float | None:
     bare = text.strip().replace("−", "-")
     share = bare.endswith("%")
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
+    if bare.endswith(CURRENCIES):
+        bare = bare[:-3].rstrip()
+    elif bare.startswith(CURRENCIES):
+        bare = bare[3:].lstrip()
     if SPACED.fullmatch(bare):
         bare = bare.translate(BLANKS)
     if GROUPED[decimal].fullmatch(bare) is None or (bare.count(".") == 3 and ADDRESS.fullmatch(bare)):

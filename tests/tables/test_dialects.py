@@ -67,7 +67,10 @@ class TestMarks:
         columns = {column.name: column for column in mixed.columns()}
         assert (columns["a"].decimal, columns["share"].decimal, columns["n"].decimal) == (",", ".", ",")
         np.testing.assert_allclose(mixed.numbers(), np.c_[VALUES, VALUES, VALUES, np.full(6, 1211.0)])
-        assert Preparation(scale="none").fit(mixed).features == ("a", "b", "share")
+        fitted = Preparation(scale="none").fit(mixed)
+        assert fitted.features == ("a", "b", "share")
+        assert "A comma is before the decimals of a; b." in fitted.paragraph()
+        assert fitted.resolved()["decimal_commas"] == ["a", "b"]
 
     def test_an_option_holds_but_where_no_cell_fits(self):
         option = table({"a": ["1.211", "2.345"], "share": ["11.30", "9.25"]}, decimal=",")
