@@ -36,6 +36,9 @@ GROUPED = {
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
 
+POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
+"""Numbers before whose decimals nothing but a point can stand."""
+
 ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
 """Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""
 
@@ -122,6 +125,8 @@ def readings(text: str) -> tuple[float | None, float | None]:
     """
     if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
         return None, None
+    if POINT.fullmatch(text) is not None:  # most cells, so that they take a third of the time
+        return float(text), None
     point, comma = number(text, "."), number(text, ",")
     return (point, None) if comma != point and in_dollars(text) else (point, comma)
 
