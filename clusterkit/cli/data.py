@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import click
 
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.inputs import check_file
 from clusterkit.cli.option_groups import grouped
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ class TableOptions(NamedTuple):
     encoding : str, optional
         Of a text file; detected by default.
     decimal : str, optional
-        The mark before the decimals of a text file; detected by default.
+        The mark before the decimals of numbers in texts; detected by default.
+    day_first : bool, optional
+        Whether the day is before the month in dates between slashes; detected by default.
     sheet : str, optional
         Name or number, from 1, of the sheet of a spreadsheet; the first one by default.
     """
@@ -53,17 +56,16 @@ class TableOptions(NamedTuple):
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
+    day_first: bool | None = None
     sheet: str | None = None
 
-    def open(self, data: str, *, decimal: str | None = None) -> tuple[Table, AnyArray | None]:
+    def open(self, data: str) -> tuple[Table, AnyArray | None]:
         """The table, and the known classes of its rows or None.
 
         Parameters
         ----------
         data : str
             The argument.
-        decimal : str, optional
-            The mark before decimals that is taken where neither the option nor the file says one.
         """
         if data.startswith(PREFIX):
             return _known_data_set(data)
@@ -73,17 +75,10 @@ class TableOptions(NamedTuple):
 
         source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data
 
-        def read(mark: str | None) -> Table:
-            return read_table(
-                source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=mark,
-                sheet=self._sheet(),
-            )  # fmt: skip
-
-        table = read(self.decimal)
-        if table.decimal is None and decimal == ",":
-            if not isinstance(source, str):
-                source.seek(0)
-            table = read(decimal)
+        table = read_table(
+            source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=self.decimal,
+            day_first=self.day_first, sheet=self._sheet(),
+        )  # fmt: skip
         return table, None
 
     def reading(self) -> TextReading:
@@ -93,6 +88,7 @@ class TableOptions(NamedTuple):
             "header": self.header,
             "encoding": self.encoding,
             "decimal": self.decimal,
+            "day_first": self.day_first,
         }
 
     def _delimiter(self) -> str | None:
@@ -125,11 +121,8 @@ def check(data: str) -> None:
         if sys.stdin is None:
             raise BadInput("standard input is closed")
         return
-    if Path(data).is_dir():
-        raise BadInput(f"{data} is a folder, not a file")
-    if not Path(data).exists():
-        hint = f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else ""
-        raise BadInput(f"{data}: no such file{hint}")
+    if not Path(data).is_file():
+        check_file(data, f"; the data set of this name is {PREFIX}{data}" if _is_known_data_set(data) else "")
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -139,7 +132,14 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             "--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number.  [default: the first]"
         ),
         click.option(
-            "--decimal", type=click.Choice([".", ","]), help="Mark before the decimals of numbers.  [default: auto]"
+            "--day-first/--month-first",
+            default=None,
+            help="What is first in dates such as 2/3/2024.  [default: auto]",
+        ),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            help="Mark before decimals; the other one is between thousands.  [default: auto]",
         ),
         click.option("--encoding", metavar="NAME", help="Encoding of a text file, such as latin-1.  [default: auto]"),
         click.option(

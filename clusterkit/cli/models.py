@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from clusterkit import __version__
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.inputs import check_file
 from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile, first_names
 
 if TYPE_CHECKING:
@@ -80,10 +81,11 @@ def load(path: str, *, allow_pickle: bool = False) -> ModelFile:
     Raises
     ------
     BadInput
-        If the file is no model, or is a pickle and `allow_pickle` is False.
+        If there is no such file, it is no model, or it is a pickle and `allow_pickle` is False.
     InvalidModelFile
         If it is damaged.
     """
+    check_file(path)
     with open(path, "rb") as file:
         first = file.read(9)
     if first[8:] == b"{":  # the header of a file of tensors

@@ -67,7 +67,7 @@ def predict(
     if large:
         counts, noise = predict_pieces.predict(model, data, table_options, path)
     else:
-        table, _ = table_options.open(data, decimal=models.decimal_of(model))
+        table, _ = table_options.open(data)
         labels = models.labels_of(model, table, table_options.chosen(table))
         output.write(path, labels, table if with_data else None)
         counts = cluster_sizes(labels)

@@ -54,10 +54,11 @@ def _counted(pieces: Iterator[Labels], counts: Counter[int]) -> Iterator[Labels]
 
 def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labels]:
     """The labels of each piece."""
-    from clusterkit.tables.chunks import table_chunks
+    from clusterkit.tables.chunks import TEXT_ENDINGS, table_chunks, text_form
 
     reading = options.reading()
-    if reading["decimal"] is None:
+    # where the file does not say which mark is before its decimals, it is that of the fit
+    if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
         reading["decimal"] = decimal_of(model)
     for table in table_chunks(data, **reading):
         yield labels_of(model, table, options.chosen(table))

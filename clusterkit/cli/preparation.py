@@ -53,7 +53,8 @@ class PreparationOptions(NamedTuple):
             for option in OVERRULED
         }
         drop = tuple(name for name in table.names if name not in chosen)
-        return Preparation(**uses, drop=drop, scale=self.scale, decimal=table_options.decimal)
+        # the table has the mark before decimals and the order of dates, which are not those of every table to come
+        return Preparation(**uses, drop=drop, scale=self.scale, decimal=None, day_first=None)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:

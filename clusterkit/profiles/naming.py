@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import Literal
 
-__all__ = ["PLAIN", "Position", "by_chance", "name_of", "position_of", "strength_of"]
+__all__ = ["PLAIN", "Position", "by_chance", "in_words", "name_of", "position_of", "strength_of"]
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
 """Where a cluster is in a column: of a number high, low or medium; of a level of a category more or fewer rows have it
@@ -32,6 +33,9 @@ of the cluster nearer to its median."""
 AHEAD = 0.3
 """How much stronger closeness must be than the direction for the middle: a cluster at one end is close to its own
 median too."""
+
+TIMES: Mapping[str, str] = MappingProxyType({"high": "late", "low": "early"})
+"""What people say of moments in time."""
 
 PLAIN = "no column stands out"
 """Name of a cluster that no column distinguishes."""
@@ -93,13 +97,24 @@ def strength_of(position: Position, contrast: float, closeness: float) -> float:
     return 0.0 if position == "same" else abs(2 * contrast - 1)
 
 
-def name_of(features: Sequence[tuple[str, str | None, Position, float]]) -> str:
+def in_words(position: Position, kind: str) -> str:
+    """A position as people say it: moments in time are early and late, not low and high.
+
+    Examples
+    --------
+    >>> in_words("high", "date"), in_words("high", "number"), in_words("medium", "date")
+    ('late', 'high', 'medium')
+    """
+    return TIMES.get(position, position) if kind == "date" else position
+
+
+def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:
     """The name of a cluster.
 
     Parameters
     ----------
     features : sequence of (column, level, position, strength)
-        The strongest first.
+        The strongest first; the position as `in_words` says it.
 
     Examples
     --------

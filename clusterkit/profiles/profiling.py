@@ -16,7 +16,7 @@ from clusterkit.core.wording import counted
 from clusterkit.profiles.effects import Effects, effects
 from clusterkit.profiles.labelled import labels_of
 from clusterkit.profiles.measures import Measure, measures_of
-from clusterkit.profiles.naming import Position, by_chance, name_of, position_of, strength_of
+from clusterkit.profiles.naming import Position, by_chance, in_words, name_of, position_of, strength_of
 from clusterkit.profiles.raw_table import Kind, RawTable
 from clusterkit.profiles.rules import Rule, rule_for
 from clusterkit.profiles.sampling import GroupedSample, draw
@@ -271,8 +271,9 @@ def _cluster(
     """The profile of group j of the sample."""
     features = [_feature(j, p, measure, table, sample, len(measures)) for p, measure in enumerate(measures)]
     strongest = sorted(range(len(features)), key=lambda p: (*_rank(features[p]), p))
-    words: list[tuple[str, str | None, Position, float]] = [
-        (features[p].column, features[p].level, features[p].position, features[p].strength) for p in strongest
+    words = [
+        (features[p].column, features[p].level, in_words(features[p].position, features[p].kind), features[p].strength)
+        for p in strongest
     ]
     inside = sample.group == j
     telling = [measures[p] for p in strongest[:MOST_CONDITIONS_FROM] if features[p].strength > 0]
@@ -301,6 +302,8 @@ def _feature(j: int, p: int, measure: Measure, table: Effects, sample: GroupedSa
     position = position_of(numbers["contrast"], numbers["closeness"], level is not None, least)
     lift = None
     if level is not None:
+        # shares, which rounding may have made less than nothing
+        numbers |= {name: min(max(0.0, numbers[name]), 1.0) for name in ("inside", "outside")}
         whole = _share(measure.values, sample.weights)
         lift = numbers["inside"] / whole if whole > 0 else 0.0
     strength = strength_of(position, numbers["contrast"], numbers["closeness"])

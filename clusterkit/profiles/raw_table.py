@@ -14,7 +14,7 @@ from clusterkit.tables.frames import Column as TypedColumn
 from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
 from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparation import FittedPreparation
-from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds
+from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds, settled
 
 __all__ = ["Column", "Kind", "RawTable"]
 
@@ -104,6 +104,9 @@ class RawTable:
         applies = fitted is not None and columns is not None and set(fitted.used) <= set(map(str, columns))
         if columns is None and known is not None and len(known) == d:
             columns = list(known)
+        if fitted is not None and applies and isinstance(source, list):
+            plans = {plan.name: plan for plan in fitted.plans}
+            source = [_settled(column, plans.get(column.name)) for column in source]
         chosen: Sequence[Any] = names if names is not None else columns or [f"x{j}" for j in range(d)]
         return cls(int(n), tuple(str(name) for name in chosen), source, fitted if applies else None)
 
@@ -140,6 +143,12 @@ def _array(X: Any, caller: str) -> AnyArray:
     if array.dtype.kind in "US":  # numpy makes text of rows that hold numbers and text
         array = np.array(X, dtype=object)
     return array
+
+
+def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
+    """The column, so that some of its rows are read as all of them are."""
+    mark = plan.decimal if isinstance(plan, NumberColumn) else "."
+    return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE)
 
 
 def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:

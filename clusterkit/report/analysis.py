@@ -23,7 +23,7 @@ from clusterkit.profiles import Comparison, Profile, compare, profile, represent
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
 from clusterkit.report.neighbours import OddRow, odd_rows
-from clusterkit.tables import FittedPreparation, Preparation, Table
+from clusterkit.tables import FittedPreparation, Preparation, Table, TableWarning
 
 __all__ = ["RIVALS", "Analysis", "analyse", "chose_number"]
 
@@ -150,6 +150,8 @@ def analyse(
         rows = sample_rows(len(X), COMPARED_ROWS, seeds.stream("compared"))
         comparison = _comparison(model, X[rows], model.labels_[rows], methods, seed)
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
+    for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
+        warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
     clusters = profile(model, table, random_state=seed)
     examples = representatives(model.labels_, X, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))

@@ -17,6 +17,7 @@ from clusterkit.core.wording import counted, with_title
 from clusterkit.profiles import ClusterProfile
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.heat_map import heat_cells
+from clusterkit.profiles.naming import in_words
 from clusterkit.report import words
 from clusterkit.report.analysis import Analysis
 from clusterkit.report.neighbours import FAR, OddRow
@@ -61,7 +62,9 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "n_columns": counted(len(analysis.preparation.columns), "column"),
         "n_used": f"{len(analysis.preparation.used):,}",
         "prepared": plain(analysis.preparation.paragraph(), 3000),
-        "cells": words.quality_of_cells(analysis.table, analysis.X),
+        "cells": words.quality_of_cells(
+            analysis.table, analysis.X, sum(getattr(plan, "unread", 0) for plan in analysis.preparation.plans)
+        ),
         "notes": [plain(note, 300) for note in analysis.table.notes],
         "left_out": [
             (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
@@ -204,7 +207,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
         "features": [
             {
                 "name": plain(feature.text, 60),
-                "position": feature.position if feature.position != "same" else "–",
+                "position": in_words(feature.position, feature.kind) if feature.position != "same" else "–",
                 "inside": words.of_feature(feature, feature.inside),
                 "outside": words.of_feature(feature, feature.outside),
                 "difference": f"{feature.difference:+.2f}",

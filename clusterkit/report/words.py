@@ -168,13 +168,15 @@ def _of_choice(analysis: Analysis) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def quality_of_cells(table: Table, X: Array) -> str:
-    """How many cells are missing and how many rows occur more than once, also if none does."""
+def quality_of_cells(table: Table, X: Array, unread: int = 0) -> str:
+    """How many cells are missing, or count so as they cannot be read, and how many rows occur more than once."""
     gaps = sum(int(column.missing().sum()) for column in table.columns())
     rows = np.ascontiguousarray(X) + 0.0  # no two zeros
     _, counts = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_counts=True)
     repeated = int(counts[counts > 1].sum())
     missing = "No cell is missing" if not gaps else f"{gaps:,} {'cell is' if gaps == 1 else 'cells are'} missing"
+    if unread:
+        missing += f"; {counted(unread, 'cell')} cannot be read and count{'s' * (unread == 1)} as missing"
     if not repeated:
         return f"{missing}; no row occurs more than once, by the columns used."
     return f"{missing}; {repeated:,} rows are equal to another row in all columns used, and all of them count."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 __all__ = [
-    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "decimal_mark", "is_code", "is_number", "is_slashed",
-    "number", "seconds",
+    "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "in_dollars", "is_code", "is_number", "is_slashed",
+    "is_undivided", "number", "only_order", "order_of", "readings", "seconds",
 ]  # fmt: skip
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
@@ -18,23 +18,29 @@ MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", "."
 SIGNS = "$€£¥"
 """Signs of currencies, which may stand before or behind a number."""
 
+CURRENCIES = (
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "MXN", "NOK", "NZD", "PLN",
+    "RON", "SEK", "TRY", "USD", "ZAR",
+)  # fmt: skip
+"""Codes of currencies (ISO 4217), which stand where the signs do."""
+
 BLANKS = dict.fromkeys(map(ord, " \u00a0\u202f\u2009'’"))
 """What stands between thousands beside points and commas: blanks of four widths, apostrophes."""
 
 GROUPED = {
-    ".": re.compile(r"[+-]?(?=[.]?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(?=,?\d)(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
+    ".": re.compile(r"[+-]?(?=[.]?\d)([1-9]\d{0,2}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(?=,?\d)([1-9]\d{0,2}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?"),
 }
-"""A number, by the mark before its decimals."""
+"""A number, by the mark before its decimals. Thousands begin with no zero: 0,234 is less than one."""
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
 
-EVIDENCE = {
-    ",": re.compile(r"[+-]?(0|\d{1,3}(\.\d{3})+|\d+(?=,(\d{1,2}$|\d{4,}$))),\d+\s*%?"),
-    ".": re.compile(r"[+-]?(0|\d{1,3}(,\d{3})+|\d+(?=\.(\d{1,2}$|\d{4,}$)))\.\d+\s*%?"),
-}
-"""Numbers of which one mark alone can stand before the decimals: 1,234 may be either, 1,23 and 0,234 may not."""
+POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
+"""Numbers before whose decimals nothing but a point can stand."""
+
+ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}")
+"""Four numbers up to 255 with points between them: the address of a computer, and no number with thousands."""
 
 CODE = re.compile(r"0\d+")
 """Digits that begin with a zero: a code, such as a postal code, and no number."""
@@ -75,6 +81,8 @@ def number(text: str, decimal: str) -> float | None:
     --------
     >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
     (45920.0, 1234.5, 0.325, 12.0, None)
+    >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
+    (1234567890.0, None, 900000.0, None)
     """
     if decimal == ".":
         try:
@@ -88,9 +96,13 @@ def number(text: str, decimal: str) -> float | None:
     bare = text.strip().replace("−", "-")
     share = bare.endswith("%")
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
+    if bare.endswith(CURRENCIES):
+        bare = bare[:-3].rstrip()
+    elif bare.startswith(CURRENCIES):
+        bare = bare[3:].lstrip()
     if SPACED.fullmatch(bare):
         bare = bare.translate(BLANKS)
-    if GROUPED[decimal].fullmatch(bare) is None:
+    if GROUPED[decimal].fullmatch(bare) is None or (bare.count(".") == 3 and ADDRESS.fullmatch(bare)):
         return None
     thousands = "," if decimal == "." else "."
     value = float(bare.replace(thousands, "").replace(decimal, "."))
@@ -99,26 +111,58 @@ def number(text: str, decimal: str) -> float | None:
     return value / 100 if share else value
 
 
-def decimal_mark(cells: Iterable[str]) -> str | None:
-    """The mark before the decimals that cells show; None where they show none.
+def readings(text: str) -> tuple[float | None, float | None]:
+    """The number that a text stands for with a point, and with a comma, before the decimals.
+
+    Where one mark alone makes a number of it, it shows which mark its table has; where both make different ones, as of
+    1.234, it leaves that open. Both are None for a text without point and comma, which says nothing, and for one that
+    ends with a mark, such as the ordinal number 1. Dollars and pounds have no thousandths: $1,234 shows a point.
 
     Examples
     --------
-    >>> decimal_mark(["1,5", "2,75"]), decimal_mark(["1,234"]), decimal_mark(["1,234.5", "x"])
-    (',', None, '.')
+    >>> readings("1,5"), readings("1.234"), readings("1.234,5"), readings("12"), readings("0.234"), readings("$1,234")
+    ((None, 1.5), (1.234, 1234.0), (None, 1234.5), (None, None), (0.234, None), (1234.0, None))
     """
-    votes = {",": 0, ".": 0}
-    for cell in cells:
-        for mark, form in EVIDENCE.items():
-            votes[mark] += len(cell) <= LONGEST and form.fullmatch(cell.strip(f"{SIGNS} ")) is not None
-    if votes[","] == votes["."]:
-        return None
-    return "," if votes[","] > votes["."] else "."
+    if ("." not in text and "," not in text) or len(text) > LONGEST or text.endswith((".", ",")):
+        return None, None
+    if POINT.fullmatch(text) is not None:  # most cells, so that they take a third of the time
+        return float(text), None
+    point, comma = number(text, "."), number(text, ",")
+    return (point, None) if comma != point and in_dollars(text) else (point, comma)
+
+
+def in_dollars(text: str) -> bool:
+    """Whether a number with a comma has the sign of a currency in whose countries the comma is between thousands.
+
+    Examples
+    --------
+    >>> in_dollars("$1,234"), in_dollars("$1.234"), in_dollars("1,234 €")
+    (True, False, False)
+    """
+    return "," in text and ("$" in text or "£" in text)
+
+
+def is_undivided(text: str) -> bool:
+    """Whether a text is a whole number of four digits or more: its column has no marks between thousands.
+
+    Examples
+    --------
+    >>> is_undivided("1234"), is_undivided("-1234"), is_undivided("123"), is_undivided("1.234")
+    (True, True, False, False)
+    """
+    digits = text.lstrip("+-")
+    return len(digits) > 3 and digits.isdigit()
 
 
 ANY, MONTH_FIRST, DAY_FIRST = "ISO", "%m/%d/%Y", "%d/%m/%Y"
 """The forms of dates. Every form that says itself which part is the day is read under all three names; they differ for
 dates between slashes, of which the first reads none."""
+
+
+def order_of(day_first: bool | None) -> str | None:
+    """The order of day and month that a user asks for; None for none."""
+    return None if day_first is None else DAY_FIRST if day_first else MONTH_FIRST
+
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 """Beginnings of the English names of months."""
@@ -132,8 +176,11 @@ LONG_MONTHS = (
 CENTURY = 69
 """Years of two digits from this one on are of the twentieth century, as POSIX has it."""
 
-TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?)?"
-"""A time after a day."""
+TIME = (
+    r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+)
+"""A time after a day, of 24 or of twice 12 hours."""
 
 SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<next>\d{1,2})/(?P<year>\d{4}|\d\d)" + TIME)
 """A date of which nothing but its numbers tells the day from the month."""
@@ -144,7 +191,7 @@ CLEAR = tuple(
         r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d\d)",
         r"(?P<day>\d{1,2})-(?P<month>\d{1,2})-(?P<year>\d{4})",
         r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
-        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4})",
+        r"(?P<day>\d{1,2})[- ](?P<month>[A-Za-z]{3,9})[- ](?P<year>\d{4}|\d\d)",
         r"(?P<month>[A-Za-z]{3,9}) (?P<day>\d{1,2}), (?P<year>\d{4})",
     )
 )
@@ -156,24 +203,46 @@ def is_slashed(text: str) -> bool:
     return "/" in text and SLASHED.fullmatch(text) is not None
 
 
-def date_order(texts: Iterable[str]) -> str | None:
-    """The form that reads dates between slashes: `MONTH_FIRST`, `DAY_FIRST`, or `ANY` where there is none of them.
-
-    None where the texts leave it open, because no day is above 12; and what more of them fit where they differ.
+def only_order(text: str) -> str | None:
+    """The one order of day and month in which a text between slashes is a date; None if there are two, or none.
 
     Examples
     --------
-    >>> date_order(["2/13/2024", "2024-02-03"]), date_order(["13/2/2024"]), date_order(["2/3/2024"]), date_order(["x"])
-    ('%m/%d/%Y', '%d/%m/%Y', None, 'ISO')
+    >>> only_order("2/13/2024"), only_order("13/2/2024"), only_order("2/3/2024"), only_order("2024-02-03")
+    ('%m/%d/%Y', '%d/%m/%Y', None, None)
+    """
+    if not is_slashed(text):
+        return None
+    month_first, day_first = (seconds(text, form) is not None for form in (MONTH_FIRST, DAY_FIRST))
+    if month_first == day_first:
+        return None
+    return MONTH_FIRST if month_first else DAY_FIRST
+
+
+def date_order(counts: Mapping[str, int]) -> str | None:
+    """The order of day and month that dates between slashes show; what more of them show where they differ.
+
+    None where they leave it open, because no day is above 12, or there is no date between slashes.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each text occurs.
+
+    Examples
+    --------
+    >>> date_order({"2/13/2024": 1, "2024-02-03": 5}), date_order({"13/2/2024": 2, "2/13/2024": 1})
+    ('%m/%d/%Y', '%d/%m/%Y')
+    >>> date_order({"2/3/2024": 1, "x": 2})
     """
     votes = {MONTH_FIRST: 0, DAY_FIRST: 0}
-    for text in texts:
-        if is_slashed(text):
-            for form in votes:
-                votes[form] += seconds(text, form) is not None
-    if votes[MONTH_FIRST] != votes[DAY_FIRST]:
-        return max(votes, key=lambda form: votes[form])
-    return None if votes[DAY_FIRST] else ANY
+    for text, count in counts.items():
+        order = only_order(text)
+        if order is not None:
+            votes[order] += count
+    if votes[MONTH_FIRST] == votes[DAY_FIRST]:
+        return None
+    return max(votes, key=lambda form: votes[form])
 
 
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -194,7 +263,9 @@ def seconds(text: str, form: str) -> float | None:
     >>> seconds("1970-01-02", ANY), seconds("2.1.1970", ANY), seconds("2/1/1970", DAY_FIRST), seconds("2/1/1970", ANY)
     (86400.0, 86400.0, 86400.0, None)
     """
-    if not 6 <= len(text) <= LONGEST or text.isdigit() or not (text[0].isdigit() or text[-1].isdigit()):
+    if not 6 <= len(text) <= LONGEST or text.isdigit():
+        return None
+    if not (text[0].isdigit() or text[-1].isdigit() or text[-1] in "Mm."):  # mostly words; AM and PM end with these
         return None
     try:
         moment = _moment(text, form)
@@ -232,4 +303,8 @@ def _made(parts: re.Match[str], day: int, month: int) -> datetime.datetime:
     if len(parts["year"]) == 2:
         year += 1900 if year >= CENTURY else 2000
     hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    if parts["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(f"{hour} is no hour of a half day")
+        hour = hour % 12 + 12 * (parts["half"] in "Pp")
     return datetime.datetime(year, month, day, hour, minute, second, int((parts["fraction"] or "").ljust(6, "0")))

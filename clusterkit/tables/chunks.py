@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
+import attrs
 import numpy as np
 
 from clusterkit.tables import unpacking
+from clusterkit.tables.cells import order_of
 from clusterkit.tables.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.files import table_of_arrays
@@ -43,11 +45,12 @@ class TextReading(TypedDict, total=False):
     header: bool | None
     encoding: str | None
     decimal: str | None
+    day_first: bool | None
 
 
 def table_chunks(
     path: str, *, delimiter: str | None = None, header: bool | None = None, encoding: str | None = None,
-    decimal: str | None = None, rows: int | None = None,
+    decimal: str | None = None, day_first: bool | None = None, rows: int | None = None,
 ) -> Iterator[Table]:  # fmt: skip
     """The rows of a text, Parquet or NPY file, some at a time; parameters and errors are those of `read_table`.
 
@@ -65,9 +68,9 @@ def table_chunks(
         for start in range(0, len(array), step):
             yield table_of_arrays(path, np.array(array[start : start + step]))
     elif ending in (".parquet", ".pq"):
-        yield from _of_parquet(path, rows)
+        yield from _of_parquet(path, rows, decimal, order_of(day_first))
     else:
-        form, name = text_form(path, delimiter, header, encoding, decimal)
+        form, name = text_form(path, delimiter, header, encoding, decimal, day_first)
         yield from _of_text(path, form, name, rows or _rows_of(len(form.names)))
 
 
@@ -82,8 +85,9 @@ def text_form(
     header: bool | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    day_first: bool | None = None,
 ) -> tuple[Form, str]:
-    """Delimiter, names and decimals of a text by its first lines, and its encoding."""
+    """Delimiter, names, decimals and dates of a text by its first lines, and its encoding."""
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
         more = bool(file.read(1))
@@ -92,7 +96,9 @@ def text_form(
     if more:
         head = head[: head.rfind(b"\n") + 1] or head
     text, name = unpacking.decoded(head, path, encoding)
-    return form_of(text, path, delimiter, header, decimal), name
+    form = form_of(text, path, delimiter, header, decimal)
+    order = order_of(day_first)
+    return attrs.evolve(form, orders=dict.fromkeys(form.names, order)) if order else form, name
 
 
 def lines_of(path: str) -> int:
@@ -122,7 +128,10 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
                     return
                 frame.columns = form.names
                 names = tuple(form.names)
-                yield Table(path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared)
+                yield Table(
+                    path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared,
+                    marks=form.marks, orders=form.orders, offset=start,
+                )  # fmt: skip
                 start += len(frame)
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
         raise TableError(f"{path} is no table: {error}") from None
@@ -140,7 +149,7 @@ class _Place:
         return f"row {self.start + row + 1}"
 
 
-def _of_parquet(path: str, rows: int | None) -> Iterator[Table]:
+def _of_parquet(path: str, rows: int | None, decimal: str | None, order: str | None) -> Iterator[Table]:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -153,5 +162,9 @@ def _of_parquet(path: str, rows: int | None) -> Iterator[Table]:
         shared = shared_names(header, names)
         for batch in file.iter_batches(rows or _rows_of(len(names))):
             table = pyarrow.Table.from_batches([batch]).rename_columns(names)
-            yield Table(path, table, tuple(names), line_of=_Place(start), shared=shared)
+            orders = dict.fromkeys(names, order) if order else {}
+            yield Table(
+                path, table, tuple(names), decimal=decimal, line_of=_Place(start), shared=shared, orders=orders,
+                offset=start,
+            )  # fmt: skip
             start += batch.num_rows

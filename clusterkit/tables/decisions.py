@@ -47,6 +47,13 @@ ID_NAME = re.compile(
 )
 """Names of identifiers, in lower case or as written."""
 
+LABEL_NAME = re.compile(r"label_*")
+"""Names of the column of labels that the command line writes beside the data. A clustering that used it would find the
+earlier one again."""
+
+ROWS_OF_LABEL = 2
+"""Rows for each label, on average, from which whole numbers are taken for labels."""
+
 WORDY, LONG = 3.0, 30.0
 """Words and letters of a cell above which, on average, texts are free text."""
 
@@ -75,7 +82,6 @@ class Overrides:
     ----------
     as_category, as_number, as_date, keep, drop : frozenset of str
     scale : str
-    decimal : str or None
     """
 
     as_category: frozenset[str]
@@ -84,7 +90,6 @@ class Overrides:
     keep: frozenset[str]
     drop: frozenset[str]
     scale: str
-    decimal: str | None
 
     def check(self, names: Sequence[str]) -> None:
         """Raise `TableError` for a column that does not exist."""
@@ -126,7 +131,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
             "imaginary parts, or leave it out"
         )
     if name in overrides.as_number:
-        mark, numbers = column.as_number(overrides.decimal)
+        mark, numbers = column.as_number()
         if not numbers.n:
             raise TableError(f"column {name!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
@@ -148,13 +153,13 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return _number_unless_id(column, ".", column.moments, keep)
     if column.kind == "date":
         return _date(column, NATIVE, column.moments, keep)
-    return _of_texts(column, overrides, keep)
+    return _of_texts(column, keep)
 
 
-def _of_texts(column: ColumnSums, overrides: Overrides, keep: bool) -> ColumnPlan:
+def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
-    mark, numbers = column.as_number(overrides.decimal)
-    if numbers.n >= MOSTLY * column.filled and column.codes <= column.filled / 2:
+    mark, numbers = column.as_number()
+    if numbers.n >= MOSTLY * column.filled and not column.are_codes:
         return _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:
@@ -179,7 +184,14 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
         named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
         if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
+        if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
+            return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
+
+
+def _are_labels(numbers: Moments) -> bool:
+    """Whether numbers can be labels of clusters: whole ones from 0, or from -1 for noise, each for some rows."""
+    return numbers.whole and numbers.low in (-1.0, 0.0) and ROWS_OF_LABEL * numbers.high <= numbers.n
 
 
 def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
@@ -209,8 +221,9 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     )
     unread = column.filled - moments.n
     return DateColumn(
-        column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread
-    )
+        column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread,
+        both_orders=len(column.shown) > 1,
+    )  # fmt: skip
 
 
 def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
@@ -261,7 +274,7 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
         return plan
     best, name = 0.0, ""
     for k, other in enumerate(sums.columns):
-        numbers = other.as_number(None)[1]
+        numbers = other.as_number()[1]
         n, total = float(sums.pairs[0, j, k]), float(sums.pairs[1, j, k])
         rest = numbers.n - n
         if k == j or not used[k] or n < FEWEST_GAPS or rest < FEWEST_GAPS or not numbers.spread:
@@ -278,7 +291,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [
-        (plan, column.as_number(plan.decimal)[1])
+        (plan, column.as_number()[1])
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
@@ -310,7 +323,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
-    numbers = column.as_number(plan.decimal)[1]
+    numbers = column.as_number()[1]
     width = numbers.high - numbers.low
     if scale == "minmax":
         return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))

@@ -11,6 +11,7 @@ import io
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
+from clusterkit.tables.marks import marks_in
 from clusterkit.tables.selection import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.table import Table
 
@@ -66,10 +68,14 @@ class Form:
     skip : int
         Lines before the first one that may have data.
     decimal : {".", ","} or None
-    codes : list of int
-        Columns whose cells are codes such as 007, which stay texts.
+    texts : list of int
+        Columns that stay texts: codes such as 007, and numbers that pandas would read with the wrong mark.
     shared : dict of str to str
         As `clusterkit.tables.selection.shared_names` returns it.
+    marks : dict of str to str
+        Columns with another mark before the decimals than `decimal`.
+    orders : dict of str to str
+        The order of day and month between slashes, by column, where the first rows show it.
     """
 
     title: str
@@ -78,13 +84,15 @@ class Form:
     named: bool
     skip: int
     decimal: str | None
-    codes: list[int]
+    texts: list[int]
     shared: dict[str, str]
+    marks: dict[str, str]
+    orders: dict[str, str]
 
     @property
     def as_text(self) -> list[int] | None:
         """Columns that are read as texts; None: all."""
-        return None if self.decimal == "," else self.codes
+        return None if self.decimal == "," else self.texts
 
 
 def read_delimited(
@@ -116,8 +124,9 @@ def read_delimited(
     reader = _Reader(text, form)
     frame = reader.frame(form.as_text)
     return Table(
-        title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells, shared=form.shared
-    )
+        title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells,
+        shared=form.shared, marks=form.marks,
+    )  # fmt: skip
 
 
 def form_of(text: str, title: str, delimiter: str | None, header: bool | None, decimal: str | None) -> Form:
@@ -138,10 +147,29 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         raise TableError(f"{title} has no row of data, only the names {shown}")
     if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
         names = unique([*names, ""])  # every row ends with a delimiter, the header does not
-    mark = decimal or cells.decimal_mark(cell for row in body for cell in row)
-    codes = [j for j in range(len(names)) if any(len(row) > j and cells.is_code(row[j].strip()) for row in body)]
     shared = shared_names(preview[0], names) if named else {}
-    return Form(title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, codes, shared)
+    signs = [sign for sign in ".," if sign != sep or '"' in text]
+    rows = (row for _, row in _rows(text, sep))
+    seen = marks_in(islice(rows, named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
+    mark = decimal or seen.of_table
+    marks = seen.of_columns(mark, explicit=decimal is not None)
+    texts = [
+        j
+        for j in range(len(names))
+        if any(len(row) > j and cells.is_code(row[j].strip()) for row in body)
+        or marks.get(j) == ","
+        or (mark is None and j in seen.open)
+    ]
+    orders = {name: _order(row[j].strip() for row in body if len(row) > j) for j, name in enumerate(names)}
+    return Form(
+        title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, texts, shared,
+        {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
+    )  # fmt: skip
+
+
+def _order(texts: Iterator[str]) -> str | None:
+    """The order of day and month that the dates between slashes of a column show."""
+    return cells.date_order(Counter(text for text in texts if "/" in text))
 
 
 def pandas_options(form: Form) -> dict[str, object]:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.core import memory
 from clusterkit.tables import unpacking
+from clusterkit.tables.cells import order_of
 from clusterkit.tables.delimited import read_delimited
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import numbered, shared_names, unique
@@ -41,7 +43,7 @@ STREAM = "standard input"
 
 def read_table(
     source: str | os.PathLike[str] | BinaryIO, *, delimiter: str | None = None, header: bool | None = None,
-    encoding: str | None = None, decimal: str | None = None, sheet: str | int = 0,
+    encoding: str | None = None, decimal: str | None = None, day_first: bool | None = None, sheet: str | int = 0,
 ) -> Table:  # fmt: skip
     r"""Read a table from a file. Its ending decides the format.
 
@@ -60,7 +62,10 @@ def read_table(
     encoding : str, optional
         Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
     decimal : {".", ","}, optional
-        The mark before the decimals in a text file.
+        The mark before the decimals of numbers in texts. It holds for all columns of a text file but those that show
+        the other mark only.
+    day_first : bool, optional
+        Whether the day is before the month in dates between slashes.
     sheet : str or int, default 0
         Name or number, from 0, of the sheet of a spreadsheet.
 
@@ -84,6 +89,18 @@ def read_table(
     >>> table.names, table.decimal, table.n_rows
     (('height', 'born'), ',', 2)
     """
+    table = _table(source, delimiter, header, encoding, decimal, sheet)
+    order = order_of(day_first)
+    return attrs.evolve(
+        table, decimal=table.decimal or decimal, orders=dict.fromkeys(table.names, order) if order else {}
+    )
+
+
+def _table(
+    source: str | os.PathLike[str] | BinaryIO, delimiter: str | None, header: bool | None, encoding: str | None,
+    decimal: str | None, sheet: str | int,
+) -> Table:  # fmt: skip
+    """The table of a file, by its ending."""
     if not isinstance(source, str | os.PathLike):
         return _text(source, STREAM, delimiter, header, encoding, decimal)
     title = os.fspath(source)

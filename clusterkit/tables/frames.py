@@ -47,12 +47,22 @@ class Column:
         gaps, of dates datetime64 with NaT.
     header : str
         The name in the table, where other columns have it too; else empty.
+    decimal : {".", ","} or None
+        The mark before the decimals of texts, where the table shows it or the user says it.
+    order : str or None
+        The order of day and month between slashes (`clusterkit.tables.cells`), likewise.
+    offset : int or None
+        Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
+        what mark and order are, because those of another piece may show another one.
     """
 
     name: str
     kind: Kind
     values: AnyArray
     header: str = ""
+    decimal: str | None = None
+    order: str | None = None
+    offset: int | None = None
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -62,15 +72,31 @@ class Column:
             return ~np.isfinite(self.values.astype(np.float64, copy=False))
         return np.array([value is None for value in self.values], dtype=bool)
 
+    def row(self, i: int) -> str:
+        """The number of a row in the table, for messages.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.zeros(3), offset=100).row(2)
+        'row 103'
+        """
+        return f"row {(self.offset or 0) + i + 1}"
+
 
 class HoldsFrame:
     """Something with a data frame, or a mapping of names to arrays, as its attribute `frame`.
 
-    `shared` has the names in the table of columns that have one name there (`selection.shared_names`).
+    `shared` has the names in the table of columns that have one name there (`selection.shared_names`), `decimal` the
+    mark before the decimals of all columns, `marks` those of columns that have another one, `orders` the order of day
+    and month by column, `offset` the rows before those of a piece; see `Column`.
     """
 
     frame: object
     shared: Mapping[str, str] = MappingProxyType({})
+    decimal: str | None = None
+    marks: Mapping[str, str] = MappingProxyType({})
+    orders: Mapping[str, str] = MappingProxyType({})
+    offset: int | None = None
 
 
 def is_frame(data: object) -> bool:
@@ -116,8 +142,16 @@ def columns_of(frame: object) -> list[Column]:
     ('number', [False, True])
     """
     if isinstance(frame, HoldsFrame):
-        shared = frame.shared
-        return [attrs.evolve(c, header=shared.get(c.name, c.header)) for c in columns_of(frame.frame)]
+        return [
+            attrs.evolve(
+                column,
+                header=frame.shared.get(column.name, column.header),
+                decimal=column.decimal or frame.marks.get(column.name, frame.decimal),
+                order=column.order or frame.orders.get(column.name),
+                offset=column.offset if frame.offset is None else frame.offset,
+            )
+            for column in columns_of(frame.frame)
+        ]
     if isinstance(frame, Mapping):
         columns = [
             attrs.evolve(values, name=str(name))

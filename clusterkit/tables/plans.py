@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import Array
-from clusterkit.tables.cells import is_slashed
+from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
@@ -234,6 +234,9 @@ class DateColumn(ColumnPlan):
     unread : int
     told_by : str
         As in `NumberColumn`.
+    both_orders : bool
+        Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
+        others count as gaps.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -244,6 +247,7 @@ class DateColumn(ColumnPlan):
     gaps: int = 0
     unread: int = 0
     told_by: str = ""
+    both_orders: bool = False
 
     def __attrs_post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in HOURS]
@@ -259,6 +263,8 @@ class DateColumn(ColumnPlan):
     def write(self, column: Column, out: Array, odd: Odd) -> None:
         """Write the elapsed time and the parts."""
         reading = as_seconds(column, self.form)
+        if not self.both_orders:
+            _refuse_both_orders(reading, column)
         _refuse_none(reading, column, "date", self.unread)
         odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
@@ -286,5 +292,26 @@ def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> No
         open_order = what == "date" and is_slashed(cell)
         hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
         raise TableError(
-            f"column {column.name!r} has no {what}, though it had some in the fit: row {row + 1} has {cell!r}{hint}"
+            f"column {column.name!r} has no {what}, though it had some in the fit: {column.row(row)} has {cell!r}{hint}"
         )
+
+
+def _refuse_both_orders(reading: Reading, column: Column) -> None:
+    """Raise an error if dates between slashes have both orders of day and month.
+
+    Those that leave it open, such as 2/3/2024, would be read by chance.
+    """
+    if column.kind != "text":
+        return
+    orders = {int(i): only_order(column.values[i]) for i in np.flatnonzero(reading.unread)}
+    odd = next((i for i, order in orders.items() if order is not None), None)
+    if odd is None:
+        return
+    texts = enumerate(column.values)
+    other = next((i for i, text in texts if text is not None and only_order(text) not in (None, orders[odd])), None)
+    first, second = ("day", "month") if orders[odd] == DAY_FIRST else ("month", "day")
+    elsewhere = "the dates before it" if other is None else f"{column.values[other]!r} in {column.row(other)}"
+    raise TableError(
+        f"column {column.name!r}: {column.values[odd][:40]!r} in {column.row(odd)} has the {first} before the "
+        f"{second}, unlike {elsewhere}, so that dates such as 2/3/2024 cannot be told; write them as 2024-12-31"
+    )

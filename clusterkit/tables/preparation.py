@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from clusterkit._typing import AnyArray, Array
 from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
 from clusterkit.core.wording import counted
+from clusterkit.tables.cells import order_of
 from clusterkit.tables.decisions import SCALES, Overrides, decide
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
+from clusterkit.tables.notices import of_fit, of_rows, tell
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
@@ -77,7 +79,10 @@ class Preparation:
         What is done about units; "auto" is "zscore" where units differ, else "none". "spread" divides by the standard
         deviation and subtracts nothing, so that no number becomes negative.
     decimal : {".", ","} or None, default None
-        What stands before the decimals of numbers in texts; None: what the texts show.
+        What stands before the decimals of numbers in the texts of every table, that of the fit and of new rows; None:
+        what each table shows.
+    day_first : bool or None, default None
+        Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
 
     Examples
     --------
@@ -98,6 +103,7 @@ class Preparation:
     drop: tuple[str, ...] = _names_field()
     scale: str = "auto"
     decimal: str | None = None
+    day_first: bool | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -106,6 +112,8 @@ class Preparation:
             )
         if self.decimal not in (None, ".", ","):
             raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
+        if self.day_first not in (None, True, False):
+            raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
         twice = [name for name in dict.fromkeys(uses) if uses.count(name) > 1]
         if twice:
@@ -128,13 +136,19 @@ class Preparation:
         TableError
             If no column can be used, one that a parameter names does not exist or suit its use, or two that are used
             have one name.
+
+        Warns
+        -----
+        TableWarning
+            If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
+            month of a date such as 2/3/2024 is first.
         """
         return self.fit_blocks([table])
 
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
         sums: TableSums | None = None
-        decimal, title = self.decimal, ""
+        title = ""
         drop, shared = set(self.drop), dict[str, str]()
         for block in blocks:
             columns = [self._as_asked(column) for column in columns_of(block)]
@@ -145,25 +159,31 @@ class Preparation:
             if not len(columns[0].values):
                 continue
             of_block = TableSums.of(columns)
-            decimal = decimal or getattr(block, "decimal", None)
             sums = of_block if sums is None else sums + of_block
         if sums is None or not sums.rows:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(drop), self.scale, decimal,
+            frozenset(drop), self.scale,
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
+        tell(of_fit(plans, sums.columns))
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         return FittedPreparation(self, plans, sums.rows, scale, reason, narrow)
 
+    def read_as_asked(self, column: Column) -> Column:
+        """The column, with the mark before decimals and the order of day and month that the parameters say."""
+        order = order_of(self.day_first)
+        return attrs.evolve(column, decimal=self.decimal or column.decimal, order=order or column.order)
+
     def _as_asked(self, column: Column) -> Column:
-        """The column, as texts where its values are levels of a category."""
-        return (
-            attrs.evolve(column, kind="text", values=as_levels(column)) if column.name in self.as_category else column
-        )
+        """The column, read as the parameters say: texts where values are levels of a category, marks and orders."""
+        column = self.read_as_asked(column)
+        if column.name in self.as_category:
+            return attrs.evolve(column, kind="text", values=as_levels(column))
+        return column
 
 
 @final
@@ -244,9 +264,10 @@ class FittedPreparation:
         -----
         TableWarning
             If cells cannot be read, or are levels that the fit did not see; they count as gaps. If a column has gaps
-            only, which is unlikely by those of the fit.
+            only, which is unlikely by those of the fit. If texts leave open whether a number such as 1.234 has decimals
+            or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
         """
-        columns = self._matched(table, by_position)
+        columns = [self.preparation.read_as_asked(column) for column in self._matched(table, by_position)]
         n = len(columns[0].values)
         if not n:
             shape = (0, len(self.used))
@@ -258,6 +279,7 @@ class FittedPreparation:
             plan.write(column, out[:, at : at + width], _silent if quiet else _warn)
             if not quiet:
                 self._warn_of_gaps(plan, column)
+                tell(of_rows(plan, column))
             at += width
         return out
 
@@ -350,7 +372,7 @@ def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
         cell = str(column.values[rows[0]])[:40]
         warnings.warn(
             f"column {column.name!r}: {counted(len(rows), 'cell')} {'is' if len(rows) == 1 else 'are'} {what} and "
-            f"{done}, the first one in row {rows[0] + 1}: {cell!r}",
+            f"{done}, the first one in {column.row(int(rows[0]))}: {cell!r}",
             TableWarning,
             stacklevel=6,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import attrs
@@ -11,10 +12,13 @@ from numpy.typing import NDArray
 from clusterkit.tables import cells
 from clusterkit.tables.frames import Column
 
-__all__ = ["NATIVE", "Reading", "as_levels", "as_numbers", "as_seconds"]
+__all__ = ["NATIVE", "ORDERS", "Reading", "as_levels", "as_numbers", "as_seconds", "settled"]
 
 NATIVE = "as they are"
 """The form of dates that came as dates."""
+
+ORDERS = (cells.MONTH_FIRST, cells.DAY_FIRST)
+"""The orders of day and month between slashes."""
 
 MICRO = 1e6
 """Microseconds in a second."""
@@ -36,13 +40,17 @@ class Reading:
     unread: NDArray[np.bool_]
 
 
-def as_numbers(column: Column, decimal: str) -> Reading:
-    """The cells as numbers; those of text with `decimal` before their decimals, or the other mark where that fits all.
+def as_numbers(column: Column, default: str) -> Reading:
+    """The cells as numbers.
+
+    The mark before the decimals of texts is that of the column, where its table shows it; else the one with which more
+    cells are numbers.
 
     Parameters
     ----------
     column : Column
-    decimal : {".", ","}
+    default : {".", ","}
+        The mark where both read as many.
     """
     gaps = column.missing()
     if column.kind in ("number", "truth"):
@@ -51,18 +59,27 @@ def as_numbers(column: Column, decimal: str) -> Reading:
         return Reading(values, np.zeros(len(values), dtype=bool))
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
-    return _of_texts(column, lambda text: cells.number(text, decimal))
+    mark = column.decimal or default
+    reading = _of_texts(column, lambda text: cells.number(text, mark))
+    if column.decimal is None and column.offset is None and reading.unread.any():
+        other = "," if mark == "." else "."
+        by_other = _of_texts(column, lambda text: cells.number(text, other))
+        if by_other.unread.sum() < reading.unread.sum():
+            return by_other
+    return reading
 
 
-def as_seconds(column: Column, form: str) -> Reading:
+def as_seconds(column: Column, default: str) -> Reading:
     """The cells as seconds since 1970, whatever the form of their texts.
+
+    The order of day and month between slashes is that of the column, where its table shows it; else what its dates
+    show; else the default.
 
     Parameters
     ----------
     column : Column
-    form : str
-        What dates between slashes are (`clusterkit.tables.cells`). If it is neither order, the texts themselves say it;
-        those that leave it open are not read.
+    default : str
+        One of `ORDERS`, or else dates between slashes that leave the order open are not read.
     """
     gaps = column.missing()
     if column.kind == "date":
@@ -70,10 +87,44 @@ def as_seconds(column: Column, form: str) -> Reading:
         return Reading(np.where(gaps, np.nan, values), np.zeros(len(gaps), dtype=bool))
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
-
-    if form not in (cells.MONTH_FIRST, cells.DAY_FIRST):
-        form = cells.date_order({text for text in column.values if text is not None}) or cells.ANY
+    form = _order_of(column, default)
     return _of_texts(column, lambda text: cells.seconds(text, form))
+
+
+def _order_of(column: Column, default: str) -> str:
+    """The order of day and month in the texts of a column."""
+    if column.order is not None:
+        return column.order
+    if column.offset is not None and default in ORDERS:
+        return default
+    shown = cells.date_order(Counter(text for text in column.values if text is not None))
+    return shown or (default if default in ORDERS else cells.ANY)
+
+
+def settled(column: Column, mark: str, form: str) -> Column:
+    """The column with the mark before decimals, and the order of day and month, in which all of its texts are read.
+
+    So that a part of its rows is read as the whole.
+
+    Parameters
+    ----------
+    column : Column
+    mark, form : str
+        The defaults of `as_numbers` and `as_seconds`.
+
+    Examples
+    --------
+    >>> column = Column("n", "text", np.array(["1,5", "1,234"], dtype=object))
+    >>> settled(column, ".", NATIVE).decimal
+    ','
+    """
+    if column.kind != "text" or column.offset is not None:
+        return column
+    other = "," if mark == "." else "."
+    unread = {each: int(as_numbers(attrs.evolve(column, decimal=each), each).unread.sum()) for each in (mark, other)}
+    best = other if unread[other] < unread[mark] else mark
+    order = _order_of(column, form)
+    return attrs.evolve(column, decimal=column.decimal or best, order=order if order in ORDERS else None, offset=0)
 
 
 def as_levels(column: Column) -> NDArray[np.object_]:

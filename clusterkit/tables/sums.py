@@ -14,7 +14,7 @@ from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.plans import HOURS
-from clusterkit.tables.readings import NATIVE, as_numbers, as_seconds
+from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
 
@@ -25,10 +25,13 @@ MOST_PAIRED = 100
 """Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
 side."""
 
+FEWEST_CODES = 0.01
+"""Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
+
 NUMBER = "number with "
 """Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
 
-DATES = (cells.ANY, cells.MONTH_FIRST, cells.DAY_FIRST)
+DATES = (cells.ANY, *ORDERS)
 """Names of the readings as dates: those that are clear, then those between slashes in both orders."""
 
 NOTHING = Moments()
@@ -58,6 +61,15 @@ class ColumnSums:
         those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
         Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+    decimal, order : str or None
+        As in `Column`.
+    open_number : str
+        A text that is one number with a point before the decimals and another one with a comma; empty for none.
+    mark_shown : bool
+        Whether there are numbers that show the mark before decimals: of one reading only, or whole ones of four digits
+        or more, without a mark between thousands.
+    shown : mapping of str to str
+        For each order of day and month, a date between slashes that has this order alone.
     """
 
     name: str
@@ -72,11 +84,26 @@ class ColumnSums:
     codes: int = 0
     readings: Mapping[str, Moments] = attrs.field(factory=dict)
     circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
+    decimal: str | None = None
+    order: str | None = None
+    open_number: str = ""
+    mark_shown: bool = False
+    shown: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def filled(self) -> int:
         """Number of cells that are no gaps."""
         return self.rows - self.gaps
+
+    @property
+    def are_codes(self) -> bool:
+        """Whether whole numbers are codes, such as postal ones.
+
+        Most of them begin with a zero, or some do and all have one length.
+        """
+        if self.codes <= self.filled / 2 and self.levels is not None and self.codes >= FEWEST_CODES * self.filled:
+            return self.codes > 0 and len({len(level) for level in self.levels}) == 1
+        return self.codes > self.filled / 2
 
     @classmethod
     def of(cls, column: Column) -> ColumnSums:
@@ -103,10 +130,20 @@ class ColumnSums:
         counts = np.array(list(levels.values()))
         readings: dict[str, Moments] = {}
         circles: dict[str, NDArray[np.complex128]] = {}
+        open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
         if letters <= cells.LONGEST * sum(levels.values()):
-            for mark in (".", ","):
-                _add(readings, NUMBER + mark, [cells.number(text, mark) for text in distinct], counts)
+            by_mark = {mark: [cells.number(text, mark) for text in distinct] for mark in (".", ",")}
+            for mark, numbers in by_mark.items():
+                _add(readings, NUMBER + mark, numbers, counts)
+            for text, point, comma in zip(distinct, by_mark["."], by_mark[","], strict=True):
+                if point == comma:
+                    continue
+                if point is None or comma is None or cells.in_dollars(text):
+                    mark_shown = True
+                else:
+                    open_number = open_number or text
+            mark_shown = mark_shown or any(map(cells.is_undivided, distinct))
             slashed = np.array([cells.is_slashed(text) for text in distinct])
             for form in DATES:
                 if form == cells.ANY or slashed.any():
@@ -116,10 +153,16 @@ class ColumnSums:
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
                     circles[form] = _circles(known, counts[chosen][legible])
+            for i in np.flatnonzero(slashed):
+                order = cells.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
+                if order is not None:
+                    shown.setdefault(order, distinct[i])
         return cls(
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
+            decimal=column.decimal, order=column.order, open_number=open_number,
+            mark_shown=mark_shown, shown=shown,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -144,21 +187,25 @@ class ColumnSums:
         return ColumnSums(
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
+            self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
         )  # fmt: skip
 
-    def best_number(self) -> str:
-        """The decimal mark with which most texts are numbers; the point where both are as good and show no comma."""
-        point, comma = (self.readings.get(NUMBER + mark, Moments()) for mark in (".", ","))
-        if point.n != comma.n:
-            return "." if point.n > comma.n else ","
-        return cells.decimal_mark(self.levels or ()) or "."
+    def as_number(self) -> tuple[str, Moments]:
+        """The mark before the decimals of texts, and the sums of the numbers.
 
-    def as_number(self, decimal: str | None) -> tuple[str, Moments]:
-        """The decimal mark, and the sums of the numbers."""
+        The mark is that of the column, or the one with which most texts are numbers; the point where it makes no
+        difference.
+        """
         if self.kind != "text":
             return ".", self.moments if self.kind != "date" else Moments()
-        mark = decimal or self.best_number()
-        return mark, self.readings.get(NUMBER + mark, Moments())
+        point, comma = (self.readings.get(NUMBER + mark, Moments()) for mark in (".", ","))
+        mark = self.decimal or ("," if comma.n > point.n else ".")
+        return mark, point if mark == "." else comma
+
+    def leaves_decimals_open(self) -> bool:
+        """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
+        return self.decimal is None and bool(self.open_number) and not self.mark_shown
 
     def as_date(self) -> tuple[str, Moments]:
         """What dates between slashes are, and the sums of the seconds of all dates."""
@@ -167,7 +214,14 @@ class ColumnSums:
         clear, month, day = (self.readings.get(form, NOTHING) for form in DATES)
         if not month.n and not day.n:
             return cells.ANY, clear
-        return (cells.DAY_FIRST, clear + day) if day.n > month.n else (cells.MONTH_FIRST, clear + month)
+        order = self.order or (cells.DAY_FIRST if day.n > month.n else cells.MONTH_FIRST)
+        return order, clear + (day if order == cells.DAY_FIRST else month)
+
+    def leaves_order_open(self) -> str:
+        """A date between slashes, if nothing says whether its day or its month is first; else ""."""
+        if self.order is not None or self.shown or self.as_date()[0] not in ORDERS:
+            return ""
+        return next((text for text in self.levels or () if cells.is_slashed(text)), "2/3/2024")
 
     def date_circles(self) -> NDArray[np.complex128]:
         """The sums of all dates on the circles of their parts."""
@@ -241,7 +295,7 @@ def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.
     legible = np.zeros_like(missing)
     for k, (column, its) in enumerate(zip(columns, sums, strict=True)):
         if column.kind in ("number", "truth") or its.readings:
-            x = as_numbers(column, its.as_number(None)[0]).values
+            x = as_numbers(column, its.as_number()[0]).values
             usable = np.isfinite(x)
             values[usable, k], legible[usable, k] = x[usable], 1.0
     return np.stack([missing.T @ legible, missing.T @ values])

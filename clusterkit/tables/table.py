@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.tables.errors import NotNumeric, TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of
+from clusterkit.tables.notices import of_numbers, tell
 from clusterkit.tables.readings import as_levels, as_numbers
 from clusterkit.tables.selection import select
 
@@ -33,11 +34,17 @@ class Table(HoldsFrame):
     notes : tuple of str
         What was found out about the file, for people: its encoding, for example.
     decimal : {".", ","} or None
-        What stands before the decimals of its numbers, where they show it.
+        What stands before the decimals of its numbers, where they show it or the user says it.
     line_of : callable
         From the number of a row, counted from 0, to a place such as "row 3 (line 4)".
     shared : mapping of str to str
         The name in the file of each column that has it together with others; such columns cannot be used together.
+    marks : mapping of str to str
+        The mark before the decimals of columns that have another one than the table.
+    orders : mapping of str to str
+        The order of day and month between slashes (`clusterkit.tables.cells`), by column, where it is known.
+    offset : int or None
+        Of a piece of a table, the number of rows before it.
     raw : callable or None
         Gives all cells as they are in the file, row by row; None where they are those of the frame.
     """
@@ -51,6 +58,9 @@ class Table(HoldsFrame):
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}"
     raw: Callable[[], list[list[str]]] | None = None
     shared: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    marks: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    orders: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    offset: int | None = attrs.field(default=None, kw_only=True)
     _memo: dict[str, list[Column]] = attrs.field(factory=dict, init=False, repr=False)
 
     def columns(self) -> list[Column]:
@@ -90,13 +100,19 @@ class Table(HoldsFrame):
         ------
         NotNumeric
             For a cell that is missing or no number; names column and row.
+
+        Warns
+        -----
+        TableWarning
+            If the texts of a column leave open whether a number such as 1.234 has decimals or thousands.
         """
         columns = self.columns()
         out = np.empty((len(columns[0].values), len(columns)))
         words: dict[str, str] = {}
         gaps: dict[str, str] = {}
         for j, column in enumerate(columns):
-            reading = as_numbers(column, self.decimal or ".")
+            reading = as_numbers(column, ".")
+            tell(of_numbers(column, "."))
             out[:, j] = reading.values
             for bad, into in ((reading.unread, words), (column.missing(), gaps)):
                 if bad.any():

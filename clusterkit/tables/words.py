@@ -24,7 +24,8 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> di
         "features": sum(len(plan.features) for plan in plans),
         "numbers": [plan.name for plan in numbers],
         "categories": {plan.name: _levels(plan) for plan in categories},
-        "dates": {plan.name: ", ".join(("elapsed time", *plan.parts)) for plan in dates},
+        "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
+        "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
         "gaps": _of_gaps(plans),
         "scale": scale,
@@ -48,14 +49,13 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     parts = [
         f"{len(used)} of {counted(len(plans), 'column')} used ({', '.join(kinds)}), as {counted(features, 'feature')}"
     ]
+    commas = [plan.name for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
+    if commas:
+        parts.append(f"A comma is before the decimals of {_some(commas)}")
     categories = [f"{plan.name}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
-    dates = [
-        f"{plan.name}: {', '.join(('elapsed time', *plan.parts))}{_ORDERS.get(plan.form, '')}"
-        for plan in plans
-        if isinstance(plan, DateColumn)
-    ]
+    dates = [f"{plan.name}: {_date(plan)}" for plan in plans if isinstance(plan, DateColumn)]
     if dates:
         parts.append(f"Dates: {_some(dates)}")
     left = [f"{plan.name} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
@@ -91,6 +91,11 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
     if isinstance(plan, DateColumn):
         return "the mean date"
     return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
+
+
+def _date(plan: DateColumn) -> str:
+    """What a date becomes, and how it is read where two readings are possible."""
+    return ", ".join(("elapsed time", *plan.parts)) + _ORDERS.get(plan.form, "")
 
 
 def _levels(plan: CategoryColumn) -> str:

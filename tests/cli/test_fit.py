@@ -191,7 +191,7 @@ def test_no_model(run, table, write, tmp_path, error_of):
     assert "list.joblib is no model of `clusterkit fit --save`" in error_of(
         run("predict", tmp_path / "list.joblib", table, "--allow-pickle")
     )
-    assert "nowhere.clusterkit: No such file" in error_of(run("predict", "nowhere.clusterkit", table))
+    assert "nowhere.clusterkit: no such file" in error_of(run("predict", "nowhere.clusterkit", table))
 
 
 def test_a_damaged_model(run, table, tmp_path, error_of):

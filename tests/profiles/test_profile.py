@@ -190,7 +190,7 @@ class TestTables:
         profile = clusterkit.profile(labels, make(columns))
         assert set(profile.left_out) == {"id", "same"}
         words = profile.clusters[1].name.split(", ")
-        assert set(words[:2]) == {"high income", "high day"}
+        assert set(words[:2]) == {"high income", "late day"}
         city = next(one for one in profile.clusters[1].features if (one.column, one.level) == ("city", "Rome"))
         assert (city.position, city.inside) == ("more", pytest.approx(0.9))
         assert city.lift == pytest.approx(0.9 / 0.5)
@@ -253,3 +253,13 @@ class TestModels:
         X, labels, _ = planted(4)
         texts = {json.dumps(str(clusterkit.profile(labels, X, max_rows=100, random_state=3))) for _ in range(2)}
         assert len(texts) == 1
+
+
+def test_shares_are_never_below_nothing():
+    """Sums of weights round: a share of no row was printed as -0 %."""
+    labels = np.repeat([0, 1, 2], [97, 109, 94])
+    city = np.array(["München", "Lübeck", "Köln"], dtype=object)[labels]
+    for cluster in clusterkit.profile(labels, {"city": city, "x": np.arange(300.0)}).clusters:
+        for feature in cluster.features:
+            if feature.level is not None:
+                assert not np.signbit([feature.inside, feature.outside, feature.lift]).any()

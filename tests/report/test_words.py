@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("jinja2")
@@ -11,6 +12,7 @@ pytest.importorskip("matplotlib")
 
 from clusterkit.cli import summary
 from clusterkit.report import words
+from clusterkit.tables import Table
 
 
 def analysis(confidence=1.0, k=2, **choice):
@@ -63,3 +65,13 @@ def test_ties_are_told_in_both():
 def test_one_row_is_one_row():
     assert words._belong(1) == "1 row belongs"
     assert words._belong(1200) == "1,200 rows belong"
+
+
+def test_cells_that_cannot_be_read_are_counted():
+    cells = {"a": np.array(["1", "x", "3", None], dtype=object)}
+    table = Table("t", cells, ("a",))
+    X = np.arange(4.0)[:, None]
+    assert words.quality_of_cells(table, X, 1) == (
+        "1 cell is missing; 1 cell cannot be read and counts as missing; no row occurs more than once, by the columns "
+        "used."
+    )

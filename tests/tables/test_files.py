@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
-from clusterkit.tables import NotNumeric, TableError, read_table, select
+from clusterkit.tables import NotNumeric, TableError, TableWarning, read_table, select
 
 
 @pytest.fixture
@@ -225,7 +225,8 @@ def test_the_mark_before_decimals(write):
         [1234.5, 2.5],
         [7.25, 1000],
     ]
-    assert read_table(write("b.csv", "x;y\n1,234;2\n")).numbers().tolist() == [[1234.0, 2.0]]
+    with pytest.warns(TableWarning, match="'1,234' is read as 1234 and may mean 1.234"):
+        assert read_table(write("b.csv", "x;y\n1,234;2\n")).numbers().tolist() == [[1234.0, 2.0]]
     assert read_table(write("b.csv", "x;y\n1,234;2\n"), decimal=",").numbers().tolist() == [[1.234, 2.0]]
 
 

@@ -1,0 +1,128 @@
+"""What a user has to know about texts that two readings fit: which one was taken, and what decides it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from clusterkit.tables import cells
+from clusterkit.tables.errors import TableWarning
+from clusterkit.tables.frames import Column
+from clusterkit.tables.plans import ColumnPlan, DateColumn, NumberColumn
+from clusterkit.tables.readings import ORDERS
+from clusterkit.tables.sums import ColumnSums
+
+__all__ = ["of_fit", "of_numbers", "of_rows", "tell"]
+
+FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
+"""What stands first, by the order of day and month."""
+
+
+def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """Sentences about the columns that a fit uses and whose texts leave open what they mean.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    for plan, column in zip(plans, sums, strict=True):
+        if isinstance(plan, NumberColumn) and column.leaves_decimals_open():
+            yield _open_decimals(column.name, column.open_number, plan.decimal)
+        if isinstance(plan, DateColumn) and plan.both_orders:
+            taken, other = (FIRST[order] for order in (ORDERS if plan.form == ORDERS[0] else ORDERS[::-1]))
+            example = column.shown[next(order for order in ORDERS if order != plan.form)]
+            yield (
+                f"column {column.name!r} has dates between slashes with the {taken} first, and others with the {other} "
+                f"first, such as {example[:40]!r}, which count as gaps; of dates such as 2/3/2024 it is unknown which "
+                f"they are, and they are read with the {taken} first"
+            )
+        elif isinstance(plan, DateColumn) and (example := column.leaves_order_open()):
+            yield (
+                f"column {column.name!r}: no day is above 12, so that {example[:40]!r} may have the day or the month "
+                f"first; it is read with the {FIRST[plan.form]} first. The option --day-first or --month-first "
+                "(day_first=True or False in Python) decides"
+            )
+
+
+def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
+    """Sentences about a column of new rows: what leaves open how it is meant, or is meant otherwise than in the fit.
+
+    Parameters
+    ----------
+    plan : ColumnPlan
+        That of the fit.
+    column : Column
+    """
+    if isinstance(plan, NumberColumn):
+        yield from of_numbers(column, plan.decimal)
+    if column.kind == "text" and not column.offset and isinstance(plan, DateColumn) and plan.form in ORDERS:
+        row = _reversed(column, plan.form)
+        if row is not None:
+            now, then = ("day", "month") if plan.form == cells.MONTH_FIRST else ("month", "day")
+            yield (
+                f"column {column.name!r}: dates between slashes are read with the {now} first, as "
+                f"{str(column.values[row])[:40]!r} in {column.row(row)} shows; in the fit the {then} was first"
+            )
+
+
+def of_numbers(column: Column, mark: str) -> Iterator[str]:
+    """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
+
+    Parameters
+    ----------
+    column : Column
+        Of a table in pieces, the first one is told of.
+    mark : {".", ","}
+        What is taken to be before the decimals.
+    """
+    if column.kind == "text" and column.decimal is None and not column.offset:
+        example = _open_number(column)
+        if example:
+            yield _open_decimals(column.name, example, mark)
+
+
+def tell(sentences: Iterable[str]) -> None:
+    """Warn of each sentence."""
+    for sentence in sentences:
+        warnings.warn(sentence, TableWarning, stacklevel=4)
+
+
+def _open_decimals(name: str, example: str, mark: str) -> str:
+    """The sentence about numbers such as 1.234."""
+    point, comma = cells.readings(example)
+    assert point is not None
+    assert comma is not None
+    taken, other = (point, comma) if mark == "." else (comma, point)
+    against = "," if mark == "." else "."
+    return (
+        f"column {name!r}: {example[:40]!r} is read as {taken:.15g} and may mean {other:.15g}, because every cell fits "
+        f"both. The option --decimal {against} (decimal={against!r} in Python) reads {other:.15g}, and --decimal "
+        f"{mark} confirms {taken:.15g}"
+    )
+
+
+def _open_number(column: Column) -> str:
+    """A text that is another number with a point than with a comma; "" if some cell of the column shows the mark."""
+    example = ""
+    for text in dict.fromkeys(column.values):
+        if text is not None:
+            point, comma = cells.readings(text)
+            if (point is None) != (comma is None) or cells.is_undivided(text):
+                return ""
+            if point != comma:
+                example = example or text
+    return example
+
+
+def _reversed(column: Column, form: str) -> int | None:
+    """The first row that shows the other order of day and month than `form`, if the column is read so."""
+    if column.order == form or (column.order is None and column.offset is not None):
+        return None
+    texts = np.flatnonzero([text is not None and cells.is_slashed(text) for text in column.values])
+    orders = {int(i): cells.only_order(column.values[i]) for i in texts}
+    rows = [i for i, order in orders.items() if order is not None and order != form]
+    return rows[0] if len(rows) > sum(order == form for order in orders.values()) else None

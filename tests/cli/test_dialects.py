@@ -1,0 +1,172 @@
+"""Each file is read as it says itself, whatever the file of the fit said, and the options work on every command."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+from clusterkit.metrics import adjusted_rand
+
+KMEANS = ("-k", 3, "-r", "kmeans")
+GROUPS = np.arange(90) % 3
+
+
+@pytest.fixture
+def revenues():
+    rng = np.random.default_rng(3)
+    return np.array([1200, 5400, 9800])[GROUPS] + 90 * rng.normal(size=90), rng.normal(size=90) + 11 * GROUPS + 9
+
+
+@pytest.fixture
+def english(tmp_path, revenues):
+    """Points before decimals, commas between cells."""
+    path = tmp_path / "english.csv"
+    path.write_text("rev,share\n" + "".join(f"{a:.2f},{b:.2f}\n" for a, b in zip(*revenues, strict=True)))
+    return path
+
+
+@pytest.fixture
+def german(tmp_path, revenues):
+    """Commas before decimals, semicolons between cells, points between thousands."""
+    path = tmp_path / "german.csv"
+    lines = (f"{a:,.2f};{b:.2f}\n".translate(str.maketrans(",.", ".,")) for a, b in zip(*revenues, strict=True))
+    path.write_text("rev;share\n" + "".join(lines))
+    return path
+
+
+@pytest.fixture
+def whole(tmp_path, revenues):
+    """German thousands without decimals: nothing in the file says that the point is between thousands."""
+    path = tmp_path / "whole.csv"
+    lines = (f"{a:,.0f}".replace(",", ".") + f";{b:.0f}\n" for a, b in zip(*revenues, strict=True))
+    path.write_text("rev;share\n" + "".join(lines))
+    return path
+
+
+def fitted(run, path, *options):
+    """The model of a file, and its labels."""
+    model, labels = path.with_suffix(".clusterkit"), path.with_suffix(".labels.csv")
+    answer = run("fit", path, *KMEANS, "--save", model, "-o", labels, *options)
+    assert answer.exit_code == 0, answer.output
+    return model, labels.read_text()
+
+
+@pytest.mark.parametrize("options", [(), ("--decimal", ",", "--delimiter", ";")])
+def test_decimal_commas_by_a_model_of_points(run, english, german, options):
+    model, labels = fitted(run, english)
+    answer = run("predict", model, german, *options)
+    assert (answer.stderr, answer.stdout) == ("", labels)
+
+
+@pytest.mark.parametrize("options", [(), ("--decimal", ".")])
+def test_decimal_points_by_a_model_of_commas(run, english, german, options):
+    model, labels = fitted(run, german)
+    answer = run("predict", model, english, *options)
+    assert (answer.stderr, answer.stdout) == ("", labels)
+
+
+def test_in_pieces_too(run, english, german, monkeypatch):
+    (model, labels), (of_commas, _) = fitted(run, english), fitted(run, german)
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "3K")
+    assert run("predict", model, german).stdout == labels
+    assert run("predict", of_commas, english).stdout == labels
+    assert run("predict", model, german, "--decimal", ",").stdout == labels
+
+
+class TestWholeThousands:
+    def test_fit_and_predict(self, run, english, whole):
+        model, labels = fitted(run, english)
+        assert "'rev': '1." in run("fit", whole, *KMEANS).stderr
+        assert "The option --decimal , " in run("predict", model, whole).stderr
+        decided = run("fit", whole, *KMEANS, "--decimal", ",", "-o", "-")
+        assert "'rev'" not in decided.stderr
+        assert adjusted_rand(GROUPS, np.array(decided.stdout.split()[1:], dtype=int)) == 1.0
+        answer = run("predict", model, whole, "--decimal", ",")
+        assert (answer.stderr, answer.stdout) == ("", labels)
+
+    def test_search(self, run, whole):
+        words = ("search", whole, "-r", "kmeans", "-k", "2-3", "--score", "silhouette")
+        assert "'rev': '1." in run(*words).stderr
+        answer = run(*words, "--decimal", ",")
+        assert answer.stderr == ""
+        assert "with n_clusters=3" in answer.stdout
+
+    def test_report(self, run, whole, tmp_path):
+        for library in ("jinja2", "matplotlib"):
+            pytest.importorskip(library, reason="a report needs it")
+        page = tmp_path / "r.html"
+        words = ("report", whole, *KMEANS[:2], "--methods", "kmeans", "-o", page)
+        assert "'rev': '1." in run(*words).stderr
+        assert "confirms 1." in page.read_text()
+        assert run(*words, "--decimal", ",").stderr == ""
+        assert "confirms 1." not in page.read_text()
+
+    def test_in_pieces(self, run, english, german, whole, monkeypatch):
+        (model, labels), (of_commas, _) = fitted(run, english), fitted(run, german)
+        monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
+        assert "'rev': '1." in run("predict", model, whole).stderr
+        assert run("predict", model, whole, "--decimal", ",").stdout == labels
+        assert run("predict", of_commas, whole).stdout == labels
+
+
+class TestDates:
+    @pytest.fixture
+    def write(self, tmp_path):
+        def member_list(name, form):
+            rng = np.random.default_rng(0)
+            days = datetime.date(2020, 1, 1), datetime.date(2021, 9, 1), datetime.date(2023, 5, 1)
+            joined = [days[g] + datetime.timedelta(days=int(rng.integers(0, 60))) for g in GROUPS]
+            lines = [f"{day.strftime(form)},{rng.normal():.3f}\n" for day in joined]
+            (tmp_path / name).write_text("joined,x\n" + "".join(lines))
+            return tmp_path / name
+
+        return member_list
+
+    def test_the_other_order_in_new_rows(self, run, write):
+        model, labels = fitted(run, write("us.csv", "%m/%d/%Y"))
+        answer = run("predict", model, write("uk.csv", "%d/%m/%Y"))
+        assert answer.stdout == labels
+        assert "'joined': dates between slashes are read with the day first, as" in answer.stderr
+
+    def test_a_file_of_both_orders_is_refused(self, run, write, error_of):
+        model, _ = fitted(run, write("us.csv", "%m/%d/%Y"))
+        path = write("uk.csv", "%d/%m/%Y")
+        path.write_text(path.read_text() + "05/25/2022,0.5\n")
+        message = error_of(run("predict", model, path))
+        assert "column 'joined': '05/25/2022' in row 91 has the month before the day, unlike '" in message
+
+    def test_an_option_says_what_no_cell_does(self, run, tmp_path):
+        lines = [f"01/{1 + i % 12:02d}/2024,{i % 12 // 6 * 9 + 0.1 * i}\n" for i in range(96)]
+        path = tmp_path / "months.csv"
+        path.write_text("month,x\n" + "".join(lines))
+        assert "'month': no day is above 12" in run("fit", path, *KMEANS).stderr
+        for option, shown in (("--day-first", "2/3 is 2 March"), ("--month-first", "2/3 is February 3")):
+            answer = run("fit", path, *KMEANS, option)
+            assert answer.stderr == ""
+            assert shown in answer.stdout
+
+
+def test_labels_beside_the_data_are_no_feature(run, english, tmp_path):
+    both = tmp_path / "both.csv"
+    assert run("fit", english, *KMEANS, "-o", both, "--with-data").exit_code == 0
+    again = run("fit", both, *KMEANS)
+    assert "Left out: label (labels of clusters, by its name and values)" in again.stdout
+    assert "columns    3 (rev, share, label)" in run("fit", both, *KMEANS, "--keep", "label").stdout
+
+
+@pytest.mark.parametrize("command", ["export", "predict"])
+def test_a_model_that_is_not_there(run, english, tmp_path, error_of, command):
+    fitted(run, english)
+    words = ("-o", tmp_path / "m.onnx") if command == "export" else (english,)
+    message = error_of(run(command, tmp_path / "englsh.clusterkit", *words))
+    assert message.endswith("englsh.clusterkit: no such file. Did you mean 'english.clusterkit'?")
+    assert "there is no folder" in error_of(run(command, tmp_path / "none" / "m.clusterkit", *words))
+    assert "is a folder, not a file" in error_of(run(command, tmp_path, *words))
+
+
+def test_data_that_are_not_there(run, english, error_of):
+    assert error_of(run("fit", english.with_name("engllish.csv"))).endswith("no such file. Did you mean 'english.csv'?")
