@@ -209,7 +209,7 @@ class ParquetRows:
             from pyarrow import types
             from pyarrow.parquet import ParquetFile
         except ImportError:
-            raise InvalidData("Parquet files need the package pyarrow, which is not installed") from None
+            raise InvalidData("Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
         paths, names, narrow = tuple(paths), tuple(columns or ()), True
         ends, groups = [0], []
         for number, path in enumerate(paths):
