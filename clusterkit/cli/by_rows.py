@@ -92,10 +92,13 @@ def _spooled(data: str, options: TableOptions) -> Rows:
     from clusterkit.datasets.raw_rows import spooled_text
     from clusterkit.tables import NotNumeric, select
     from clusterkit.tables.chunks import text_form
+    from clusterkit.tables.selection import check_distinct
 
     reading = options.reading()
-    names = text_form(data, **reading)[0].names
+    form, _ = text_form(data, **reading)
+    names = form.names
     chosen = [names[j] for j in select(names, keys_of(options.columns), keys_of(options.drop), data)]
+    check_distinct(chosen, form.shared, names, data)
     try:
         return spooled_text([data], chosen, **reading)
     except NotNumeric as error:

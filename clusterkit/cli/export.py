@@ -8,11 +8,9 @@ import click
 
 from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
+from clusterkit.core.whole_files import ONNX_ENDING
 
 __all__ = ["export"]
-
-ENDINGS = (".onnx",)
-"""Endings of a model in ONNX."""
 
 EPILOG = """\b
 Examples:
@@ -48,7 +46,7 @@ def export(model_file: str, path: str, dtype: str, without_preparation: bool, as
     if path == outputs.STDOUT:
         raise BadInput("-o needs a file; a model in ONNX is not written to standard output")
     outputs.check({"-o": path}, [model_file])
-    outputs.check_ending(path, ENDINGS, "a model in ONNX")
+    outputs.check_ending(path, (ONNX_ENDING,), "a model in ONNX")
     model = models.load(model_file)  # before slow imports, because the file may be none
     from clusterkit.export import need_onnx, to_onnx
 

@@ -146,7 +146,7 @@ def _reading(values: Mapping[str, Any]) -> str:
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, str]:
     """How method and number of clusters were chosen, where they were."""
-    if "recipe" not in choice:
+    if choice.get("recipe") is None:  # not chosen, or nothing to choose among
         return {}
     from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
 

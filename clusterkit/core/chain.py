@@ -64,6 +64,11 @@ class Chain(FeatureMap):
         """Whether any map does."""
         return any(part.makes_dense for part in self.maps)
 
+    @property
+    def counts_rows(self) -> bool:  # type: ignore[override]
+        """Whether any map does."""
+        return any(part.counts_rows for part in self.maps)
+
     def fit(self, X: Array, task: Task, rng: Rng) -> Space:
         """Fit each map on the features of the one before."""
         space = self.maps[0].fit(X, task, rng)

@@ -14,6 +14,10 @@ from clusterkit.core.stages import Codec
 
 __all__ = ["checked_weights", "weight_problems", "weighted"]
 
+NUMBERS = "biuf"
+"""Kinds of numpy's types that hold real numbers: truth values, integers and floats. Texts such as "2" and objects are
+none, although numpy would convert some of them."""
+
 
 def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     """Weights of n samples as float64, (n,); a number stands for n equal weights.
@@ -29,9 +33,15 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     [1.0, 2.0, 0.0]
     """
     try:
-        weights = np.array(sample_weight, dtype=np.float64)
+        as_passed = np.asarray(sample_weight)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"sample_weight must be numbers, one for each sample: {error}") from error
+    if as_passed.dtype.kind not in NUMBERS:
+        first = f", the first one {as_passed.ravel()[:1].tolist()[0]!r}" if as_passed.size else ""
+        raise InvalidData(
+            f"sample_weight must be numbers, one for each sample, got values of type {as_passed.dtype}{first}"
+        )
+    weights = np.array(as_passed, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.shape != (n,):
@@ -78,6 +88,10 @@ def weighted(c: Composition, sample_weight: ArrayLike | None, n: int, others: Se
 
 def weight_problems(c: Composition) -> Iterator[Problem]:
     """Which stages of a composition count rows and not weights."""
+    if c.featuremap.counts_rows:
+        parts = getattr(c.featuremap, "maps", (c.featuremap,))
+        name = next(part.name for part in parts if part.counts_rows)
+        yield Problem("featuremap", f"'{name}' counts rows: one of weight 0 would change the features of the others")
     if c.path is not None and not c.path.weighted:
         yield Problem(
             "solver",

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "same_file"]
+__all__ = ["ONNX_ENDING", "replacing", "same_file"]
+
+ONNX_ENDING = ".onnx"
+"""Ending of models in ONNX, for the library and the command line alike: runtimes and tools tell the format by it."""
 
 
 def same_file(path: str | Path, other: str | Path) -> bool:

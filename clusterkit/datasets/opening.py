@@ -59,6 +59,11 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     NeedsSpace
         If the copy, or the numbers of a text, would not fit on the disk.
 
+    Warns
+    -----
+    TableWarning
+        If columns of a text have the same name, and are called by others here: a, a.2.
+
     Examples
     --------
     >>> import clusterkit, numpy as np
@@ -204,7 +209,7 @@ class ParquetRows:
             from pyarrow import types
             from pyarrow.parquet import ParquetFile
         except ImportError:
-            raise InvalidData("Parquet files need the package pyarrow, which is not installed") from None
+            raise InvalidData("Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
         paths, names, narrow = tuple(paths), tuple(columns or ()), True
         ends, groups = [0], []
         for number, path in enumerate(paths):
@@ -212,8 +217,9 @@ class ParquetRows:
                 schema = file.schema_arrow
                 names = names or tuple(schema.names)
                 for name in names:
-                    if name not in schema.names:
-                        raise InvalidData(f"{path!r} has no column {name!r}; it has {', '.join(schema.names)[:200]}")
+                    if (number_of := schema.names.count(name)) != 1:
+                        has = f"{number_of} columns named {name!r}; rename them" if number_of else f"no column {name!r}"
+                        raise InvalidData(f"{path!r} has {has}; it has {', '.join(schema.names)[:200]}")
                     kind = schema.field(name).type
                     if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
                         raise InvalidData(

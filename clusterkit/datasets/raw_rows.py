@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterable, Sequence
 from io import FileIO
@@ -18,17 +19,21 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
-from clusterkit.core.errors import InvalidData, NeedsSpace
+from clusterkit.core.errors import InvalidData, NeedsSpace, first_names
 from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.tables.chunks import TextReading
+    from clusterkit.tables.delimited import Form
 
 __all__ = ["RawRows", "cached", "is_text", "require_space", "spooled_text"]
 
 COPIED_BYTES = 2**24
 """Bytes of rows that are copied at once."""
+
+SHOWN = 6
+"""Columns that a warning names."""
 
 SPARE = 1.02
 """Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
@@ -135,6 +140,11 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
         Before the first row is read, if the numbers would not fit.
     TableError
         If a file is no table of numbers.
+
+    Warns
+    -----
+    TableWarning
+        If columns that are taken have a name that others have too, and are called by another one.
     """
     from clusterkit.tables.chunks import lines_of, table_chunks, text_form
     from clusterkit.tables.selection import select
@@ -142,6 +152,7 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     form, _ = text_form(paths[0], **reading)
     chosen = select(form.names, columns or (), (), paths[0])
     names = tuple(form.names[j] for j in chosen)
+    _warn_of_equal_names(paths[0], [name for name in names if name in form.shared], form)
     folder = tempfile.mkdtemp(prefix="clusterkit-spool-")
     try:
         most = sum(map(lines_of, paths)) * len(chosen) * 8
@@ -165,6 +176,21 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     rows = RawRows(spool, n, len(chosen), np.dtype(np.float64), names if form.named else None)
     weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)
     return rows
+
+
+def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:
+    """Warn of columns that share their name with others, and say what each is called here."""
+    if not names:
+        return
+    from clusterkit.tables.errors import TableWarning
+
+    listed = [f"column {form.names.index(name) + 1} ({form.shared[name]}) is called {name!r}" for name in names]
+    warnings.warn(
+        f"{path}: columns have the same name, so that nothing but their order tells them apart; here "
+        f"{first_names(listed, SHOWN)}",
+        TableWarning,
+        stacklevel=4,
+    )
 
 
 def is_text(paths: Iterable[str]) -> bool:

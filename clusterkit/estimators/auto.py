@@ -91,7 +91,8 @@ class Auto(FixedDriver):
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
     resolved_ : dict
         Under "auto" the choice in short, with the best score at each number ("score_of_number"), ties ("tied_with"),
-        what was done on a sample of the rows and which members failed.
+        what was done on a sample of the rows and which members failed. Where there was nothing to choose, "recipe" is
+        None, and "reason" says why.
     preparation_ : FittedPreparation
         Only after a fit to a data frame: what became of each column. `predict` applies it to data frames with the same
         columns; its decisions are also ``resolved_["preparation"]``.

@@ -19,6 +19,7 @@ from clusterkit.core.stages import Consensus
 from clusterkit.estimators import bars
 from clusterkit.estimators.ensemble import ensemble
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.units import warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -106,7 +107,8 @@ class ConsensusClustering(ClusterMixin, NestedParams):
         stage.check_k(self.n_clusters)
         M = check_count("n_members", self.n_members)
         refuse_unsuited(X)
-        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        with only_numbers(X):
+            rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         seeds = Seeds.of(self.random_state)
         with bars.shown(self.verbose), bars.hooks():
             self.members_ = ensemble(

@@ -15,6 +15,7 @@ from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -72,7 +73,8 @@ def ensemble(
     (4, 30)
     """
     refuse_unsuited(X)
-    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    with only_numbers(X):
+        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     n_members = check_count("n_members", n_members)
     k_range = cluster_range(member_clusters, len(rows))
     makers = _makers(base)

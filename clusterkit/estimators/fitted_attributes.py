@@ -116,7 +116,8 @@ class FittedAttributes(Outputs):
         "methods whose outcome is a domain, such as recipe 'svc', and recipe 'hdbscan'", _outside_domain
     )
     cluster_centers_ = only_where_made(
-        "methods with means, such as recipe 'kmeans', behind feature maps that only scale the columns", _means
+        "methods with means, such as recipes 'kmeans' and 'mixture', behind feature maps that only scale the columns",
+        _means,
     )
     probabilities_ = only_where_made("methods with one degree of membership a sample, such as recipe 'hdbscan',")
 

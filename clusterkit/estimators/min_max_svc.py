@@ -22,6 +22,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.estimators import threads
 from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.featuremaps.identity import Identity
 
@@ -153,7 +154,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
 
         stage = self._checked_parameters()
         refuse_unsuited(X)
-        samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
+        with only_numbers(X):
+            samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(classes)
         self.classes_, of_class = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
@@ -302,7 +304,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
         refuse_unsuited(X)
-        samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        with only_numbers(X):
+            samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return samples
 
 

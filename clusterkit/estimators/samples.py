@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Samples, SparseMatrix
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.stages import FeatureMap
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -55,7 +56,8 @@ def checked(
     Raises
     ------
     InvalidData
-        If X is sparse, a stage takes no sparse rows, and a dense copy would have more than 1 GiB.
+        If columns have texts, dates or gaps, which are named; if X is sparse, a stage takes no sparse rows, and a dense
+        copy would have more than 1 GiB.
     NeedsMemory
         If a dense copy is needed and above the memory cap.
     """
@@ -70,7 +72,8 @@ def checked(
             "fits into memory, or start with a feature map that takes them, such as 'identity', 'log_tfidf' or 'pca'."
         )
     refuse_unsuited(X)
-    with np.errstate(invalid="ignore"):  # its check adds all values up, which for the largest numbers is inf - inf
+    # the check adds all values up, which for the largest numbers is inf - inf
+    with only_numbers(X), np.errstate(invalid="ignore"):
         rows: Any = validate_data(
             estimator, X, dtype=[np.float64, np.float32], order="C", accept_sparse=accept, reset=reset
         )

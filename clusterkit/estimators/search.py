@@ -22,6 +22,7 @@ from clusterkit.estimators._search_scores import Judge, judge
 from clusterkit.estimators._search_store import Store, seed_in
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -183,7 +184,8 @@ def search(
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
-    checked = check_array(X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    with only_numbers(X):
+        checked = check_array(X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     path = None if resume is None else Path(resume)
     workers = _workers(n_jobs)
     seed = _seed(random_state, base, path)

@@ -14,6 +14,7 @@ from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.drivers.width_path import WidthPath, checked_widths, path_over_widths, require_domain
 from clusterkit.estimators import bars
+from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.unsuited import refuse_unsuited
 
@@ -83,7 +84,8 @@ def width_path(
     [1, 2]
     """
     refuse_unsuited(X)
-    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    with only_numbers(X):
+        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     composition = _composition(pipeline, C, nu, labeler)
     seeds = Seeds.of(random_state)
     widths = None if gammas is None else checked_widths(gammas)

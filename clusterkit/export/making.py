@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit import __version__
 from clusterkit.core.errors import InvalidParameter, NotExportable
 from clusterkit.core.row_graph import Node
-from clusterkit.core.whole_files import replacing
+from clusterkit.core.whole_files import ONNX_ENDING, replacing
 from clusterkit.export.columns import PreparedColumns
 from clusterkit.export.graph import Graph
 
@@ -47,7 +47,7 @@ def to_onnx(
     ----------
     model : Pipeline, Auto, Pooled or another fitted estimator of a recipe
     path : path, optional
-        A file to write, whole or not at all; ``.onnx`` is the usual ending.
+        A file to write, whole or not at all; it ends in ``.onnx``.
     dtype : {"float64", "float32"}, default "float64"
         Type of all numbers of the model, its input included. float64 gives the labels of `predict`; with float32 rows
         near a border between two clusters may change sides.
@@ -74,18 +74,22 @@ def to_onnx(
     ------
     NotExportable
         If the labels of a new row follow from a search that ONNX has no operators for, as in support vector clustering;
-        names the stage.
+        names the stage. If the model is none of clusterkit.
     NotFittedError
         Before the fit.
     ImportError
         If the package onnx is missing.
     InvalidParameter
-        If `dtype` is another one.
+        If `dtype` is another one, or the path has another ending.
     OSError
         If the file cannot be written; names path and reason.
 
     Notes
     -----
+    The exported model checks nothing. `predict` refuses rows with NaN or infinite values, and the exported model gives
+    such a row some label: look for them before (``numpy.isfinite(rows).all(axis=1)``). Only in the columns of a
+    prepared table NaN is a gap, which is filled as by `predict`.
+
     Rows are rounded to the type of the training data first, as by `predict`, and all else is computed in `dtype`. Sums
     are added in another order than numpy's, so that a row whose scores differ by rounding errors alone may get another
     label. The time and memory of a model that compares rows with all training rows grow with their number.
@@ -103,10 +107,12 @@ def to_onnx(
     need_onnx()
     if dtype not in PRECISIONS:
         raise InvalidParameter(f"dtype must be {' or '.join(map(repr, PRECISIONS))}, got {dtype!r}")
+    if path is not None and os.path.splitext(path)[1].lower() != ONNX_ENDING:
+        raise InvalidParameter(f"{os.fspath(path)}: the file of a model in ONNX ends in {ONNX_ENDING}")
     fitted: Any = model
-    check_is_fitted(fitted)
     if not hasattr(fitted, "why_not_inductive"):
-        raise NotExportable(f"{type(model).__name__} has no ONNX form. {WHAT_CAN}")
+        raise NotExportable(_why_not(fitted))
+    check_is_fitted(fitted)
     predictor = fitted.predictor_
     if predictor is None:
         raise NotExportable(f"the model labels no new rows: {fitted.why_not_inductive() or 'fit it again'}")
@@ -135,6 +141,23 @@ def need_onnx() -> None:
         raise ImportError(
             "a model in ONNX needs the package onnx: install it, or clusterkit-toolkit with the extra 'onnx'"
         ) from error
+
+
+def _why_not(model: Any) -> str:
+    """Why something that is no fit of a recipe cannot be exported."""
+    kind = type(model)
+    package = kind.__module__.partition(".")[0]
+    if package == "clusterkit":
+        return f"{kind.__name__} has no ONNX form. {WHAT_CAN}"
+    takes = "to_onnx takes fitted estimators of clusterkit, such as clusterkit.recipe('kmeans').fit(X)"
+    steps = getattr(model, "steps", None)
+    if isinstance(steps, list) and hasattr(steps[-1][-1], "why_not_inductive"):
+        return (
+            f"{takes}, and this is a {kind.__name__} of {package}. Its last step can be exported, "
+            "clusterkit.to_onnx(model[-1]), and takes the rows as the steps before it make them"
+        )
+    other = ". The package skl2onnx exports those of scikit-learn" if package == "sklearn" else ""
+    return f"{takes}, not a {kind.__name__} of {package}{other}"
 
 
 def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, str]]:

@@ -25,7 +25,10 @@ def rows_of(X: Any) -> Array:
     """The rows (n, d) as floats, checked by scikit-learn."""
     from sklearn.utils.validation import check_array
 
-    rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
+    from clusterkit.estimators.not_numbers import only_numbers
+
+    with only_numbers(X):
+        rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     return rows
 
 

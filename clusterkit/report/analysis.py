@@ -91,7 +91,7 @@ class Analysis:
     def method(self) -> str:
         """Name of the method that was chosen."""
         auto: Any = self.model.resolved_.get("auto", {})
-        return str(auto.get("recipe", "none"))
+        return str(auto.get("recipe") or "none")
 
     @property
     def compared_points(self) -> Array:

@@ -357,7 +357,13 @@ def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list
     if len(columns) == len(plans):
         columns = [column for column, plan in zip(columns, plans, strict=True) if plan.used]
     elif len(columns) != len(used):
-        raise TableError(f"the table has {len(columns)} columns without names, the model was fitted on {len(plans)}")
+        names = first_names([plan.name for plan in used], SHOWN)
+        which = f"the {len(plans)} of the fit in their order"
+        if len(used) < len(plans):
+            which = f"all {len(plans)} of the fit in their order, or only the {len(used)} that it uses"
+        raise TableError(
+            f"the rows have {counted(len(columns), 'column')} without names; the model takes {which}: {names}"
+        )
     return [attrs.evolve(column, name=plan.name) for column, plan in zip(columns, used, strict=True)]
 
 

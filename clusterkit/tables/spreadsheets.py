@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from clusterkit.tables.delimited import NEEDS_PANDAS
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
@@ -35,8 +34,10 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     try:
         import openpyxl  # noqa: F401
         import pandas
-    except ImportError:
-        raise TableError(f"{title}: reading Excel {NEEDS_PANDAS}") from None
+    except ImportError as error:
+        missing = str(error.name).partition(".")[0]
+        install = "install clusterkit-toolkit with the extra 'tables'"
+        raise TableError(f"{title}: reading Excel needs {missing}; {install}") from None
     try:
         with pandas.ExcelFile(title, engine="openpyxl") as book:
             sheets = [str(name) for name in book.sheet_names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import clusterkit
 from clusterkit.core.errors import InvalidData, NeedsSpace
 from clusterkit.datasets import opening
+from clusterkit.tables import TableWarning
 
 X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
 
@@ -213,3 +215,27 @@ def test_arrays_that_are_no_tables_are_named(tmp_path):
         clusterkit.open(tmp_path / "line.npy")
     with pytest.raises(InvalidData, match=r"cannot open .*empty.npy"):
         clusterkit.open(tmp_path / "empty.npy")
+
+
+class TestEqualNames:
+    def test_of_a_text_are_told(self, tmp_path):
+        path = tmp_path / "twice.csv"
+        path.write_text("a,b,a\n1,2,3\n4,5,6\n")
+        with pytest.warns(
+            TableWarning, match=r"same name.* column 1 \(a\) is called 'a', column 3 \(a\) is called 'a.2'"
+        ):
+            rows = clusterkit.open(path)
+        assert rows.names == ("a", "b", "a.2")
+        with pytest.warns(TableWarning, match=r"column 1 \(a\) is called 'a'"):
+            assert clusterkit.open(path, columns=["a"]).read(slice(0, 2)).tolist() == [[1.0], [4.0]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert clusterkit.open(path, columns=["b"]).names == ("b",)
+
+    def test_of_parquet_are_refused(self, tmp_path):
+        pyarrow = pytest.importorskip("pyarrow")
+        columns = [pyarrow.array([1.0, 2.0]), pyarrow.array([3.0, 4.0])]
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.Table.from_arrays(columns, names=["a", "a"]), tmp_path / "twice.parquet")
+        with pytest.raises(InvalidData, match="has 2 columns named 'a'; rename them"):
+            clusterkit.open(tmp_path / "twice.parquet")

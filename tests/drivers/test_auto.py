@@ -131,9 +131,46 @@ class TestDegenerateData:
         assert np.unique(model.labels_).size == model.labels_.max() + 1
         assert k is None or model.labels_.max() + 1 == k
 
+    @pytest.mark.parametrize("pool", [["psvc"], ["sgd-lmsvc-strip", "psvc"]])
+    def test_a_pool_that_finds_one_cluster_says_so(self, pool, tmp_path):
+        X = np.random.default_rng(0).normal(size=(60, 2))
+        model = Auto(pool=pool, random_state=0).fit(X)
+        facts = model.resolved_["auto"]
+        assert (facts["recipe"], facts["n_clusters"], model.n_clusters_) == (None, 1, 1)
+        assert facts["reason"] == f"one cluster: no method of the pool divides the rows ({', '.join(pool)})"
+        assert model.stop_reason_ == facts["reason"]
+        model.save(tmp_path / "m.clusterkit")
+        assert clusterkit.load(tmp_path / "m.clusterkit").resolved_["auto"] == facts
+
+    @pytest.mark.parametrize("name", ["emmc", "emmc-graph", "emmc-paper", "ncut"])
+    def test_stages_that_follow_from_the_number_follow_it_in_a_pool(self, name):
+        model = Auto(3, pool=[name], random_state=0).fit(BLOBS)
+        assert model.n_clusters_ == 3
+        assert adjusted_rand(recipe(name, n_clusters=3, random_state=0).fit(BLOBS).labels_, model.labels_) > 0.95
+        two = Auto(2, pool=[name], random_state=0).fit(BLOBS)
+        [member] = pool_of([name])
+        assert member.at(2) == recipe(name, n_clusters=2).composition()
+        assert two.n_clusters_ == 2
+
+    @pytest.mark.parametrize(("k", "shown"), [(3, "3"), ((3, 5), r"\(3, 5\)")])
+    def test_a_pool_that_makes_none_of_the_numbers_is_refused(self, k, shown):
+        message = rf"n_clusters={shown}: the methods of the pool \(cpmmc, gmmc\) make 2 clusters only"
+        with pytest.raises(InvalidParameter, match=message):
+            Auto(k, pool=["cpmmc", "gmmc"]).fit(BLOBS)
+        assert Auto(k, pool=["cpmmc", "kmeans"], random_state=0).fit(BLOBS).n_clusters_ >= 3
+
+    def test_a_pool_that_finds_another_number_is_refused(self):
+        assert Auto(3, pool=["hdbscan"], random_state=0).fit(BLOBS).n_clusters_ == 3
+        with pytest.raises(InvalidParameter, match=r"n_clusters=7: .*find the number themselves .*and found 3\."):
+            Auto(7, pool=["hdbscan"], random_state=0).fit(BLOBS)
+        with pytest.raises(InvalidParameter, match=r"n_clusters=2: .*psvc.* and found no clusters, or one"):
+            Auto(2, pool=["psvc"], random_state=0).fit(np.random.default_rng(0).normal(size=(60, 2)))
+
     def test_an_empty_pool_answers_one_cluster(self):
         model = Auto(pool=()).fit(np.array([[8.0], [8.0], [16.0], [8.0]]))
         assert model.labels_.tolist() == [0, 0, 0, 0]
+        with pytest.raises(InvalidParameter, match="n_clusters=3: the pool is empty"):
+            Auto(3, pool=()).fit(BLOBS)
 
     def test_one_cluster_is_answered_when_it_is_asked_for(self):
         model = Auto(1).fit(BLOBS)

@@ -22,13 +22,13 @@ def model(name):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.where(np.eye(20, 3) > 0, np.nan, X), "NaN"),
-        (np.where(np.eye(20, 3) > 0, np.inf, X), "infinity"),
+        (np.where(np.eye(20, 3) > 0, np.nan, X), r"X has NaN in 3 of 20 rows, in 3 columns: 1 \(1\), 2 \(1\), 3 \(1\)"),
+        (np.where(np.eye(20, 3) > 0, np.inf, X), "X has infinite values in 3 of 20 rows, in 3 columns: 1"),
         (np.empty((0, 3)), "0 sample"),
         (np.empty((5, 0)), "0 feature"),
         (X[:, 0], "Expected 2D array, got 1D"),
         (X[None], "dim 3"),
-        ([["a", "b"], ["c", "d"]], "could not convert string to float: 'a'"),
+        ([["a", "b"], ["c", "d"]], r"2 columns of X \(1, 2\) hold other things than numbers \(row 1 has 'a'\)"),
     ],
     ids=["nan", "inf", "empty", "no-features", "1-D", "3-D", "strings"],
 )

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
-from clusterkit import Pipeline, recipe
+from clusterkit import Pipeline, load, recipe
 
 X, _ = make_blobs([40, 40, 3], centers=[[0, 0], [8, 0], [4, 20]], shuffle=False, random_state=0)
 
@@ -63,6 +63,18 @@ def test_methods_without_them_say_which_methods_have_them():
         _ = model.memberships_
     with pytest.raises(AttributeError, match="no outlier_scores_ here: only methods whose outcome is a domain"):
         _ = model.outlier_scores_
+
+
+@pytest.mark.parametrize("name", ["kmeans", "mixture", "lapgmm", "fuzzy-cmeans"])
+def test_centres_are_means_in_the_units_of_the_columns(name, tmp_path):
+    wide = X * [1000.0, 0.01] + [5.0, -7.0]
+    model = recipe(name, n_clusters=3, random_state=0, featuremap="minmax").fit(wide)
+    means = np.array([wide[model.labels_ == j].mean(axis=0) for j in range(3)])
+    assert (np.abs(model.cluster_centers_ - means) < 0.02 * np.ptp(wide, axis=0)).all()
+    model.save(tmp_path / "m.clusterkit")
+    np.testing.assert_array_equal(load(tmp_path / "m.clusterkit").cluster_centers_, model.cluster_centers_)
+    with pytest.raises(AttributeError, match="no cluster_centers_ here: only methods with means"):
+        _ = recipe("genie", n_clusters=3).fit(X).cluster_centers_
 
 
 def test_a_second_fit_forgets_the_arrays_of_the_first():

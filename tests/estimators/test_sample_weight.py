@@ -109,6 +109,8 @@ def test_pooled_fits_count_weights():
         ("kmeans", {"n_clusters": "auto"}, "n_clusters: its choice compares fits by rows"),
         ("svc", {"n_clusters": None}, "tuner: it compares fits by rows"),
         ("emmc-auto", {}, "driver: 'auto_pooled' counts rows"),
+        ("spectral", {}, "featuremap: 'graph' counts rows: one of weight 0"),
+        ("kmeans", {"featuremap": ["zscore", "graph"]}, "featuremap: 'graph' counts rows"),
     ],
 )
 def test_what_counts_rows_is_refused_unless_all_weights_are_the_same(name, changes, reason):
@@ -129,7 +131,12 @@ def test_what_counts_rows_is_refused_unless_all_weights_are_the_same(name, chang
         (np.where(np.arange(len(X)) == 7, -1.0, 1.0), "of sample 7 is -1.0"),
         (np.where(np.arange(len(X)) == 7, np.nan, 1.0), "of sample 7 is nan"),
         (np.zeros(len(X)), "zero for all samples"),
-        (["a"] * len(X), "must be numbers"),
+        (["a"] * len(X), "must be numbers, one for each sample, got values of type <U1, the first one 'a'"),
+        (["1", "2"] * (len(X) // 2), "must be numbers, one for each sample, got values of type <U1"),
+        (np.array([1.0, "2"] * (len(X) // 2), dtype=object), "got values of type object, the first one 1.0"),
+        ([1.0, None] * (len(X) // 2), "got values of type object"),
+        (np.ones(len(X), dtype="m8[s]"), "got values of type timedelta64[s]"),
+        ([1.0 + 0j] * len(X), "got values of type complex128"),
         ((np.arange(len(X)) < 2).astype(float), "only 2 samples have a weight above 0"),
     ],
 )

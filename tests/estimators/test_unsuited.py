@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import clusterkit
 from clusterkit import recipe
@@ -59,6 +60,66 @@ ENTRIES = [
 def test_refused_everywhere(entry, data, message):
     with pytest.raises(InvalidData, match=message):
         ENTRIES[entry](data)
+
+
+def test_dates_of_other_libraries_do_not_become_counts():
+    polars = pytest.importorskip("polars")
+    days = polars.date_range(polars.date(2024, 1, 1), polars.date(2024, 1, 30), eager=True)
+    with pytest.raises(InvalidData, match=r"column 'day' of X holds dates"):
+        recipe("kmeans", n_clusters=2).fit(polars.DataFrame({"a": X[:, 0], "day": days}))
+
+
+@pytest.mark.parametrize("entry", range(len(ENTRIES)))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"plan": ["basic", "pro"] * 15}, r"column 'plan' of X holds other things than numbers \(row 1 has 'basic'\)"),
+        ({"plan": [None, "pro"] * 15}, r"column 'plan' of X holds other things than numbers \(row 2 has 'pro'\)"),
+        ({"plan": ["1", "x"] * 15, "town": ["Ulm"] * 30}, r"2 columns of X \('plan', 'town'\) hold other things .*'x'"),
+        ({"since": "dates"}, r"column 'since' of X holds dates, times or durations"),
+        ({"since": "dates", "a": "dates"}, r"2 columns of X \('a', 'since'\) hold dates"),
+        ({"since": "periods"}, r"column 'since' of X holds other things than numbers \(row 1 has '2024-01-01'\)"),
+        ({"lists": [[1], [2]] * 15}, r"column 'lists' of X holds other things than numbers"),
+        ({"a": np.where(np.arange(30) < 4, np.nan, 1.0)}, r"X has NaN in 4 of 30 rows, in column 'a' \(4\)"),
+        (
+            {"a": [None, 1] * 15, "c": [np.nan] + 29 * [0.0]},
+            r"X has NaN in 15 of 30 rows, in 2 columns: 'a' \(15\), 'c' \(1\)",
+        ),
+        ({"a": [np.inf] + 29 * [0.0]}, r"X has infinite values in 1 of 30 rows, in column 'a' \(1\)"),
+    ],
+    ids=["text", "text-gaps", "texts", "date", "dates", "periods", "lists", "nan", "nans", "infinite"],
+)
+def test_columns_that_are_no_numbers_are_named_everywhere(entry, change, message):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2024-01-01", periods=30)
+    made = {"dates": days, "periods": days.to_period("D")}
+    columns = {name: made[values] if isinstance(values, str) else values for name, values in change.items()}
+    frame = pandas.DataFrame(X, columns=["a", "b"]).assign(**columns)
+    with pytest.raises(InvalidData, match=message + ".* taken by Auto.*clusterkit fit FILE.*Preparation"):
+        ENTRIES[entry](frame)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.where(X > 1.5, np.nan, X), r"X has NaN in \d of 30 rows, in (column|2 columns:) [12] \(\d\)"),
+        (csr_matrix(np.where(X > 1.5, np.nan, X)), r"X has NaN in \d of 30 rows, in (column|2 columns:) [12] \(\d\)"),
+        ([["x", 1.0], ["y", 2.0], ["x", 3.0]], r"column 1 of X holds other things than numbers \(row 1 has 'x'\)"),
+        ({"a": X[:, 0]}, r"X is a dict, no array and no data frame\. Tables with texts"),
+    ],
+    ids=["array", "sparse", "list", "mapping"],
+)
+def test_columns_of_arrays_are_counted_from_one(data, message):
+    with pytest.raises(InvalidData, match=message):
+        recipe("kmeans", n_clusters=2).fit(data)
+
+
+def test_numbers_as_texts_and_objects_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    labels = recipe("kmeans", n_clusters=2, random_state=0).fit(frame).labels_
+    for other in (frame.astype(str), frame.astype(object)):
+        assert np.array_equal(recipe("kmeans", n_clusters=2, random_state=0).fit(other).labels_, labels)
 
 
 def test_a_mask_of_nothing_is_fine():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 import attrs
@@ -117,6 +118,18 @@ def test_a_model_of_sparse_rows(run):
             clusterkit.to_onnx(tree)
 
 
+def test_an_export_labels_what_predict_refuses_and_its_documents_say_so(run):
+    model = recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+    gap = np.where(np.arange(X.size).reshape(X.shape) == 0, np.nan, X)
+    with pytest.raises(ValueError, match="X has NaN in 1 of"):
+        model.predict(gap)
+    assert len(run(clusterkit.to_onnx(model), rows=gap)["labels"]) == len(X)
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "export-to-onnx.md"
+    for text in (page.read_text(encoding="utf-8"), clusterkit.to_onnx.__doc__):
+        assert "checks nothing" in text
+        assert "NaN" in text
+
+
 class TestErrors:
     def test_a_search_through_a_domain(self):
         model = recipe("svc", random_state=0).fit(X)
@@ -131,6 +144,30 @@ class TestErrors:
     def test_another_estimator(self):
         with pytest.raises(NotExportable, match="ConsensusClustering has no ONNX form"):
             clusterkit.to_onnx(ConsensusClustering(n_members=3, random_state=0).fit(X))
+
+    def test_what_is_none_of_ours(self):
+        from sklearn.cluster import KMeans
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        other = r"to_onnx takes fitted estimators of clusterkit.* not a KMeans of sklearn.* skl2onnx"
+        with pytest.raises(NotExportable, match=other):
+            clusterkit.to_onnx(KMeans(2, n_init=1).fit(X))
+        with pytest.raises(NotExportable, match=other):
+            clusterkit.to_onnx(KMeans(2))
+        chain = make_pipeline(StandardScaler(), recipe("kmeans", n_clusters=2, random_state=0)).fit(X)
+        with pytest.raises(NotExportable, match=r"Pipeline of sklearn\. Its last step can be exported, .*model\[-1\]"):
+            clusterkit.to_onnx(chain)
+        assert clusterkit.to_onnx(chain[-1]).graph.output
+        with pytest.raises(NotExportable, match=r"takes fitted estimators of clusterkit.* not a str of builtins"):
+            clusterkit.to_onnx("model.clusterkit")
+
+    @pytest.mark.parametrize("name", ["model.pb", "model", "model.onnx.gz"])
+    def test_another_ending(self, name, tmp_path):
+        model = recipe("kmeans", n_clusters=2, random_state=0).fit(X)
+        with pytest.raises(InvalidParameter, match=r"the file of a model in ONNX ends in \.onnx"):
+            clusterkit.to_onnx(model, tmp_path / name)
+        assert not (tmp_path / name).exists()
 
     def test_before_the_fit(self):
         with pytest.raises(ValueError, match="not fitted"):

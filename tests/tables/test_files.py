@@ -306,3 +306,15 @@ def test_a_missing_library_is_one_line(tmp_path, monkeypatch, module, name, cont
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError, match=message):
         read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("module", ["pandas", "openpyxl"])
+def test_what_excel_lacks_is_named(tmp_path, monkeypatch, module):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    pandas.DataFrame({"a": [1.0, 2.0]}).to_excel(tmp_path / "t.xlsx", index=False)
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(
+        TableError, match=f"reading Excel needs {module}; install clusterkit-toolkit with the extra 'tables'"
+    ):
+        read_table(tmp_path / "t.xlsx")

@@ -111,8 +111,11 @@ def test_columns_without_names(table, fitted):
     used = {f"x{j}": table[name] for j, name in enumerate(fitted.used)}
     np.testing.assert_array_equal(fitted.transform(used, by_position=True), X)
     used.popitem()
-    with pytest.raises(TableError, match="has 7 columns without names, the model was fitted on 12"):
+    either = "all 12 of the fit in their order, or only the 8 that it uses: "
+    with pytest.raises(TableError, match=f"have 7 columns without names; the model takes {either}{fitted.used[0]}, "):
         fitted.transform(used, by_position=True)
+    with pytest.raises(TableError, match=f"have 3 columns without names; the model takes {either}"):
+        fitted.transform(np.zeros((2, 3)))
 
 
 class TestOddCells:

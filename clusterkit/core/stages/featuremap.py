@@ -33,6 +33,9 @@ class FeatureMap(Stage):
     """True if sparse input is passed as `SparseRows` whatever its size."""
     makes_dense: ClassVar[bool] = False
     """True if the features of sparse samples are dense."""
+    counts_rows: ClassVar[bool] = False
+    """True if clusters follow from the map itself, as from a graph of the samples, and it takes no weights of them.
+    Fits with sample weights are then refused; other maps are fitted to the samples as they are."""
 
     @abstractmethod
     def fit(self, X: Array, task: Task, rng: Rng) -> Space:

@@ -13,7 +13,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import params
 from clusterkit.core.compat import Composition
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, first_names
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.reuse import reusing
 from clusterkit.core.run import AllZero, FitResult, check_magnitude
@@ -31,6 +31,9 @@ __all__ = ["AutoDriver", "tree_work"]
 
 FEWEST = 4
 """Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
+
+SHOWN = 5
+"""Names of methods in a message."""
 
 LEAF = 32
 """Rows in a leaf of the trees of `clusterkit.numerics.spanning_trees`, for the estimate of their work."""
@@ -132,10 +135,11 @@ class AutoDriver(Driver):
         least = k if k is not None else 0 if self.between is None else self.between[0]
         if least > n:
             raise InvalidData(f"n_samples={n} should be >= n_clusters={least}: no cluster may be without a sample")
-        if k is not None:
-            members = [member.alone() for member in members if member.takes in (None, k)]
         if k == 1:
             return DriverResult(_one_cluster(n, "one cluster: nothing to find"), _nothing())
+        self._check_able(members, k)
+        if k is not None:
+            members = [member.alone() for member in members if member.takes in (None, k)]
         with reusing():
             return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space))
 
@@ -150,6 +154,8 @@ class AutoDriver(Driver):
                 raise KeyboardInterrupt
             if members and len(fits.failures) == len(members):
                 raise next(iter(fits.failures.values()))
+            if k is not None and members and all(member.finds_number for member in members):
+                raise _other_number(members, k, "no clusters, or one")
             return self._without_choice(members, k, fits)
         stability: Array | None = None
         if k is None and not interrupted:
@@ -197,6 +203,25 @@ class AutoDriver(Driver):
         }
         return DriverResult(fitted, report)
 
+    def _check_able(self, members: Sequence[Member], k: int | None) -> None:
+        """Refuse a pool whose methods make none of the numbers of clusters asked for."""
+        if not members and k is not None:
+            raise InvalidParameter(f"n_clusters={k}: the pool is empty; name recipes, or leave pool out")
+        if not members:
+            return
+        least, most = (k, k) if k is not None else self.between or (2, None)
+        for member in members:
+            if member.finds_number or member.takes is None:
+                return
+            if least <= member.takes and (most is None or member.takes <= most):
+                return
+        asked_for = f"n_clusters={k if k is not None else self.between}"
+        takes = sorted({str(member.takes) for member in members})
+        raise InvalidParameter(
+            f"{asked_for}: the methods of the pool ({_listed(members)}) make {' or '.join(takes)} clusters only. Add a "
+            "recipe that makes any number, such as 'kmeans'"
+        )
+
     def _sample(self, n: int, seeds: Seeds) -> Indices | None:
         """The rows on which candidates are compared; None for all."""
         if n <= self.max_rows:
@@ -230,6 +255,9 @@ class AutoDriver(Driver):
             return candidates, interrupted
         # on rows with fewer distinct values some methods find fewer clusters than asked for
         nearest = min(abs(candidate.n_clusters - k) for candidate in candidates)
+        if nearest and all(member.finds_number for member in members):
+            numbers = sorted({candidate.n_clusters for candidate in candidates})
+            raise _other_number(members, k, " and ".join(map(str, numbers)))
         return [one for one in candidates if abs(one.n_clusters - k) == nearest], interrupted
 
     def _within(self, k: int) -> bool:
@@ -241,6 +269,8 @@ class AutoDriver(Driver):
         taking = [member for member in members if not member.finds_number]
         if k is None or not taking:
             reason = "one cluster: the rows are too few or too alike for two"
+            if len(fits.S) >= FEWEST and np.ptp(fits.S, axis=0).any():
+                reason = f"one cluster: no method of the pool divides the rows ({_listed(members) or 'it is empty'})"
             if self.between is not None:
                 reason = "one cluster: no candidate has from {} to {} clusters".format(*self.between)
             fitted = _one_cluster(len(fits.X), reason)
@@ -269,7 +299,22 @@ class AutoDriver(Driver):
 
 
 def _one_cluster(n: int, reason: str) -> FitResult:
-    return FitResult(np.zeros(n, dtype=np.intp), 0, True, reason, math.nan, (), None, None, AllZero(), True)
+    facts = {"recipe": None, "n_clusters": 1, "reason": reason}
+    labels = np.zeros(n, dtype=np.intp)
+    return FitResult(labels, 0, True, reason, math.nan, (), None, None, AllZero(), True, resolved={"auto": facts})
+
+
+def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidParameter:
+    """The error where methods that find the number of clusters find another one than was asked for."""
+    return InvalidParameter(
+        f"n_clusters={k}: the methods of the pool find the number themselves ({_listed(members)}), and found {numbers}"
+        ". Leave n_clusters out, or add a recipe that takes it, such as 'kmeans'"
+    )
+
+
+def _listed(members: Sequence[Member]) -> str:
+    """The names of members, for messages."""
+    return first_names([member.name for member in members], SHOWN)
 
 
 def _nothing() -> dict[str, object]:

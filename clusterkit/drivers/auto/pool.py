@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast, final
 
 import attrs
@@ -27,8 +28,8 @@ DEFAULTS: Mapping[str, object] = {
 }
 """The defaults of `clusterkit.Pipeline`, which the parameters of a recipe change."""
 
-PLACEHOLDER = 2
-"""Number of clusters with which a member is composed before any is tried; every method takes two."""
+PLACEHOLDER = 3
+"""Number of clusters with which a member is composed before any is tried: above the two that some labelers are for."""
 
 
 @final
@@ -78,7 +79,13 @@ class Member:
         """The member with all starts of its recipe."""
         if self.starts is None:
             return self
-        return attrs.evolve(self, composition=attrs.evolve(self.composition, n_init=self.starts))
+        starts, recompose = self.starts, self.recompose
+        composition = attrs.evolve(self.composition, n_init=starts)
+        if recompose is None:
+            return attrs.evolve(self, composition=composition)
+        return attrs.evolve(
+            self, composition=composition, recompose=lambda k: attrs.evolve(recompose(k), n_init=starts)
+        )
 
     def at(self, k: int | None) -> Composition:
         """The composition at a number of clusters."""
@@ -127,15 +134,30 @@ def _members(recipe: Recipe) -> list[Member]:
             "driver 'single' and no tuner"
         )
     changes: Sequence[Mapping[str, object]] = recipe.pool or ({},)
-    k = None if recipe.clusters == "found" else PLACEHOLDER
     members = []
     for change in changes:
         differs = [f"{key.rpartition('__')[2]}={value}" for key, value in change.items()]
         name = f"{recipe.name}({', '.join(differs)})" if differs and len(changes) > 1 else recipe.name
-        composition = composition_of({**recipe.parameters, **change}, k)
+        parameters = {**recipe.parameters, **change}
+        composition, recompose = _composed(parameters, finds_number=recipe.clusters == "found")
         starts = cast(int, recipe.parameters.get("n_init", composition.n_init))
-        members.append(Member(name, recipe.family or recipe.name, composition, starts=starts))
+        members.append(Member(name, recipe.family or recipe.name, composition, recompose, starts))
     return members
+
+
+def _composed(
+    parameters: Mapping[str, object], *, finds_number: bool
+) -> tuple[Composition, Callable[[int], Composition] | None]:
+    """The composition of a member, and the function of the number of clusters from which more than a field follows."""
+    if finds_number:
+        return composition_of(parameters, None), None
+    of_two = composition_of(parameters, 2)
+    try:
+        composition = composition_of(parameters, PLACEHOLDER)
+    except ValueError:  # a method for two clusters
+        return of_two, None
+    same = attrs.evolve(composition, n_clusters=2) == of_two
+    return composition, None if same else partial(composition_of, parameters)
 
 
 def composition_of(parameters: Mapping[str, object], n_clusters: int | None) -> Composition:

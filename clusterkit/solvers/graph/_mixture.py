@@ -175,6 +175,11 @@ class Posteriors:
         H = self.transform(Y)
         return self.mixture.expectation(H)[0][:, self.shown]
 
+    @property
+    def means(self) -> Array:
+        """The means of the components as features, (len(shown), L)."""
+        return (self.mixture.means + self.mixture.origin)[self.shown]
+
     def onnx(self, rows: Node) -> Node:
         """Posteriors of raw rows."""
         return rows.through(self.transform).through(self.mixture).op("Softmax", axis=1).columns(self.shown)
