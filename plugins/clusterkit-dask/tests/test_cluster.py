@@ -7,12 +7,14 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
 import clusterkit_dask
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import make_blobs
 
 import clusterkit
@@ -26,6 +28,7 @@ cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
 dask = pytest.importorskip("dask", reason=NEEDED)
 da = pytest.importorskip("dask.array", reason=NEEDED)
 distributed = pytest.importorskip("distributed", reason=NEEDED)
+DaskEngine = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED).DaskEngine
 
 # workers cannot import this file by its name
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -240,6 +243,70 @@ def test_errors_of_workers_keep_their_type(client):
     X[1234, 2] = np.nan
     with pytest.raises(clusterkit.core.errors.InvalidData, match=r"column 2 has the value nan in row 1234 \(row 34 of"):
         k_means(da.from_array(X, chunks=(300, 5)))
+
+
+def classes():
+    X, y = make_blobs([300, 320, 280], n_features=3, cluster_std=4.0, random_state=2)
+    order = np.random.default_rng(0).permutation(len(X))
+    return X[order], y[order]
+
+
+def min_max(X, y):
+    return clusterkit.MinMaxModularSVC(4, "random", random_state=0).fit(X, y)
+
+
+def received(client, named):
+    """How often each value of such a name came to a worker from another one."""
+    logs = client.run(lambda dask_worker: [key for entry in dask_worker.transfer_incoming_log for key in entry["keys"]])
+    return [Counter(key for key in keys if str(key).startswith(named)) for keys in logs.values()]
+
+
+def test_parts_of_classes_come_at_most_once_to_a_worker(client):
+    X, y = classes()
+    before = received(client, "stacked-")
+    there = min_max(da.from_array(X, chunks=(200, 3)), y)
+    same_bits(min_max(X, y).decision_function(X), there.decision_function(X), "values")
+    moved = [after - old for after, old in zip(received(client, "stacked-"), before, strict=True)]
+    assert all(count == 1 for counts in moved for count in counts.values())
+    assert sum(map(len, moved)) <= there.n_parts_.sum(), "two workers: each part is on the one that made it"
+    assert np.array_equal(there.predict(da.from_array(X, chunks=(70, 3))).compute(), there.predict(X))
+
+
+def test_by_the_backend_of_joblib_each_part_is_sent_once(client, monkeypatch):
+    X, y = classes()
+    shapes, scatter = [], distributed.Client.scatter
+
+    def counted(self, thing, **settings):
+        shapes.append(np.shape(thing))
+        return scatter(self, thing, **settings)
+
+    monkeypatch.setattr(distributed.Client, "scatter", counted)
+    with parallel_config(backend="dask"):
+        there = min_max(X, y)
+    same_bits(min_max(X, y).decision_function(X), there.decision_function(X), "values")
+    assert sorted(shapes) == [(size, 3) for size in (70,) * 4 + (75,) * 4 + (80,) * 4]
+
+
+def test_a_worker_that_dies_while_it_trains_changes_nothing(client, tmp_path):
+    X = blobs(500)
+    mark = tmp_path / "act-once"
+    mark.touch()
+    path = str(mark)
+
+    def dies_once(one, other):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return one.sum(axis=0) - other.sum(axis=0)
+        kill_this_worker()
+
+    part_of = np.random.default_rng(0).integers(0, 3, 500)
+    pairs = [(0, 1), (2, 0), (1, 2)]
+    engine = DaskEngine()
+    values = engine.of_pairs(dies_once, engine.rows(da.from_array(X, chunks=(170, 5))), part_of, pairs)
+    assert not mark.exists()
+    for value, (a, b) in zip(values, pairs, strict=True):
+        same_bits(value, X[part_of == a].sum(axis=0) - X[part_of == b].sum(axis=0), "the value of a pair")
 
 
 def noise(block_info=None):

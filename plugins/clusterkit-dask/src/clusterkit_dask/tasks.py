@@ -22,12 +22,16 @@ __all__ = [
     "labels_of_piece",
     "labels_of_span",
     "numbers",
+    "of_pair",
+    "of_part",
     "read",
+    "stacked",
     "sum_of_nodes",
     "sums_of_span",
 ]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
 
 READ_BYTES = 16 * 1024**2
 """Bytes of neighbouring rows that a worker reads from a file at once, as the engine of one machine does."""
@@ -173,6 +177,22 @@ def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
     if isinstance(source, np.ndarray):
         return source[index - offset]
     return copy.copy(source).gather(index)
+
+
+def of_part(source: Array, part_of: Labels, part: int) -> Array:
+    """The rows of a unit that belong to a part."""
+    return source[part_of == part]
+
+
+def stacked(pieces: Sequence[Array]) -> Array:
+    """The rows of a part out of all units."""
+    return np.concatenate(pieces)
+
+
+def of_pair(function: Callable[[Array, Array], Value], one: Array, other: Array) -> Value:
+    """A function of the rows of two parts."""
+    with suited(0):
+        return function(one, other)
 
 
 def _in_place(source: Array | Rows) -> Array | Rows:
