@@ -45,7 +45,7 @@ COMPOSITIONS = {
         {"featuremap": ["zscore", {"name": "pca", "n_components": 100}], "init": "seeds", **FEW},
     ),
     "fuzzy_cmeans": ("fuzzy-cmeans", {"n_init": 1, "solver__max_iter": 2, **WIDE}),
-    "nmf by anls": ("nmf", {"solver__update": "anls", **NMF}),
+    "nmf by anls": ("nmf", {"solver__update": "anls", **NMF, "solver__max_iter": 1}),
     "nmf with a checkpoint": ("nmf", NMF),
 }  # fmt: skip
 

@@ -27,6 +27,10 @@ Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 
 
+MOST_BYTES = 16 * 1024**2
+"""Bytes of totals that travel as one value: larger ones block the connection of a worker for too long."""
+
+
 @final
 @attrs.frozen
 class DaskEngine:
@@ -54,7 +58,17 @@ class DaskEngine:
             delayed(tasks.sums_of_span, pure=False)(sent, source, span, close)
             for source, span in zip(rows.sources(), spans, strict=True)
         ]
-        neighbours = sums.FAN_IN if close else sums.FAN_IN // len(spans[0].groups)
+        together = 1 if close else len(spans[0].groups)
+        if (
+            together > 1 and together * 4 * width**2 > MOST_BYTES
+        ):  # totals of groups that may be triangles of Gram matrices
+            nodes = [
+                delayed(tasks.one_of, pure=False)(node, number)
+                for node, span in zip(nodes, spans, strict=True)
+                for number in range(len(span.groups))
+            ]
+            together = 1
+        neighbours = sums.FAN_IN // together
         while len(nodes) > 1:
             nodes = [
                 delayed(tasks.sum_of_nodes, pure=False)(nodes[first : first + neighbours])

@@ -24,6 +24,7 @@ __all__ = [
     "numbers",
     "of_pair",
     "of_part",
+    "one_of",
     "read",
     "stacked",
     "sum_of_nodes",
@@ -141,6 +142,11 @@ def sums_of_span(part: Callable[[slice, Array], Part], source: Array | Rows, spa
         blocks = _Blocks(source, span)
         totals = (fold(part(block, X) for block, X in blocks.of(group)) for group in span.groups)
         return [fold(totals)] if close else list(totals)
+
+
+def one_of(totals: Sequence[Part], number: int) -> list[Part]:
+    """One of the totals of a span, so that they travel one by one."""
+    return [totals[number]]
 
 
 def sum_of_nodes(nodes: Sequence[Sequence[Part]]) -> list[Part]:
