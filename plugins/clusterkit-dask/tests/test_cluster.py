@@ -33,6 +33,8 @@ DaskEngine = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED).DaskEn
 # workers cannot import this file by its name
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
+pytestmark = pytest.mark.filterwarnings("error:Sending large graph")
+
 GROUP = 150
 """Rows of a group, here and in workers_preload.py."""
 
@@ -336,25 +338,26 @@ def noise(block_info=None):
 @pytest.mark.slow
 @pytest.mark.deep
 @pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
-@pytest.mark.parametrize("persist", [False, True])
-def test_data_of_four_times_the_memory_of_the_workers(persist):
+def test_data_of_four_times_the_memory_of_the_workers():
     limit = 512 * 2**20
     rows = 4 * 2 * limit // 80  # of 20 columns of float32
-    with (
-        small_groups(2**18),
-        cluster(2, memory_limit=limit) as client,
-        dask.config.set({"clusterkit.persist": persist}),
-    ):
-        X = da.map_blocks(
-            noise, chunks=((200_000,) * (rows // 200_000), (20,)), dtype=np.float32, meta=np.empty((0, 20), np.float32)
-        )
-        pids = client.run(os.getpid)
-        # the workers' own preload has small groups, which only a random start reads
-        model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
-        spilled = sum(
-            worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values()
-        )
-        # a few kilobytes of results may be spilled whenever the memory is full
-        assert (spilled > 2**20) == (persist is True)
-        assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
-    assert model.n_iter_ == 2
+    centres = []
+    for persist in (False, True):
+        with (
+            small_groups(2**18),
+            cluster(2, memory_limit=limit) as client,
+            dask.config.set({"clusterkit.persist": persist}),
+        ):
+            chunks = ((200_000,) * (rows // 200_000), (20,))
+            X = da.map_blocks(noise, chunks=chunks, dtype=np.float32, meta=np.empty((0, 20), np.float32))
+            pids = client.run(os.getpid)
+            # the workers' own preload has small groups, which only a random start reads
+            model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
+            workers = client.scheduler_info()["workers"].values()
+            spilled = sum(worker["metrics"]["spilled_bytes"]["disk"] for worker in workers)
+            # a few kilobytes of results may be spilled whenever the memory is full
+            assert (spilled > 2**20) == persist
+            assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
+        assert model.n_iter_ == 2
+        centres.append(model.cluster_centers_)
+    same_bits(*centres, "centres of rows that are read again, and of rows that are spilled")

@@ -359,6 +359,11 @@ class TestRefusals:
             fitted("k-means", X, n_clusters=201)
         assert not fitted("k-means", X, n_clusters=1).labels_.compute().any()
 
+    @pytest.mark.parametrize("chunks", [((0,), 5), ((0, 0), 5)], ids=str)
+    def test_no_rows_at_all(self, chunks):
+        with pytest.raises((InvalidData, ValueError), match=r"0 sample\(s\)|n_samples=0"):
+            fitted("k-means", da.zeros((0, 5), chunks=chunks))
+
     def test_rows_that_are_all_equal(self):
         with pytest.warns(ClusterkitWarning, match="all 500 samples are equal"):
             labels = recipe("cmeans", n_clusters=2, random_state=0).fit(da.ones((500, 3), chunks=130)).labels_
