@@ -7,10 +7,11 @@ from typing import final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Counts
+from clusterkit.core.errors import Infeasible, InvalidData
 from clusterkit.core.sums import Sums
 
-__all__ = ["CheapestSizes"]
+__all__ = ["CheapestSizes", "Present"]
 
 
 @final
@@ -28,3 +29,54 @@ class CheapestSizes:
     def __call__(self, rows: slice, costs: Array) -> Sums:
         """Sizes of a block, (k,)."""
         return Sums.of(np.bincount(np.argmin(costs, axis=1), minlength=self.k))
+
+
+@final
+@attrs.frozen(eq=False)
+class Present:
+    """What is known of the cheapest labels before any are changed.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (k,)
+        How many rows have each label as their cheapest.
+    lowest : float
+        The least cost; nan if one is nan.
+    forbidden : int
+        The first row whose labels all cost inf; -1 if there is none.
+    """
+
+    sizes: Counts
+    lowest: float
+    forbidden: int
+
+    @classmethod
+    def of(cls, rows: slice, costs: Array) -> Present:
+        """That of a block of costs, (b, k)."""
+        least = costs.min(axis=1)
+        none = np.flatnonzero(least == np.inf)
+        sizes = np.bincount(np.argmin(costs, axis=1), minlength=costs.shape[1])
+        return cls(sizes, float(least.min(initial=np.inf)), rows.start + int(none[0]) if len(none) else -1)
+
+    def __add__(self, following: Present) -> Present:
+        forbidden = self.forbidden if self.forbidden >= 0 else following.forbidden
+        return Present(self.sizes + following.sizes, float(np.minimum(self.lowest, following.lowest)), forbidden)
+
+    def check(self) -> None:
+        """Refuse costs that no labels can have.
+
+        Raises
+        ------
+        InvalidData
+            If a cost is NaN or -inf.
+        Infeasible
+            If a row can have no label.
+        """
+        if np.isnan(self.lowest) or self.lowest == -np.inf:
+            raise InvalidData(
+                "balancer 'transport': costs must be numbers above -inf (inf forbids a label), got NaN or -inf"
+            )
+        if self.forbidden >= 0:
+            raise Infeasible(
+                f"balancer 'transport': every label of row {self.forbidden} costs inf, so the row can have no label"
+            )

@@ -11,11 +11,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
 from clusterkit.balancers._border import cheapest_by_passes
-from clusterkit.balancers._cheapest import CheapestSizes
+from clusterkit.balancers._cheapest import Present
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
 from clusterkit.core.cost_passes import CostPasses, RowDecision
-from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
+from clusterkit.core.errors import Infeasible, InvalidParameter
 from clusterkit.core.stages import Assignment, Balancer, Task
 
 __all__ = ["Transport"]
@@ -105,7 +105,7 @@ class Transport(Balancer):
         low, high = self._sizes(n, k, np.bincount(labels, minlength=k))
         dtype = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
         C = np.ascontiguousarray(costs, dtype=dtype)
-        _check(C)
+        Present.of(slice(0, n), C).check()
         solution = solve_transport(C, labels, low, high)
         if solution is None:
             raise _infeasible(low, high)
@@ -119,7 +119,9 @@ class Transport(Balancer):
 
     def decide(self, costs: CostPasses, task: Task) -> RowDecision:
         """The labels of `assign` but for ties: one pass for the sizes, and about four if these have to change."""
-        present: Counts = costs.reduce(CheapestSizes(task.k)).arrays[0].astype(np.int64)
+        before = costs.reduce(Present.of)
+        before.check()
+        present: Counts = before.sizes.astype(np.int64)
         low, high = self._sizes(task.n, task.k, present)
         if (present >= low).all() and (present <= high).all():
             return RowDecision(facts={"gap": 0.0})
@@ -142,17 +144,6 @@ def _infeasible(low: Counts, high: Counts) -> Infeasible:
     return Infeasible(
         f"balancer 'transport': no labels with sizes between {low.tolist()} and {high.tolist()} have a finite cost"
     )
-
-
-def _check(C: Array) -> None:
-    lowest, highest = float(C.min()), float(C.max())
-    if np.isnan(lowest) or np.isnan(highest) or lowest == -np.inf:
-        raise InvalidData(
-            "balancer 'transport': costs must be numbers above -inf (inf forbids a label), got NaN or -inf"
-        )
-    if highest == np.inf and (C.min(axis=1) == np.inf).any():
-        row = int(np.argmax(C.min(axis=1) == np.inf))
-        raise Infeasible(f"balancer 'transport': every label of row {row} costs inf, so the row can have no label")
 
 
 def _is_whole(value: Any) -> bool:

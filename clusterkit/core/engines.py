@@ -27,10 +27,15 @@ class Engine(Protocol):
     Its name is that of the package whose collections it takes: an engine ``dask`` gets what ``dask.array`` and
     ``dask.dataframe`` make, and is imported for these only.
 
-    An engine may have two more members. ``by_sample`` is a sentence for compositions that need all rows at once: how to
+    An engine may have more members. ``by_sample`` is a sentence for compositions that need all rows at once: how to
     fit a sample of the engine's collections. ``placed(labels, rows)`` gives the labels (n,) of rows that were so few
     that they were fitted in memory as the engine's kind of array. Its rows may have ``place(row)``: where a row lies,
     in words that begin with a space, for the error about a value that is no number.
+
+    ``of_pairs(function, rows, part_of, pairs)`` lets a classifier of pairs (`clusterkit.MinMaxModularSVC`) train where
+    the rows lie: the list of ``function(rows of part a, rows of part b)`` for the pairs (a, b), where `part_of`, (n,),
+    is the part of each row. The rows of a part, in their order, are cut out once for all its pairs. Such an engine has
+    ``named(labels, names)`` too: ``names[labels]`` for labels that it made, as lazy as they are.
     """
 
     def rows(self, X: object) -> Rows:

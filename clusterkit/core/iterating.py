@@ -14,6 +14,7 @@ import attrs
 from clusterkit._typing import Array, Rng
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.rows import Rows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Addable
@@ -30,7 +31,7 @@ else:
     PartT = TypeVar("PartT")
     """What a solver adds up."""
 
-__all__ = ["Iterating", "PartOfTurn", "Step", "solve_by_turns"]
+__all__ = ["Iterating", "PartOfTurn", "Step", "Stored", "Storing", "solve_by_turns"]
 
 
 @final
@@ -93,6 +94,50 @@ class Iterating(Protocol[PartT]):
 
 @final
 @attrs.frozen(eq=False)
+class Stored:
+    """What the turns of `Storing` leave behind.
+
+    Parameters
+    ----------
+    scores : Rows
+        Scores of the samples, where they are stored, in one scale.
+    extend : RowFunction
+        Scores of new rows.
+    scale : ndarray of shape (q,)
+        Factors that bring the columns of `extend` to one scale.
+    """
+
+    scores: Rows
+    extend: RowFunction
+    scale: Array
+
+
+@runtime_checkable
+class Storing(Protocol):
+    """Turns that are `Iterating` and keep numbers of every row in a file: where a turn needs those of the turn before.
+
+    What is stored is whole after every turn, so that a fit that was killed goes on from its last complete one.
+    """
+
+    def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:
+        """What a block adds, in the place of `part`; its numbers are read, and those of this turn are written.
+
+        The same block may be computed again, or twice at once: what was stored by the turn before stays until the turn
+        is finished.
+        """
+
+    def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
+        """The objectives of all turns that led to a function and the end of the last one; None if there was none."""
+
+    def latest(self, function: RowFunction) -> RowFunction:
+        """The function of the last turn that is stored, of the fit that led to `function`."""
+
+    def stored(self, function: RowFunction) -> Stored:
+        """The scores of all samples, and of new ones, by the last turn."""
+
+
+@final
+@attrs.frozen(eq=False)
 class PartOfTurn:
     """The part of a block of features in a turn, as an engine sends it."""
 
@@ -103,6 +148,8 @@ class PartOfTurn:
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""
+        if isinstance(self.turns, Storing):
+            return self.turns.part_of(rows, H, self.function)
         weights = None if self.weights is None else self.weights[rows]
         return self.turns.part(H, self.function, self.before, weights)
 
@@ -128,20 +175,30 @@ def solve_by_turns(
     """
     function, before, answer = turns.begin(space, rng), None, None
     history: list[float] = []
+    change = ""
+    storing = turns if isinstance(turns, Storing) else None
+    if storing is not None and (earlier := storing.last(function)) is not None:
+        history, step, answer = [*earlier[0]], earlier[1], function
+        change = step.change
+        if step.settled is not None:
+            return function, Status(len(history), True, step.settled, tuple(history))
     try:
-        for turn in range(1, turns.max_iter + 1):
+        for turn in range(len(history) + 1, turns.max_iter + 1):
             step = turns.finish(space.reduce(PartOfTurn(turns, function, before, weights)), function)
             history.append(step.objective)
-            answer = function
+            # what is stored belongs to the function that was made of it
+            answer = function if storing is None else step.following
+            change = step.change
             tell(Report(turns.name, turn, turns.max_iter, step.objective))
             if step.settled is not None:
-                return function, Status(turn, True, step.settled, tuple(history))
+                return answer, Status(turn, True, step.settled, tuple(history))
             before, function = function, step.following
     except KeyboardInterrupt:
+        if storing is not None and (earlier := storing.last(storing.latest(function))) is not None:
+            history, answer = [*earlier[0]], storing.latest(function)
         if answer is None:
             raise
         reason = f"interrupted after {len(history)} iterations: those so far are kept"
         return answer, Status(len(history), False, reason, tuple(history), interrupted=True)
     assert answer is not None
-    reason = f"max_iter = {turns.max_iter} reached{step.change}"
-    return answer, Status(len(history), False, reason, tuple(history))
+    return answer, Status(len(history), False, f"max_iter = {turns.max_iter} reached{change}", tuple(history))

@@ -140,7 +140,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         space.lean(),
         None,
         _predictor(end.decide),
-        end.decide.start is None and end.decide.decision.exact,
+        end.decide.start is None and end.decide.decision.exact and end.decide.stored is None,
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(each.objective for each in ends),
         interrupted,
@@ -245,7 +245,8 @@ def _predictor(decide: Decide) -> Decoder | None:
     """Labels of new rows; None if not even one turn was made."""
     if decide.extend is None:
         return None
-    return Decoder(decide.codec, decide.extend, None, decide.k, decide.decision.offsets)
+    scale = None if decide.stored is None else decide.stored.scale
+    return Decoder(decide.codec, decide.extend, scale, decide.k, decide.decision.offsets)
 
 
 def _warn(end: End, labels: Labels, task: Task) -> None:

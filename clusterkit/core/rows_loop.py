@@ -19,7 +19,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
-from clusterkit.core.iterating import Iterating, solve_by_turns
+from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -53,6 +53,8 @@ class Decide:
         Features to scores; used where there is no start.
     decision : RowDecision
         What a balancer decided about the costs.
+    stored : Stored or None
+        Where the scores of the samples are stored; they are then read and not computed.
     """
 
     transform: Transform
@@ -62,6 +64,7 @@ class Decide:
     start_transform: Transform | None = None
     extend: RowFunction | None = None
     decision: RowDecision = attrs.field(factory=RowDecision)
+    stored: Stored | None = None
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -73,15 +76,16 @@ class Decide:
             seen = H if self.start_transform is None else self.start_transform(X)
             return self.start(rows, seen).astype(np.intp, copy=False), None
         assert self.extend is not None
-        scores = self.extend.on(H)
+        scores = self.extend.on(H) if self.stored is None else self.stored.scores.read(rows)
         costs = self.codec.costs(scores, self.k)
         label = self.decision.label
         return np.argmin(costs, axis=1) if label is None else label(rows, costs), scores
 
-    def costs(self, H: Array) -> Array:
-        """Costs of features, (b, k)."""
+    def costs(self, rows: slice, X: Array) -> Array:
+        """Costs of raw rows, (b, k)."""
         assert self.extend is not None
-        return self.codec.costs(self.extend.on(H), self.k)
+        scores = self.extend.on(self.transform(X)) if self.stored is None else self.stored.scores.read(rows)
+        return self.codec.costs(scores, self.k)
 
 
 @final
@@ -93,7 +97,7 @@ class _Costs:
     part: Callable[[slice, Array], Addable]
 
     def __call__(self, rows: slice, X: Array) -> Addable:
-        return self.part(rows, self.decide.costs(self.decide.transform(X)))
+        return self.part(rows, self.decide.costs(rows, X))
 
 
 @final
@@ -113,7 +117,12 @@ class _CostsOfRows:
 
     def gather(self, index: Indices) -> Array:
         """Costs of some rows, (m, k)."""
-        return self.decide.costs(self.space.rows(index))
+        decide = self.decide
+        assert decide.extend is not None
+        scores = (
+            decide.extend.on(self.space.rows(index)) if decide.stored is None else decide.stored.scores.gather(index)
+        )
+        return decide.codec.costs(scores, decide.k)
 
 
 @final
@@ -258,7 +267,9 @@ def iterate_without_labels(
         Of the start.
     """
     function, status = solve_by_turns(turns, space, rng, task.sample_weight)
-    decide = Decide(space.transform, codec, task.k, extend=function)
+    stored = turns.stored(function) if isinstance(turns, Storing) else None
+    extend = function if stored is None else stored.extend
+    decide = Decide(space.transform, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
         decide = attrs.evolve(decide, decision=balancer.decide(_CostsOfRows(space, decide), task))
     return End(

@@ -7,7 +7,7 @@ at each node. Who computes a group, and when, then changes no bit. Up to one gro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Protocol, Self, TypeVar, final
 
@@ -15,8 +15,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, ArrayLike
+from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
-__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "fold", "groups", "total", "tree"]
+__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "total", "tree"]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -66,6 +67,44 @@ class Sums:
     def __add__(self, following: Sums) -> Sums:
         """Entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
+
+
+@final
+@attrs.frozen(eq=False)
+class SymmetricSum:
+    """A symmetric matrix that is added entry by entry, in float64; its pickle holds one triangle, half as many bytes.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        Symmetric bit for bit, as products ``H'H`` of numpy are; one that is not is pickled whole.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> part = SymmetricSum.of(np.array([[1.0, 2.0], [2.0, 5.0]]))
+    >>> pickle.loads(pickle.dumps(part + part)).matrix.tolist()
+    [[2.0, 4.0], [4.0, 10.0]]
+    """
+
+    matrix: Array
+
+    @classmethod
+    def of(cls, matrix: ArrayLike) -> SymmetricSum:
+        """The sum of a block; an array of another library is brought to the host."""
+        return cls(_wide(matrix))
+
+    def __add__(self, following: SymmetricSum) -> SymmetricSum:
+        """Entry by entry."""
+        return SymmetricSum(self.matrix + following.matrix)
+
+    def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
+        M = self.matrix
+        return (_unpacked, (packed_lower(M), len(M))) if np.array_equal(M, M.T) else (SymmetricSum, (M,))
+
+
+def _unpacked(triangle: Array, m: int) -> SymmetricSum:
+    return SymmetricSum(symmetric_of(triangle, m))
 
 
 @final

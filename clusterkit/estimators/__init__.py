@@ -8,7 +8,8 @@ mathematics is in the stages and drivers.
 - ``search.py``: `search` over a grid; ``_search_*.py`` are its grid, scores, file and table.
 - ``ensemble.py``, ``consensus.py``: many labelings, and one labelling from them.
 - ``width_path.py``: support vector clustering at many widths.
-- ``min_max_svc.py``, ``_modules.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999).
+- ``min_max_svc.py``, ``_modules.py``: the min-max modular classifier, ``max_i min_j S_ij(x)`` (Lu, Ito 1999);
+  ``_module_training.py`` trains its modules, ``_module_votes.py`` reads classes from them.
 - ``nested_params.py``, ``fitted_attributes.py``, ``inductive.py``, ``samples.py``, ``threads.py``, ``bars.py``: nested
   parameters, attributes, a `predict` that may be absent, validation of samples, thread limits, and progress bars.
 """

@@ -1,65 +1,24 @@
-"""The modules of a min-max modular classifier: trained one by one, evaluated together."""
+"""The modules of a min-max modular classifier, evaluated together."""
 
 from __future__ import annotations
 
-import time
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import shapes
+from clusterkit.estimators._module_training import TrainedModule
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.gaussian_jit import gaussian_block
 from clusterkit.numerics.min_max_jit import ALPHA_BETA, ROW_BREAK, STAIRCASE, search
 
-__all__ = ["Modules", "TrainedModule", "train"]
+__all__ = ["Modules"]
 
 BLOCK = 4_000_000
 """Most numbers in the largest array of a block of rows: 32 MB of float64, so that a block fits into memory beside the
 model and its matrix products still use all of the processor."""
-
-
-@final
-@attrs.frozen(eq=False)
-class TrainedModule:
-    """The support vectors of one trained machine.
-
-    Parameters
-    ----------
-    support : ndarray of shape (s,)
-        Numbers of its support vectors in the training set.
-    coefficients : ndarray of shape (s,)
-    intercept : float
-    seconds : float
-        Processor time of the training.
-    """
-
-    support: Labels
-    coefficients: Array
-    intercept: float
-    seconds: float
-
-
-def train(negative: Array, positive: Array, rows: Labels, settings: dict[str, Any]) -> TrainedModule:
-    """Train a machine that separates two parts.
-
-    Parameters
-    ----------
-    negative, positive : ndarray of shape (m, d), (p, d)
-    rows : ndarray of shape (m + p,)
-        Numbers of these rows in the training set.
-    settings : dict
-        Parameters of `sklearn.svm.SVC`.
-    """
-    from sklearn.svm import SVC
-
-    begin = time.thread_time()
-    target = np.repeat([0, 1], [len(negative), len(positive)])
-    machine = SVC(kernel="rbf", **settings).fit(np.concatenate([negative, positive]), target)
-    seconds = time.thread_time() - begin
-    return TrainedModule(rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]), seconds)
 
 
 @final

@@ -13,16 +13,27 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState
+from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState, Samples
+from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
+from clusterkit.core.rows_fit import predict_rows
 from clusterkit.core.run import check_magnitude
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.estimators import threads
+from clusterkit.estimators._module_training import (
+    Training,
+    TrainsPairs,
+    collected,
+    rows_of_engine,
+    train_here,
+    train_there,
+)
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.not_numbers import only_numbers
+from clusterkit.estimators.samples import columns_of_the_fit
 from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.featuremaps.identity import Identity
 
@@ -146,16 +157,24 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.tol = tol
         self.cache_size = cache_size
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines."""
-        from joblib import Parallel, delayed
+    def fit(self, X: Samples, y: ArrayLike) -> Self:
+        """Split the classes of X, shape (n, d), with labels y, shape (n,), and train all machines.
 
-        from clusterkit.estimators._modules import Modules, train  # compiled functions, which predictions need too
+        Of collections of an engine that trains pairs, such as dask arrays, the rows are brought here to be split; the
+        parts are cut out of the collection once, and the machines are trained where they lie.
+        """
+        from clusterkit.estimators._modules import Modules  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
-        refuse_unsuited(X)
+        source, engine = rows_of_engine(X)
+        if source is None:
+            refuse_unsuited(X)
+        else:
+            X, y = collected(source), np.asarray(y)  # labels are few
         with only_numbers(X):
             samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
+        if source is not None and source.names is not None:
+            self.feature_names_in_ = np.array(source.names, dtype=object)
         check_classification_targets(classes)
         self.classes_, of_class = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
@@ -176,13 +195,11 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             for a in range(first[p], first[p + 1])
             for b in range(first[q], first[q + 1])
         ]
-        settings = {"C": self.C, "gamma": self.gamma_, "tol": self.tol, "cache_size": self.cache_size}
-        # "prefer" is a hint only: libsvm releases the lock of the interpreter, and threads need no copies
-        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        machines = jobs(
-            delayed(train)(samples[rows[a]], samples[rows[b]], np.concatenate([rows[a], rows[b]]), settings)
-            for a, b in names
-        )
+        training = Training(float(self.C), self.gamma_, float(self.tol), float(self.cache_size))
+        if source is None or engine is None:
+            machines = train_here(training, samples, rows, names, self.n_jobs)
+        else:
+            machines = train_there(training, engine, source, part_of, rows, names)
         trained = dict(zip(names, machines, strict=True))
         self._modules, self.support_ = Modules.join(samples, part_of, first, trained, self.gamma_)
         self.n_parts_ = np.diff(first)
@@ -198,29 +215,21 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         }
         return self
 
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Classes of the rows of X, shape (m, d)."""
-        samples, method = self._samples(X), self.predict_method
-        modules = self._modules
-        signs_only = method in ("row_break", "approximate")
-        search = modules.staircase if method == "approximate" else getattr(modules, method)
-        values, evaluated = search(samples)
-        votes = _votes(values, len(self.classes_))
-        if len(self.classes_) == 2:
-            winners = np.argmax(votes, axis=1)
-        elif not signs_only:
-            winners = np.argmax(votes + _confidences(values, len(self.classes_)), axis=1)
-        else:  # the strength of a decision matters only where votes tie
-            winners = np.argmax(votes, axis=1)
-            tied = np.flatnonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
-            if len(tied):
-                exact, more = modules.alpha_beta(samples[tied])
-                winners[tied] = np.argmax(votes[tied] + _confidences(exact, len(self.classes_)), axis=1)
-                evaluated[tied] += more
+    def predict(self, X: Samples) -> AnyArray:
+        """Classes of the rows of X, shape (m, d); of a collection of an engine, such as a dask array, lazily."""
+        from clusterkit.estimators._module_votes import Winners
+
+        if (engine := engine_for(X)) is not None:
+            self._check_use()
+            rows = columns_of_the_fit(self, engine.rows(X))
+            winners = predict_rows(Winners(self._modules, self.predict_method), rows, engine, rows.d)
+            return engine.named(winners, self.classes_) if isinstance(engine, TrainsPairs) else self.classes_[winners]
+        samples = self._samples(X)
+        winners, evaluated = Winners(self._modules, self.predict_method).of(samples)
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
         return self.classes_[winners]
 
-    def decision_function(self, X: ArrayLike) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Exact min-max values of the rows of X, shape (m, d), whatever `predict_method` is.
 
         Returns
@@ -230,6 +239,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
             positive for the first class of a pair; both as in `sklearn.svm.SVC`.
         """
+        from clusterkit.estimators._module_votes import votes_and_confidences
+
         samples = self._samples(X)
         modules = self._modules
         # the values whose signs row_break finds, to the last bit
@@ -238,7 +249,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             return values[:, 0]
         if self.decision_function_shape == "ovo":
             return -values
-        return _votes(values, len(self.classes_)) + _confidences(values, len(self.classes_))
+        return votes_and_confidences(values, len(self.classes_))
 
     def _partitioner(self) -> Partitioner:
         stage = self._stage("partitioner")
@@ -299,10 +310,13 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             first.append(first[-1] + int(labels.max()) + 1)
         return part_of, np.array(first, dtype=np.intp)
 
-    def _samples(self, X: ArrayLike) -> Array:
+    def _check_use(self) -> None:
         check_is_fitted(self, "fit_report_")
         _choice("predict_method", self.predict_method, METHODS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
+
+    def _samples(self, X: Samples) -> Array:
+        self._check_use()
         refuse_unsuited(X)
         with only_numbers(X):
             samples: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
@@ -329,25 +343,6 @@ def _parts(X: Array, k: int, stage: Partitioner, seeds: Seeds) -> Labels:
         raise InvalidParameter(f"partitioner '{stage.name}' gave the label {wrong}, outside 0..{k - 1}")
     consecutive: Labels = np.unique(labels, return_inverse=True)[1]
     return consecutive
-
-
-def _votes(values: Array, c: int) -> Array:
-    """Votes, shape (n, c), of the pairs of classes p < q, whose value is positive for q."""
-    votes = np.zeros((len(values), c))
-    for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
-        later = values[:, column] > 0
-        votes[:, p] += ~later
-        votes[:, q] += later
-    return votes
-
-
-def _confidences(values: Array, c: int) -> Array:
-    """Sums, shape (n, c), of the values for a class, squashed to (-1/3, 1/3): they decide among equal votes only."""
-    sums = np.zeros((len(values), c))
-    for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
-        sums[:, p] -= values[:, column]
-        sums[:, q] += values[:, column]
-    return sums / (3 * (np.abs(sums) + 1))
 
 
 def _positive(value: object) -> bool:

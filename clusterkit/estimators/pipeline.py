@@ -27,7 +27,7 @@ from clusterkit._typing import (
 from clusterkit.core.batches import Learned
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.engines import Engine, engine_for
-from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsClusters
+from clusterkit.core.errors import IncompatibleStages, InvalidParameter, NeedsClusters
 from clusterkit.core.params import MOST_REPEATS, check_count
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
@@ -45,7 +45,7 @@ from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
-from clusterkit.estimators.samples import checked
+from clusterkit.estimators.samples import checked, columns_of_the_fit
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -273,7 +273,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         check_is_fitted(self, "labels_")
         if (engine := engine_for(X)) is not None and self.predictor_ is not None:
             width = self.n_features_in_ if self.space_ is None else getattr(self.space_, "width", self.n_features_in_)
-            return predict_rows(self.predictor_, self._checked_rows(engine.rows(X)), engine, width)
+            return predict_rows(self.predictor_, columns_of_the_fit(self, engine.rows(X)), engine, width)
         rows = self.rows_of(X)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
@@ -297,18 +297,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
             return self.composition()
         except ValueError:
             return None
-
-    def _checked_rows(self, rows: Rows) -> Rows:
-        """Rows with the columns of the fit."""
-        names = getattr(self, "feature_names_in_", None)
-        if rows.d != self.n_features_in_:
-            raise InvalidData(f"X has {rows.d} columns, and the model was fitted to {self.n_features_in_}")
-        if names is not None and rows.names is not None and tuple(names) != tuple(rows.names):
-            raise InvalidData(
-                f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
-                f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
-            )
-        return rows
 
     def composition(self, X: Array | None = None, seeds: Seeds | None = None) -> Composition:
         """The stages, resolved and checked; with data X, shape (n, d), and seeds also tuned."""

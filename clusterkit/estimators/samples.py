@@ -12,12 +12,13 @@ from sklearn.utils.validation import validate_data
 from clusterkit._typing import Array, Samples, SparseMatrix
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.rows import Rows
 from clusterkit.core.stages import FeatureMap
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.unsuited import refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["checked"]
+__all__ = ["checked", "columns_of_the_fit"]
 
 MOST_BYTES = 2**30
 """Largest dense copy (1 GiB) of sparse samples that is made where the feature map takes both kinds: above it distances
@@ -93,3 +94,22 @@ def checked(
         n_bytes, f"a dense copy of the {rows.shape[0]} x {rows.shape[1]} sparse samples", "Pass them in several parts."
     )
     return cast("Array", rows.toarray())
+
+
+def columns_of_the_fit(estimator: BaseEstimator, rows: Rows) -> Rows:
+    """Rows of an engine, if they have the columns that the estimator was fitted to.
+
+    Raises
+    ------
+    InvalidData
+        If their number differs, or their names and order where both have names.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    if rows.d != estimator.n_features_in_:
+        raise InvalidData(f"X has {rows.d} columns, and the model was fitted to {estimator.n_features_in_}")
+    if names is not None and rows.names is not None and tuple(names) != tuple(rows.names):
+        raise InvalidData(
+            f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
+            f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
+        )
+    return rows

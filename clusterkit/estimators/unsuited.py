@@ -56,7 +56,7 @@ def refuse_unsuited(X: object) -> None:
             plugin = where("engine", package, VARIABLE) or "A plugin may provide one."
             hint = f"To fit it where it lies needs an engine. {plugin}"
         else:
-            hint = "Single fits, of `recipe` or `Pipeline`, take it as it is."
+            hint = "Single fits, of `recipe` or `Pipeline`, and MinMaxModularSVC take it as it is."
         raise InvalidData(
             f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
             f"pass X.compute(); otherwise a part of the rows, and label the others by predict. {hint}"

@@ -14,7 +14,7 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
-from clusterkit.core.sums import Sums
+from clusterkit.core.sums import SymmetricSum
 from clusterkit.featuremaps._affine import as_samples
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 
@@ -86,7 +86,7 @@ class Pca(FeatureMap):
         n, d = samples.n, samples.width
         memory.require(8 * d * d, f"the {d} x {d} matrix of inner products", "Fit a sample of the rows.")
         mean = samples.mean() if self.center else np.zeros(d)
-        w, V = np.linalg.eigh(samples.reduce(_InnerProducts(mean)).arrays[0])
+        w, V = np.linalg.eigh(samples.reduce(_InnerProducts(mean)).matrix)
         leading = np.argsort(-w, kind="stable")[: min(self.n_components, n, d)]
         return self._projection(_signed(V[:, leading]), np.sqrt(np.maximum(w[leading], 0.0)), mean, n, samples.dtype)
 
@@ -115,9 +115,9 @@ class _InnerProducts:
 
     mean: Array
 
-    def __call__(self, rows: slice, H: Array) -> Sums:
+    def __call__(self, rows: slice, H: Array) -> SymmetricSum:
         block = H - self.mean
-        return Sums.of(block.T @ block)
+        return SymmetricSum.of(block.T @ block)
 
 
 def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, Array]:

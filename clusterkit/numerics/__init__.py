@@ -9,6 +9,7 @@ load numba.
 - `sparse_rows`, `distinct_rows_jit`: matrices that are mostly zeros, and equal rows of a matrix;
 - `lloyd`, `losses`, `min_max_jit`, `disjoint_jit`: k-means, sums of losses over sorted scores, minimum and maximum over
   the modules of a classifier, disjoint sets;
+- `triangles`: symmetric and triangular matrices as half as many numbers;
 - `row_samples`: random samples of rows;
 - `threads`: rows divided among threads;
 - `spanning_trees`: the minimum spanning tree of points, Euclidean and of mutual reachability distances;

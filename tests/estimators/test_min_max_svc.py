@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -18,7 +19,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clusterkit import MinMaxModularSVC
 from clusterkit.core.errors import InvalidData, InvalidParameter, UnknownName
+from clusterkit.core.rows import SlicedRows
 from clusterkit.core.stages import Partitioner
+from clusterkit.testing.compare import small_groups
 from clusterkit.testing.oracles.min_max import machines, min_max, parts_of, staircase, table
 
 EXACT = ("shared", "alpha_beta", "row_break")
@@ -133,6 +136,20 @@ class Pickling(ThreadingBackend):
         return 2
 
 
+class Watching(ThreadingBackend):
+    """Notes the arrays that jobs get, by their identity."""
+
+    parts: ClassVar[dict[int, np.ndarray]] = {}
+
+    def submit(self, func, callback=None):
+        for _, arrays, _ in func.items:
+            Watching.parts.update((id(array), array) for array in arrays)
+        return super().submit(func, callback)
+
+    def effective_n_jobs(self, n_jobs):
+        return 2
+
+
 @attrs.frozen
 class FromColumn(Partitioner):
     """Parts written into the last column, in billionths."""
@@ -225,6 +242,25 @@ class TestUse:
             there = MinMaxModularSVC(3, random_state=0).fit(X, y)
         assert Pickling.jobs == 6 * 9
         np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
+
+    def test_each_part_is_cut_out_once(self, blobs):
+        X, y = blobs
+        register_parallel_backend("watching", Watching)
+        Watching.parts = {}
+        with parallel_config(backend="watching", n_jobs=1):
+            model = MinMaxModularSVC(3, random_state=0).fit(X, y)
+        assert len(Watching.parts) == model.n_parts_.sum() == 12
+        assert sum(map(len, Watching.parts.values())) == len(X)
+
+    def test_rows_that_are_read_block_by_block_are_predicted_and_not_fitted(self, blobs):
+        X, y = blobs
+        model = MinMaxModularSVC(3, random_state=0).fit(X, y)
+        with small_groups(50):
+            assert np.array_equal(model.predict(SlicedRows(X)), model.predict(X))
+        with pytest.raises(InvalidData, match=r"X has 2 columns, and the model was fitted to 3"):
+            model.predict(SlicedRows(X[:, :2]))
+        with pytest.raises(InvalidData, match=r"Pass rows.read\(slice\(0, rows.n\)\) if they fit into memory"):
+            MinMaxModularSVC(3).fit(SlicedRows(X), y)
 
     def test_pickle(self, blobs):
         X, y = blobs

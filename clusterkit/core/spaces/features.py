@@ -18,7 +18,7 @@ from clusterkit.core import memory, sums
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.spaces.space import Space, check_saved_names
-from clusterkit.core.sums import Addable, Sums
+from clusterkit.core.sums import Addable, Sums, SymmetricSum
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -112,7 +112,7 @@ class FeatureSpace(Space):
 
     def gram(self, weights: Array | None = None) -> Array:
         """H'H, or H'WH for weights (n,) of the rows; (L, L), always in float64, because it is factorised."""
-        return self.reduce(_Gram(weights)).arrays[0]
+        return self.reduce(_Gram(weights)).matrix
 
     def outer(self) -> Array:
         """HH', (n, n), float64, if the memory cap allows it."""
@@ -191,9 +191,9 @@ class _Gram:
 
     weights: Array | None = None
 
-    def __call__(self, rows: slice, H: Array) -> Sums:
+    def __call__(self, rows: slice, H: Array) -> SymmetricSum:
         block = H.astype(np.float64, copy=False)
-        return Sums.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
+        return SymmetricSum.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
 
 
 def squared_distances_to(H: Array, point: Array) -> Array:

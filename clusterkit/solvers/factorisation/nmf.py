@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar, final
@@ -28,6 +29,7 @@ from clusterkit.solvers.factorisation._passes import (
     update_rows,
     workers,
 )
+from clusterkit.solvers.factorisation._stored_turns import FeatureTotals, StoredTurns
 
 __all__ = ["Nmf"]
 
@@ -44,6 +46,21 @@ HALS_MAX_PASSES = 100
 It did not bind in the fit tried: 50 and 200 gave the same factors bit for bit (`tests/benchmarks/constants.py`),
 because the stopping rule above ends the passes earlier.
 """
+
+
+INSTEAD = (
+    "update='anls' has one, and so has update='{update}' with checkpoint='FOLDER', where the factor of the rows is "
+    "kept between the iterations; both with labeler='argmax'"
+)
+"""How to factorise rows outside memory."""
+
+
+def _as_text(value: object) -> str | None:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value  # type: ignore[return-value] # checked next
+
+
+def _folder_problem(value: object) -> str | None:
+    return None if value is None or (isinstance(value, str) and value) else "the name of a folder, or None"
 
 
 @final
@@ -76,6 +93,13 @@ class Nmf(Solver):
     delta : float, default 1e-12
         This times mean(H) is added to numerator and denominator of multiplicative updates. It prevents 0/0, keeps F
         monotone and does not move the stationary points.
+    checkpoint : path, optional
+        Folder in which a fit to rows outside memory keeps A between the iterations, with "multiplicative" and "hals",
+        whose A starts from that of the iteration before; without it such rows are refused. It takes two copies of A,
+        n k numbers each, in a folder of its own for each start. An iteration is stored whole or not at all: a fit of
+        the same rows with the same parameters and the same integer as `random_state` goes on from the last one, after
+        a kill, Ctrl-C, or with another `max_iter` or `tol`. The folder stays: its ``factor-*.npy`` is A. It may go when
+        the labels are there. A fit in memory does not use it.
     normalize : bool, default False
         Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
         k-means on the rows of A; otherwise the scale of each column of A is left to chance.
@@ -115,6 +139,7 @@ class Nmf(Solver):
     max_iter: int = params.integer(500, at_least=1)
     tol: float = params.real(1e-4, at_least=0)
     delta: float = params.real(1e-12, at_least=0)
+    checkpoint: str | None = params.free(None, _folder_problem, invalid=(3, ""), converter=_as_text)
     normalize: bool = params.flag(False)
 
     @property
@@ -122,8 +147,9 @@ class Nmf(Solver):
         """The implementations, by the type of the space."""
         if self.update == "anls":
             return {FeatureSpace: Path(_anls, Scores, sparse=True, sums=anls_turns, weighted=True)}
+        sums = None if self.checkpoint is None else stored_turns
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True, instead="update='anls' and labeler='argmax' have one"),
+            FeatureSpace: Path(_features, Scores, sparse=True, sums=sums, instead=INSTEAD.format(update=self.update)),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
@@ -144,6 +170,36 @@ def _anls(spec: Nmf, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
 def anls_turns(spec: Nmf, space: FeatureSpace, task: Task) -> AnlsTurns:
     """The turns of ``update="anls"`` as sums; one pass."""
     return AnlsTurns.of(space, task.k, spec.tol, spec.max_iter, task.sample_weight)
+
+
+def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:
+    """The turns with a checkpoint; one pass."""
+    totals = space.reduce(FeatureTotals.of)
+    refuse_negative(totals.smallest)
+    assert spec.checkpoint is not None
+    mean, k = totals.mean(space.n), task.k
+    rows, columns, new = (_row_update(spec, k, mean, length) for length in (space.width, space.n, 1))
+    return StoredTurns(
+        space.transform,
+        space.n,
+        k,
+        spec.checkpoint,
+        totals,
+        rows,
+        columns,
+        new,
+        spec.tol,
+        spec.max_iter,
+        spec.normalize,
+    )
+
+
+def _row_update(spec: Nmf, k: int, mean: float, length: int) -> RowUpdate:
+    """The update of a factor whose products with H cost `length` multiplications per entry."""
+    if spec.update == "multiplicative":
+        return RowUpdate("multiplicative", delta=spec.delta * mean)
+    max_passes = min(HALS_MAX_PASSES, 1 + int(HALS_EFFORT * (1.0 + length / k)))
+    return RowUpdate("hals", max_passes=max_passes, stop_ratio=HALS_STOP)
 
 
 def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -201,11 +257,7 @@ class _PreparedNmf(Prepared):
         return KernelRows(space.coordinates, space.points, space.kernel, W)
 
     def _row_update(self, length: int) -> RowUpdate:
-        """The update of a factor whose products with H cost `length` multiplications per entry."""
-        if self.spec.update == "multiplicative":
-            return RowUpdate("multiplicative", delta=self.spec.delta * self.mean)
-        max_passes = min(HALS_MAX_PASSES, 1 + int(HALS_EFFORT * (1.0 + length / self.k)))
-        return RowUpdate("hals", max_passes=max_passes, stop_ratio=HALS_STOP)
+        return _row_update(self.spec, self.k, self.mean, length)
 
     def _iterate(self, A: Array, W: Array) -> Status:
         """Update A and W in place until they no longer change; an iteration is one pass over H."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.spaces import FeatureSpace
+from clusterkit.numerics.triangles import packed_upper, upper_of
 
 __all__ = ["RegularisedInverse", "factorise", "factorise_gram", "trade_off"]
 
@@ -166,6 +167,11 @@ class Triangle:
         """The factor of both."""
         return _decomposed([self.factor().rows, following.rows])
 
+    def __reduce__(self) -> tuple[Callable[..., Triangle], tuple[object, ...]]:
+        """A factor without its zeros, half as many bytes."""
+        rows = self.rows
+        return (_of_entries, (packed_upper(rows), *rows.shape)) if self.decomposed else (Triangle, (rows,))
+
     def factor(self) -> Triangle:
         """The factor itself."""
         return self if self.decomposed else _decomposed([self.rows])
@@ -174,6 +180,10 @@ class Triangle:
         """Squared singular values and right singular vectors of the rows."""
         _, s, Vt = np.linalg.svd(self.factor().rows, full_matrices=False)
         return s**2, Vt.T
+
+
+def _of_entries(packed: Array, rows: int, columns: int) -> Triangle:
+    return Triangle(upper_of(packed, rows, columns), True)
 
 
 def _decomposed(rows: list[Array]) -> Triangle:

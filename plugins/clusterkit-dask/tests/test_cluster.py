@@ -7,12 +7,14 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
 import clusterkit_dask
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import make_blobs
 
 import clusterkit
@@ -26,9 +28,12 @@ cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
 dask = pytest.importorskip("dask", reason=NEEDED)
 da = pytest.importorskip("dask.array", reason=NEEDED)
 distributed = pytest.importorskip("distributed", reason=NEEDED)
+DaskEngine = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED).DaskEngine
 
 # workers cannot import this file by its name
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+pytestmark = pytest.mark.filterwarnings("error:Sending large graph")
 
 GROUP = 150
 """Rows of a group, here and in workers_preload.py."""
@@ -184,6 +189,25 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
 
+def test_a_worker_that_dies_while_it_writes_a_factor_changes_no_bit(client, tmp_path):
+    X, mark = watched(tmp_path, kill_this_worker)
+
+    def fit(X, name):
+        settings = {"n_clusters": 4, "labeler": "argmax", "random_state": 3, "solver__max_iter": 5}
+        return recipe("nmf", solver__checkpoint=tmp_path / name, **settings).fit(X)
+
+    def listen(report):
+        if report.stage == "nmf" and report.turn == 2:
+            mark.touch()
+
+    with dask.config.set({"clusterkit.persist": False}), listening(listen):
+        there = fit(X, "there")
+    assert not mark.exists()
+    here = fit(clusterkit.open(blobs()), "here")
+    same_bits(here.predictor_.extend.basis, there.predictor_.extend.basis, "the basis")
+    assert np.array_equal(there.labels_.compute(), here.labels_)
+
+
 def test_all_workers_may_be_started_anew_between_turns(client):
     X = da.from_array(blobs(), chunks=(170, 5))
     restarted = []
@@ -242,6 +266,70 @@ def test_errors_of_workers_keep_their_type(client):
         k_means(da.from_array(X, chunks=(300, 5)))
 
 
+def classes():
+    X, y = make_blobs([300, 320, 280], n_features=3, cluster_std=4.0, random_state=2)
+    order = np.random.default_rng(0).permutation(len(X))
+    return X[order], y[order]
+
+
+def min_max(X, y):
+    return clusterkit.MinMaxModularSVC(4, "random", random_state=0).fit(X, y)
+
+
+def received(client, named):
+    """How often each value of such a name came to a worker from another one."""
+    logs = client.run(lambda dask_worker: [key for entry in dask_worker.transfer_incoming_log for key in entry["keys"]])
+    return [Counter(key for key in keys if str(key).startswith(named)) for keys in logs.values()]
+
+
+def test_parts_of_classes_come_at_most_once_to_a_worker(client):
+    X, y = classes()
+    before = received(client, "stacked-")
+    there = min_max(da.from_array(X, chunks=(200, 3)), y)
+    same_bits(min_max(X, y).decision_function(X), there.decision_function(X), "values")
+    moved = [after - old for after, old in zip(received(client, "stacked-"), before, strict=True)]
+    assert all(count == 1 for counts in moved for count in counts.values())
+    assert sum(map(len, moved)) <= there.n_parts_.sum(), "two workers: each part is on the one that made it"
+    assert np.array_equal(there.predict(da.from_array(X, chunks=(70, 3))).compute(), there.predict(X))
+
+
+def test_by_the_backend_of_joblib_each_part_is_sent_once(client, monkeypatch):
+    X, y = classes()
+    shapes, scatter = [], distributed.Client.scatter
+
+    def counted(self, thing, **settings):
+        shapes.append(np.shape(thing))
+        return scatter(self, thing, **settings)
+
+    monkeypatch.setattr(distributed.Client, "scatter", counted)
+    with parallel_config(backend="dask"):
+        there = min_max(X, y)
+    same_bits(min_max(X, y).decision_function(X), there.decision_function(X), "values")
+    assert sorted(shapes) == [(size, 3) for size in (70,) * 4 + (75,) * 4 + (80,) * 4]
+
+
+def test_a_worker_that_dies_while_it_trains_changes_nothing(client, tmp_path):
+    X = blobs(500)
+    mark = tmp_path / "act-once"
+    mark.touch()
+    path = str(mark)
+
+    def dies_once(one, other):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return one.sum(axis=0) - other.sum(axis=0)
+        kill_this_worker()
+
+    part_of = np.random.default_rng(0).integers(0, 3, 500)
+    pairs = [(0, 1), (2, 0), (1, 2)]
+    engine = DaskEngine()
+    values = engine.of_pairs(dies_once, engine.rows(da.from_array(X, chunks=(170, 5))), part_of, pairs)
+    assert not mark.exists()
+    for value, (a, b) in zip(values, pairs, strict=True):
+        same_bits(value, X[part_of == a].sum(axis=0) - X[part_of == b].sum(axis=0), "the value of a pair")
+
+
 def noise(block_info=None):
     [(start, stop), (_, d)] = block_info[None]["array-location"]
     return np.random.default_rng(start).standard_normal((stop - start, d), dtype=np.float32) + start % 3
@@ -250,25 +338,26 @@ def noise(block_info=None):
 @pytest.mark.slow
 @pytest.mark.deep
 @pytest.mark.skipif(not deep(), reason="minutes: with the deep profile of hypothesis only")
-@pytest.mark.parametrize("persist", [False, True])
-def test_data_of_four_times_the_memory_of_the_workers(persist):
+def test_data_of_four_times_the_memory_of_the_workers():
     limit = 512 * 2**20
     rows = 4 * 2 * limit // 80  # of 20 columns of float32
-    with (
-        small_groups(2**18),
-        cluster(2, memory_limit=limit) as client,
-        dask.config.set({"clusterkit.persist": persist}),
-    ):
-        X = da.map_blocks(
-            noise, chunks=((200_000,) * (rows // 200_000), (20,)), dtype=np.float32, meta=np.empty((0, 20), np.float32)
-        )
-        pids = client.run(os.getpid)
-        # the workers' own preload has small groups, which only a random start reads
-        model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
-        spilled = sum(
-            worker["metrics"]["spilled_bytes"]["disk"] for worker in client.scheduler_info()["workers"].values()
-        )
-        # a few kilobytes of results may be spilled whenever the memory is full
-        assert (spilled > 2**20) == (persist is True)
-        assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
-    assert model.n_iter_ == 2
+    centres = []
+    for persist in (False, True):
+        with (
+            small_groups(2**18),
+            cluster(2, memory_limit=limit) as client,
+            dask.config.set({"clusterkit.persist": persist}),
+        ):
+            chunks = ((200_000,) * (rows // 200_000), (20,))
+            X = da.map_blocks(noise, chunks=chunks, dtype=np.float32, meta=np.empty((0, 20), np.float32))
+            pids = client.run(os.getpid)
+            # the workers' own preload has small groups, which only a random start reads
+            model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
+            workers = client.scheduler_info()["workers"].values()
+            spilled = sum(worker["metrics"]["spilled_bytes"]["disk"] for worker in workers)
+            # a few kilobytes of results may be spilled whenever the memory is full
+            assert (spilled > 2**20) == persist
+            assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
+        assert model.n_iter_ == 2
+        centres.append(model.cluster_centers_)
+    same_bits(*centres, "centres of rows that are read again, and of rows that are spilled")

@@ -122,8 +122,9 @@ class Nested:
 
 
 @pytest.mark.parametrize("groups", [1, 2, 15, 16, 17, 31, 33, 256, 257, 300])
-@pytest.mark.parametrize("joined", [1, 2, 4, 16])
-def test_units_and_tree_add_in_the_one_order(groups, joined, monkeypatch):
+@pytest.mark.parametrize(("joined", "most"), [(1, 2**24), (2, 2**24), (4, 2**24), (16, 2**24), (2, 0), (4, 0)])
+def test_units_and_tree_add_in_the_one_order(groups, joined, most, monkeypatch):
+    monkeypatch.setattr(engine_module, "MOST_BYTES", most)
     monkeypatch.setattr(DaskRows, "_groups_of_a_unit", lambda self, n_groups: joined)
     X = np.arange(7 * groups - 3, dtype=np.float64)[:, None]
 
@@ -357,6 +358,11 @@ class TestRefusals:
         with pytest.raises(InvalidData, match="n_samples=200 should be >= n_clusters=201"):
             fitted("k-means", X, n_clusters=201)
         assert not fitted("k-means", X, n_clusters=1).labels_.compute().any()
+
+    @pytest.mark.parametrize("chunks", [((0,), 5), ((0, 0), 5)], ids=str)
+    def test_no_rows_at_all(self, chunks):
+        with pytest.raises((InvalidData, ValueError), match=r"0 sample\(s\)|n_samples=0"):
+            fitted("k-means", da.zeros((0, 5), chunks=chunks))
 
     def test_rows_that_are_all_equal(self):
         with pytest.warns(ClusterkitWarning, match="all 500 samples are equal"):

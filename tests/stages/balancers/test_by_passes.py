@@ -12,7 +12,7 @@ from clusterkit.balancers import _border
 from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core import radix_selection
-from clusterkit.core.errors import Infeasible
+from clusterkit.core.errors import Infeasible, InvalidData
 from clusterkit.core.radix_selection import limit_of, ordered_keys
 from clusterkit.core.stages import Task
 from clusterkit.core.sums import total
@@ -135,6 +135,42 @@ def test_transport_by_passes_costs_no_more_than_assign(bounds, gathered, k, spre
         assert np.array_equal(np.argmin(costs + decision.offsets, axis=1), labels)
 
 
+@pytest.mark.parametrize("gathered", [2**23, 30])
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@given(
+    n=st.integers(20, 150),
+    k=st.integers(2, 4),
+    levels=st.integers(1, 4),
+    forbidden=st.sampled_from([0.0, 0.1, 0.3]),
+    seed=st.integers(0, 2**16),
+)
+def test_transport_by_passes_with_ties_equal_rows_and_forbidden_labels(bounds, gathered, n, k, levels, forbidden, seed):
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, levels + 1, size=(n, k)) / 4.0 + rng.integers(0, 3, size=k)
+    allowed = rng.integers(0, k, n)  # every row has a label
+    costs[(rng.random((n, k)) < forbidden) & (np.arange(k) != allowed[:, None])] = np.inf
+    costs = costs[rng.integers(0, n // 2, n)]
+    balancer, task = Transport(**bounds), Task(n, k)
+    try:
+        balancer.bounds(n, k)
+        assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
+    except Infeasible:
+        with pytest.raises(Infeasible):
+            balancer.decide(Table(costs), task)
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_border, "GATHERED", gathered)
+        patch.setattr(_border, "SAMPLED", 20 * k)
+        decision = balancer.decide(Table(costs), task)
+    labels = labels_of(decision, costs)
+    low, high = balancer.bounds(n, k)
+    sizes, rows = np.bincount(labels, minlength=k), np.arange(n)
+    assert (sizes >= low).all()
+    assert (sizes <= high).all()
+    assert np.isfinite(costs[rows, labels]).all(), "no row has a label that its costs forbid"
+    assert costs[rows, labels].sum() == pytest.approx(costs[rows, assignment.labels].sum(), abs=1e-9)
+
+
 def test_a_border_that_does_not_shrink_is_gathered_in_the_end(monkeypatch):
     rng, n, k = np.random.default_rng(2), 500, 3
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 2.0])
@@ -155,6 +191,27 @@ def test_many_rows_need_their_border_only():
         decision = Transport().decide(table, Task(n, k))
     assert len(table.passes) <= 10, "sizes, and a level or two with their counts, a border and a certificate each"
     assert np.array_equal(labels_of(decision, costs), assignment.labels)
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (np.inf, "every label of row 23 costs inf"),
+        (np.nan, "costs must be numbers above -inf"),
+        (-np.inf, "costs must be numbers above -inf"),
+    ],
+    ids=str,
+)
+def test_costs_that_are_none_are_refused_as_in_memory(cost, message):
+    costs = np.random.default_rng(0).standard_normal((40, 3))
+    costs[[23, 31]] = cost
+    for refused in (
+        lambda: Transport().decide(Table(costs), Task(40, 3)),
+        lambda: Transport(size_max=40).decide(Table(costs), Task(40, 3)),
+        lambda: Transport().assign(costs, np.zeros(40, dtype=int), Task(40, 3)),
+    ):
+        with pytest.raises((Infeasible, InvalidData), match=message):
+            refused()
 
 
 def test_impossible_sizes_are_refused():

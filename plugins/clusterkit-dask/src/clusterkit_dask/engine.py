@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
 import attrs
@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from clusterkit._typing import Array, Labels
+from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import sums
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable
@@ -24,6 +24,11 @@ from clusterkit_dask.rows import DaskRows, literal
 __all__ = ["DaskEngine"]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
+
+
+MOST_BYTES = 16 * 1024**2
+"""Bytes of totals that travel as one value: larger ones block the connection of a worker for too long."""
 
 
 @final
@@ -53,7 +58,17 @@ class DaskEngine:
             delayed(tasks.sums_of_span, pure=False)(sent, source, span, close)
             for source, span in zip(rows.sources(), spans, strict=True)
         ]
-        neighbours = sums.FAN_IN if close else sums.FAN_IN // len(spans[0].groups)
+        together = 1 if close else len(spans[0].groups)
+        if (
+            together > 1 and together * 4 * width**2 > MOST_BYTES
+        ):  # totals of groups that may be triangles of Gram matrices
+            nodes = [
+                delayed(tasks.one_of, pure=False)(node, number)
+                for node, span in zip(nodes, spans, strict=True)
+                for number in range(len(span.groups))
+            ]
+            together = 1
+        neighbours = sums.FAN_IN // together
         while len(nodes) > 1:
             nodes = [
                 delayed(tasks.sum_of_nodes, pure=False)(nodes[first : first + neighbours])
@@ -93,6 +108,36 @@ class DaskEngine:
             ]
         )
         return _aligned(lazy, rows)
+
+    def of_pairs(
+        self, function: Callable[[Array, Array], Value], rows: Rows, part_of: Labels, pairs: Sequence[tuple[int, int]]
+    ) -> list[Value]:
+        """A function of the rows of every pair of parts (a, b), in their order.
+
+        Each part is one task, whose value is sent at most once to a worker that has a pair of it, and is made again if
+        it is lost.
+
+        Parameters
+        ----------
+        function : callable
+            Of the rows of part a and of part b, as they were read.
+        rows : DaskRows
+        part_of : ndarray of shape (n,)
+            Part of each row.
+        pairs : sequence of (int, int)
+        """
+        rows, sent = _own(rows), literal(function)
+        rows.keep()
+        parts = rows.cut(part_of)
+        values: tuple[Value, ...] = dask.compute(
+            *(delayed(tasks.of_pair, pure=False)(sent, parts[a], parts[b]) for a, b in pairs)
+        )
+        return list(values)
+
+    def named(self, labels: Labels, names: AnyArray) -> AnyArray:
+        """The name of each label, (n,), as a lazy dask array."""
+        lazy: AnyArray = da.map_blocks(names.take, labels, dtype=names.dtype, meta=names[:0])
+        return lazy
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:
         """Labels of a fit in memory as a dask array with the chunks of the samples."""

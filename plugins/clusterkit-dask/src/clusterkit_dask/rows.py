@@ -11,7 +11,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from clusterkit._typing import Array, Indices
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core import sums
 from clusterkit.core.rows import Rows
 from clusterkit.core.transform import block_plan
@@ -104,6 +104,23 @@ class DaskRows:
                 picked.append(delayed(tasks.chosen, pure=False)(source, unit[0][0], inside))
         parts = [np.empty((0, self.d), dtype=self.dtype), *dask.compute(*picked)]
         return np.concatenate(parts)[place]
+
+    def cut(self, part_of: Labels) -> dict[int, Delayed]:
+        """The rows of each part, in their order; each unit is read once for all parts.
+
+        Parameters
+        ----------
+        part_of : ndarray of shape (n,)
+            Number >= 0 of the part of each row.
+        """
+        small = part_of.astype(np.min_scalar_type(int(part_of.max(initial=0))), copy=False)
+        picked: dict[int, list[Delayed]] = {}
+        for unit, source in zip(self.units(), self._kept or self._arrays(()), strict=True):
+            numbers = small[unit[0][0] : unit[-1][1]]
+            sent = literal(numbers)
+            for part in np.unique(numbers).tolist():
+                picked.setdefault(part, []).append(delayed(tasks.of_part, pure=False)(source, sent, part))
+        return {part: delayed(tasks.stacked, pure=False)(pieces) for part, pieces in picked.items()}
 
     def keep(self) -> None:
         """Keep the rows in the memory of the workers from here on, where that is wanted; it ends with this object."""

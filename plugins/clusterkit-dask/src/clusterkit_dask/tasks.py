@@ -22,12 +22,17 @@ __all__ = [
     "labels_of_piece",
     "labels_of_span",
     "numbers",
+    "of_pair",
+    "of_part",
+    "one_of",
     "read",
+    "stacked",
     "sum_of_nodes",
     "sums_of_span",
 ]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
 
 READ_BYTES = 16 * 1024**2
 """Bytes of neighbouring rows that a worker reads from a file at once, as the engine of one machine does."""
@@ -139,6 +144,11 @@ def sums_of_span(part: Callable[[slice, Array], Part], source: Array | Rows, spa
         return [fold(totals)] if close else list(totals)
 
 
+def one_of(totals: Sequence[Part], number: int) -> list[Part]:
+    """One of the totals of a span, so that they travel one by one."""
+    return [totals[number]]
+
+
 def sum_of_nodes(nodes: Sequence[Sequence[Part]]) -> list[Part]:
     """One node of the tree: the sum of its neighbours in their order."""
     return [fold(total for node in nodes for total in node)]
@@ -173,6 +183,22 @@ def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
     if isinstance(source, np.ndarray):
         return source[index - offset]
     return copy.copy(source).gather(index)
+
+
+def of_part(source: Array, part_of: Labels, part: int) -> Array:
+    """The rows of a unit that belong to a part."""
+    return source[part_of == part]
+
+
+def stacked(pieces: Sequence[Array]) -> Array:
+    """The rows of a part out of all units."""
+    return np.concatenate(pieces)
+
+
+def of_pair(function: Callable[[Array, Array], Value], one: Array, other: Array) -> Value:
+    """A function of the rows of two parts."""
+    with suited(0):
+        return function(one, other)
 
 
 def _in_place(source: Array | Rows) -> Array | Rows:

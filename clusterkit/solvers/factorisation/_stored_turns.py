@@ -1,0 +1,227 @@
+"""Updates of a factorisation that start from the rows of the turn before, which lie on disk between the turns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Rng
+from clusterkit.core.iterating import Step, Stored
+from clusterkit.core.outcomes import LinearRows
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.summing import RowFunction
+from clusterkit.core.sums import Sums
+from clusterkit.core.transform import Transform
+from clusterkit.solvers.factorisation._factor_files import FactorFiles, ScaledRows
+from clusterkit.solvers.factorisation._passes import FoldIn, RowUpdate, factor_gram, inner, update_rows
+
+__all__ = ["FeatureTotals", "StoredTurns"]
+
+FORM: Final = 1
+"""Version of the files; those of another one are not looked at."""
+
+
+@final
+@attrs.frozen(eq=False)
+class FeatureTotals:
+    """The smallest feature of a block, the sum of its features, the sum of their squares, and a digest of them."""
+
+    smallest: float
+    total: Array
+    norm: float
+    digest: bytes
+
+    @classmethod
+    def of(cls, rows: slice, H: Array) -> FeatureTotals:
+        """Those of a block."""
+        ones = np.ones((len(H), 1), dtype=H.dtype)
+        total = (H.T @ ones).astype(np.float64, copy=False)
+        norm = float(np.einsum("ij,ij->", H, H, dtype=np.float64))
+        return cls(float(H.min(initial=np.inf)), total, norm, _digest(np.ascontiguousarray(H).tobytes()))
+
+    def mean(self, n: int) -> float:
+        """The mean feature of n rows."""
+        return float(self.total.sum()) / (n * len(self.total))
+
+    def __add__(self, following: FeatureTotals) -> FeatureTotals:
+        smallest = min(self.smallest, following.smallest)
+        digest = _digest(self.digest + following.digest)
+        return FeatureTotals(smallest, self.total + following.total, self.norm + following.norm, digest)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Turn:
+    """What a turn leaves behind, beside the rows of A in a file: W, and what led to it.
+
+    Parameters
+    ----------
+    fold : FoldIn
+        Rows of A for new samples, by W.
+    files : FactorFiles
+    begin : mapping
+        State of the random generator before the entries of the first A.
+    history : tuple of float
+        Objectives of the turns so far.
+    change : float
+        How far the factors moved in the last one.
+    """
+
+    fold: FoldIn
+    files: FactorFiles
+    begin: Mapping[str, Any]
+    history: tuple[float, ...] = ()
+    change: float = np.inf
+
+    def __call__(self, Y: Array) -> Array:
+        return self.fold(Y)
+
+    def on(self, H: Array) -> Array:
+        return self.fold.on(H)
+
+    def columns(self, index: slice) -> _Turn:
+        raise NotImplementedError("all columns of a factor belong to one start")
+
+
+@final
+@attrs.frozen(eq=False)
+class StoredTurns:
+    """The turns of the solver `nmf` with a checkpoint.
+
+    Parameters
+    ----------
+    transform : Transform
+        Raw rows to features.
+    n, k : int
+    checkpoint : str
+        Folder of the checkpoints; each start has one of its own in it.
+    totals : FeatureTotals
+        Of all features.
+    rows, columns, new : RowUpdate
+        How the rows of A, those of W, and those of new samples are updated.
+    tol, max_iter, normalize
+        As of the solver `nmf`.
+    """
+
+    transform: Transform
+    n: int
+    k: int
+    checkpoint: str
+    totals: FeatureTotals
+    rows: RowUpdate
+    columns: RowUpdate
+    new: RowUpdate
+    tol: float
+    max_iter: int
+    normalize: bool
+
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return "nmf"
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """Nothing is decided on the way."""
+        return {}
+
+    def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
+        """Random factors, as in memory: A row by row in the first turn, and W now; or the last turn that is stored."""
+        state: Mapping[str, Any] = rng.bit_generator.state
+        W = ((1.0 - _drawn(state, self.n * self.k, space.width, self.k)) * self._scale).astype(self.transform.dtype)
+        files = FactorFiles(self._folder(W), self.n, self.k, self.transform.dtype)
+        files.prepare()
+        return self.latest(_Turn(self._fold(W), files, state))
+
+    def latest(self, function: RowFunction) -> RowFunction:
+        """The last turn that is stored."""
+        assert isinstance(function, _Turn)
+        state = function.files.state()
+        if state is None:
+            return function
+        history, change = tuple(state["history"].tolist()), float(state["change"])
+        return attrs.evolve(function, fold=self._fold(state["W"]), history=history, change=change)
+
+    def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> Sums:
+        """Not used: a block needs its rows of A."""
+        raise NotImplementedError
+
+    def part_of(self, rows: slice, H: Array, function: RowFunction) -> Sums:
+        """Update the rows of A; ``H_b'A_b``, (L, k), ``A_b'A_b``, (k, k), and the sum of the squared changes."""
+        assert isinstance(function, _Turn)
+        turn = len(function.history)
+        if turn:
+            A = function.files.rows(turn).read(rows)
+        else:
+            drawn = _drawn(function.begin, rows.start * self.k, len(H), self.k)
+            A = ((1.0 - drawn) * self._scale).astype(H.dtype)
+        P, gram, moved = update_rows(lambda: iter([(slice(0, len(H)), H)]), function.fold.basis, A, self.rows, None)
+        function.files.write(turn + 1, rows, A)
+        return Sums.of(P, gram, np.array(moved))
+
+    def finish(self, total: Sums, function: RowFunction) -> Step:
+        """Update W, and make the rows of A those that count."""
+        assert isinstance(function, _Turn)
+        P, gram, moved = total.arrays
+        W = np.ascontiguousarray(function.fold.basis).copy()
+        change = self.columns.advance(W, P, gram)
+        fit = inner(factor_gram(W), gram) - 2.0 * inner(W, P)
+        history = (*function.history, max(0.0, 0.5 * (self.totals.norm + fit)))
+        change = float(max(np.sqrt(moved / (self.n * self.k)), np.sqrt(change / W.size)))
+        function.files.commit(len(history), W=W, history=np.array(history), change=np.array(change))
+        return self._step(attrs.evolve(function, fold=self._fold(W), history=history, change=change))
+
+    def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
+        """The objectives of the turns so far, and the end of the last one."""
+        assert isinstance(function, _Turn)
+        return (function.history, self._step(function)) if function.history else None
+
+    def stored(self, function: RowFunction) -> Stored:
+        """The rows of A, with columns as long as those of W make them."""
+        assert isinstance(function, _Turn)
+        W = function.fold.basis
+        norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
+        scores, fold, scale = ScaledRows(function.files.rows(len(function.history)), norms), function.fold, norms
+        if self.normalize:
+            fold = self._fold(np.divide(W, norms, out=np.zeros_like(W), where=norms > 0))
+            scale = (norms > 0).astype(np.float64)
+        return Stored(scores, fold, scale)
+
+    @property
+    def _scale(self) -> float:
+        return float(np.sqrt(self.totals.mean(self.n) / self.k))
+
+    def _step(self, turn: _Turn) -> Step:
+        settled = f"tolerance reached: the factors changed by {turn.change:.1e}" if turn.change < self.tol else None
+        if self.totals.norm == 0.0:
+            settled = "all features are zero, and so are the factors"
+        return Step(turn, turn.history[-1], settled, f", the factors still changed by {turn.change:.1e}")
+
+    def _fold(self, W: Array) -> FoldIn:
+        products = LinearRows(self.transform, W)
+        return FoldIn(products, factor_gram(W), self.new, self.transform.dtype, np.arange(self.k))
+
+    def _folder(self, W: Array) -> str:
+        """A folder for this data, these parameters and this start, so that no other fit is taken up."""
+        updates = [attrs.astuple(update) for update in (self.rows, self.columns)]
+        facts = json.dumps([FORM, self.n, self.k, updates]).encode()
+        digest = _digest(facts + self.totals.digest + W.tobytes())
+        return os.path.join(os.path.abspath(self.checkpoint), f"nmf-{digest.hex()}")
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _drawn(state: Mapping[str, Any], before: int, rows: int, columns: int) -> Array:
+    """Numbers of a stream of uniform ones, (rows, columns), of which so many come before: those that one draw gives."""
+    bits = np.random.PCG64()
+    bits.state = dict(state)  # type: ignore[assignment] # of the same kind of generator
+    bits.advance(before)  # a number of 53 bits takes one step
+    return np.random.Generator(bits).random((rows, columns))
