@@ -11,7 +11,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
-from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+from clusterkit.numerics.spanning_trees.neighbours_jit import neighbour_task
 from clusterkit.numerics.spanning_trees.slabs_jit import slabs
 
 __all__ = ["Tasks", "boruvka", "build_tree"]
@@ -21,6 +21,9 @@ LEAF, FILTERED_LEAF = 32, 64
 
 LISTED = 8
 """Neighbours that are found at once for the Euclidean tree; most rows need no others until few components are left."""
+
+REACHED = 6
+"""Neighbours that are found at once for the tree of mutual reachability: most rows have a denser one among them."""
 
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
@@ -140,14 +143,15 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
-        tasks(core_task, tree, n_neighbors, in_slots, floor, core)
+        K = min(REACHED, n_neighbors - 1, n - 1)
+        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
+        tasks(neighbour_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
         rounds.floors(tree, core, floor)
         bound[:] = core
-        lists, listed = np.empty((0, 1), np.int64), np.empty((0, 1))
     else:
         K = min(LISTED, n - 1)
-        lists, listed = np.empty((places, K), np.int64), np.empty((places, K))
-        tasks(list_task, tree, floor, lists, listed)
+        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
+        tasks(neighbour_task, tree, K + 1, np.zeros(0, np.int64), floor, np.zeros(0), lists, listed)
     pointer = np.zeros(len(lists), np.int64)
     component = np.full(places, -1)
     component[real] = np.arange(n)
@@ -157,7 +161,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
-        known = component, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
+        known = component, core, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
         rounds.known_candidates(*known)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)

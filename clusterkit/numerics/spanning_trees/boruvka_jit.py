@@ -70,6 +70,7 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
 @njit
 def known_candidates(
     component: Indices,
+    core: Array,
     other: Indices,
     weight: Array,
     square: Array,
@@ -86,7 +87,7 @@ def known_candidates(
 
     `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
     """
-    slots, K = lists.shape
+    K = lists.shape[1]
     need[:] = 0
     for s in range(len(component)):
         mine = component[s]
@@ -94,16 +95,20 @@ def known_candidates(
             continue
         if other[s] >= 0 and component[other[s]] == mine:
             other[s] = -1
-        if other[s] < 0 and s < slots and pointer[s] < K:
-            place = pointer[s]
-            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == mine:
+        if other[s] < 0 and pointer[s] < K:
+            place, mine_core = pointer[s], core[s]
+            # rows with larger core distances weigh more than any that are listed, and no less than the bound
+            while place < K and lists[s, place] >= 0:
+                if component[lists[s, place]] != mine and core[lists[s, place]] <= mine_core:
+                    break
                 place += 1
             if place < K and lists[s, place] >= 0:
-                other[s], weight[s], square[s] = lists[s, place], listed[s, place], listed[s, place]
-                bound[s] = nearest[s] = weight[s]
+                other[s], weight[s], square[s] = lists[s, place], max(listed[s, place], mine_core), listed[s, place]
+                bound[s], nearest[s] = weight[s], square[s]
             else:
                 place = K
-                bound[s] = nearest[s] = max(bound[s], listed[s, K - 1])
+                if _less(bound[s], nearest[s], max(listed[s, K - 1], mine_core), listed[s, K - 1]):
+                    bound[s], nearest[s] = max(listed[s, K - 1], mine_core), listed[s, K - 1]
             pointer[s] = place
         if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
             best[mine], least[mine] = weight[s], square[s]
@@ -196,7 +201,7 @@ def search_task(
             if d > BALLS and count == 1:
                 radius, centre = 0.0, rows[active[0]]
             nodes[0], apart[0], top = 0, lowest, 1
-            widest = np.nextafter(widest, np.inf)
+            widest = heaviest = np.nextafter(widest, np.inf)
             while True:
                 node, top = next_leaf(
                     lows,
@@ -214,6 +219,7 @@ def search_task(
                     pure,
                     common,
                     widest,
+                    heaviest,
                 )
                 if node < 0:
                     break
@@ -233,7 +239,7 @@ def search_task(
                             edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
                             wanted[a] = True
                 leaf_squares(points, there, queries, count, wanted, edges, out, hits)
-                widest = 0.0
+                widest = heaviest = 0.0
                 for a in range(count):
                     s = active[a]
                     mine, my_core = component[s], core[s]
@@ -257,7 +263,8 @@ def search_task(
                                 best[mine], least[mine] = limit, near_limit
                     # a row at its own core distance looks for nearer rows of that weight only
                     widest = max(widest, near_limit if my_core == limit else limit)
-                widest = np.nextafter(widest, np.inf)
+                    heaviest = max(heaviest, limit)
+                widest, heaviest = np.nextafter(widest, np.inf), np.nextafter(heaviest, np.inf)
             for a in range(count):
                 s = active[a]
                 mine = component[s]

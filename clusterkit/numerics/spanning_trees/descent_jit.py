@@ -166,31 +166,27 @@ def next_leaf(
     pure: Indices,
     skipped: int,
     widest: float,
+    heaviest: float,
 ) -> tuple[int, int]:
     """The next leaf, as a node, that may hold a row nearer than `widest`, and the height of the stack; -1 at the end.
 
-    Nodes whose bound, or whose `floor`, is not below `widest` are passed over, and so are nodes all of whose rows are
-    in the component `skipped` (`pure`). The nearer child is visited first.
+    Nodes whose bound is not below `widest` are passed over, and so are nodes whose `floor` is not below `heaviest` or
+    all of whose rows are in the component `skipped` (`pure`). The child where less is possible is visited first.
     """
     first = len(lows) // 2
     while top > 0:
         top -= 1
         node = nodes[top]
-        if bounds[top] >= widest:
+        if bounds[top] >= widest or floor[node] >= heaviest:
             continue
         while node < first:
             left, right = 2 * node + 1, 2 * node + 2
-            a, b = floor[left], floor[right]
-            if skipped >= 0:
-                if pure[left] == skipped:
-                    a = np.inf
-                if pure[right] == skipped:
-                    b = np.inf
-            if a < widest:
-                a = max(a, _between(lows, highs, centres, radii, left, low, high, centre, radius, widest))
-            if b < widest:
-                b = max(b, _between(lows, highs, centres, radii, right, low, high, centre, radius, widest))
-            if b < a:
+            a, b = np.inf, np.inf
+            if floor[left] < heaviest and (skipped < 0 or pure[left] != skipped):
+                a = _between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
+            if floor[right] < heaviest and (skipped < 0 or pure[right] != skipped):
+                b = _between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
+            if max(b, floor[right]) < max(a, floor[left]):
                 left, right, a, b = right, left, b, a
             if b < widest:
                 nodes[top], bounds[top] = right, b

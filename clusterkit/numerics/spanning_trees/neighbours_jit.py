@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from clusterkit._jit import njit
@@ -9,97 +11,160 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import (
     edge_of,
     leaf_squares,
-    near_slots,
     next_leaf,
     prepare_queries,
     reaching,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
+from clusterkit.numerics.spanning_trees.selection_jit import bound_of_smallest, smallest, smallest_weighted
 
-__all__ = ["core_task", "list_task", "smallest"]
+__all__ = ["neighbour_task"]
 
-
-@njit
-def smallest(values: Array, count: int, k: int) -> float:
-    """The k-th smallest of the first `count` values, which it brings to the front together with the smaller ones."""
-    low, high, place = 0, count, k - 1
-    while high - low > 1:
-        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
-        pivot = max(min(a, b), min(max(a, b), pivot))
-        below = low
-        for i in range(low, high):  # no branch on a value, as in the tree's own selection
-            t = values[i]
-            values[i] = values[below]
-            values[below] = t
-            below += t < pivot
-        if place < below:
-            high = below
-            continue
-        upto = below
-        for i in range(below, high):
-            t = values[i]
-            values[i] = values[upto]
-            values[upto] = t
-            upto += t <= pivot
-        if place < upto:
-            return pivot
-        low = upto
-    return values[place]
+ROOM = 8
+"""Places above the k-th at which a search may stop to look for a bound of its distance, which then takes fewer looks."""
 
 
 @njit
-def _smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
-    """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
-
-    They are brought to the front.
-    """
-    low, high, lighter = 0, count, 0
-    while high - low > 1:
-        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
-        pivot = max(min(a, b), min(max(a, b), pivot))
-        below, weight = low, lighter
-        for i in range(low, high):
-            t, u = values[i], weights[i]
-            values[i], weights[i] = values[below], weights[below]
-            values[below], weights[below] = t, u
-            below += t < pivot
-        for i in range(low, below):
-            weight += weights[i]
-        if weight >= k:
-            high = below
-            continue
-        upto = below
-        for i in range(below, high):
-            t, u = values[i], weights[i]
-            values[i], weights[i] = values[upto], weights[upto]
-            values[upto], weights[upto] = t, u
-            upto += t <= pivot
-        for i in range(below, upto):
-            weight += weights[i]
-        if weight >= k:
-            return pivot, upto
-        low, lighter = upto, weight
-    return values[low], low + 1
+def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
+    """What a squared distance is at most, by its value in the leaves' type."""
+    if filtered:
+        reach = (math.sqrt(square) * grow + slack) / scale
+        return reach * reach
+    return square
 
 
 @njit
-def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core: Array) -> None:
-    """Squared distance to the k-th nearest row, itself the first, of the rows in a task's leaves.
+def _square(rows: Array, i: int, j: int) -> float:
+    total = 0.0
+    for c in range(rows.shape[1]):
+        difference = rows[i, c] - rows[j, c]
+        total += difference * difference
+    return total
 
-    Row i stands for ``repeats[slot]`` equal rows. `floor` are zeros, one a node.
+
+@njit
+def _within(values: Array, places: Indices, count: int, low: float, high: float, near: Indices) -> int:
+    """The places of the values from `low` to `high`, and their number."""
+    inside = 0
+    for i in range(count):  # no branch on a value
+        near[inside] = places[i]
+        inside += (values[i] >= low) & (values[i] <= high)
+    return inside
+
+
+@njit
+def _keep_nearest(
+    values: Array,
+    places: Indices,
+    count: int,
+    k: int,
+    repeats: Counts,
+    rows: Array,
+    slot: int,
+    squares: Array,
+    scratch: Array,
+    weights: Counts,
+) -> tuple[float, int]:
+    """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
+    for i in range(count):
+        squares[i] = scratch[i] = _square(rows, places[i], slot)
+        weights[i] = repeats[places[i]] if len(repeats) else 1
+    last = smallest_weighted(scratch, weights, count, k)[0]
+    mass = 0
+    for i in range(count):
+        if squares[i] < last:
+            mass += repeats[places[i]] if len(repeats) else 1
+    left = 0
+    for i in range(count):
+        if squares[i] < last or (squares[i] == last and mass < k):
+            if squares[i] == last:
+                mass += repeats[places[i]] if len(repeats) else 1
+            values[left], places[left] = values[i], places[i]
+            left += 1
+    return last, left
+
+
+@njit
+def _kth_square(
+    values: Array,
+    places: Indices,
+    count: int,
+    k: int,
+    rows: Array,
+    slot: int,
+    filtered: bool,
+    scale: float,
+    grow: float,
+    slack: float,
+    cut: float,
+    kept: Array,
+    near: Indices,
+    squares: Array,
+) -> float:
+    """The exact k-th smallest squared distance, from values in the leaves' type."""
+    value = bound_of_smallest(values, count, k, 0, kept)
+    if not filtered:
+        return value
+    # rows below `low` are nearer than all those at `value` or above, of which the k-th is one or nearer than one
+    reach = max(((math.sqrt(value) - slack) / grow - slack) / grow, 0.0)
+    kept[0] = reach * reach
+    low = kept[0]
+    kept[0] = edge_of(_limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
+    high = kept[0]
+    nearer = 0
+    for i in range(count):
+        nearer += values[i] < low
+    inside = _within(values, places, count, low, high, near)
+    for i in range(inside):
+        squares[i] = _square(rows, near[i], slot)
+    return smallest(squares, inside, k - nearer)
+
+
+@njit
+def neighbour_task(
+    t: int,
+    tree: KdTree,
+    k: int,
+    repeats: Counts,
+    floor: Array,
+    core: Array,
+    near_to: Indices,
+    listed: Array,
+) -> None:
+    """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
+
+    Parameters
+    ----------
+    t : int
+    tree : KdTree
+    k : int
+        At most the number of rows.
+    repeats : ndarray of shape (slots,) or (0,)
+        How many equal rows each row stands for, in slot order; empty if all stand for one.
+    floor : ndarray of shape (nodes,)
+        Zeros.
+    core : ndarray of shape (slots,) or (0,)
+        Gets the squared distances to the k-th nearest rows, unless it is empty.
+    near_to, listed : ndarray of shape (slots, K)
+        Get the slots of the nearest other rows, nearest first, and their squared distances; K is less than k. Of rows
+        at equal distances those hit first are listed. Where rows that stand for several leave fewer than K within
+        the k-th distance, the rest of a list is -1, at that distance.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, wanted, out, hits, near, squares, nodes, apart = work_arrays(tree)
+    queries, edges, bounds, wanted, out, hits, _, _, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
+    K = near_to.shape[1]
     largest = np.finfo(np.float64).max
-    cap = k + k // 2 + 2 * slots
     weighted = len(repeats) > 0
-    values = np.empty((slots, cap))
-    weights = np.empty((slots if weighted else 0, cap), np.int64)
-    # entries of a row, what they weigh (the entries themselves without weights), and the k-th smallest so far
+    cap = k + k // 2 + ROOM + 2 * slots
+    # what a row has met: distances in the leaves' type, and slots
+    values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
+    kept, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
+    squares, scratch, weights = np.empty(cap), np.empty(cap), np.empty(cap, np.int64)
+    # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
     counts, masses, limits = np.empty(slots, np.int64), np.empty(slots, np.int64), np.empty(slots)
     pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
@@ -115,7 +180,22 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
             low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
             while True:
                 node, top = next_leaf(
-                    lows, highs, centres, radii, top, nodes, apart, low, high, centre, radius, floor, pure, -1, widest
+                    lows,
+                    highs,
+                    centres,
+                    radii,
+                    top,
+                    nodes,
+                    apart,
+                    low,
+                    high,
+                    centre,
+                    radius,
+                    floor,
+                    pure,
+                    -1,
+                    widest,
+                    np.inf,
                 )
                 if node < 0:
                     break
@@ -125,100 +205,96 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
                 widest = 0.0
                 for a in range(filled):
                     if hits[a] > 0:
-                        met = near_slots(
-                            out,
-                            a,
-                            edges[a],
-                            hits[a],
-                            rows,
-                            there,
-                            filtered,
-                            rows,
-                            leaf * slots + a,
-                            limits[a],
-                            near,
-                            squares,
-                        )
-                        count, before = counts[a], masses[a]
-                        for i in range(met):
-                            values[a, count + i] = squares[i]
-                        mass = before + met
+                        count, edge, j = counts[a], edges[a], 0
+                        stop = count + hits[a]
+                        while count < stop:  # no branch on a distance, which would be mispredicted
+                            values[a, count] = out[a, j]
+                            places[a, count] = there * slots + j
+                            count += out[a, j] <= edge
+                            j += 1
+                        before = masses[a]
+                        mass = before + hits[a]
                         if weighted:
                             mass = before
-                            for i in range(met):
-                                weights[a, count + i] = repeats[near[i]]
-                                mass += repeats[near[i]]
-                        count += met
+                            for i in range(stop - hits[a], stop):
+                                mass += repeats[places[a, i]]
                         if mass >= k and (before < k or count > cap - slots):
-                            if weighted:
-                                limits[a], count = _smallest_weighted(values[a], weights[a], count, k)
+                            if not weighted:
+                                value = bound_of_smallest(values[a], count, k, ROOM, kept)
+                                limits[a] = _limit_of(value, filtered, scale, grow, slack)
+                                edge = edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
+                                left = 0
+                                for i in range(count):
+                                    values[a, left], places[a, left] = values[a, i], places[a, i]
+                                    left += values[a, i] <= edges[a]
+                                count = mass = left
+                            if weighted or count > cap - slots:
+                                limits[a], count = _keep_nearest(
+                                    values[a],
+                                    places[a],
+                                    count,
+                                    k,
+                                    repeats,
+                                    rows,
+                                    leaf * slots + a,
+                                    squares,
+                                    scratch,
+                                    weights,
+                                )
+                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
                                 mass = k
-                            else:
-                                limits[a], count, mass = smallest(values[a], count, k), k, k
-                            edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
                         counts[a], masses[a] = count, mass
                     widest = max(widest, limits[a])
             for a in range(filled):
+                slot = leaf * slots + a
+                count, last = counts[a], limits[a]
                 if weighted:
-                    core[leaf * slots + a] = _smallest_weighted(values[a], weights[a], counts[a], k)[0]
-                else:
-                    core[leaf * slots + a] = smallest(values[a], counts[a], k)
-
-
-@njit
-def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Array) -> None:
-    """The K nearest other rows of the rows in a task's leaves, nearest first: slots and squared distances, (., K).
-
-    Of rows at equal distances those hits first are listed.
-    """
-    points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
-    lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
-    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, wanted, out, hits, near, squares, nodes, apart = work_arrays(tree)
-    leaves, _, slots = points.shape
-    K = near_to.shape[1]
-    largest = np.finfo(np.float64).max
-    pure = np.empty(0, np.int64)
-    for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
-        for leaf in range(chunk, min(chunk + CHUNK, leaves)):
-            home = leaves - 1 + leaf
-            filled = 0
-            while filled < slots and row[leaf * slots + filled] >= 0:
-                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
-                filled += 1
-            near_to[leaf * slots : (leaf + 1) * slots] = -1
-            listed[leaf * slots : (leaf + 1) * slots] = largest
-            prepare_queries(points, leaf, queries)
-            nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
-            low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
-            while True:
-                node, top = next_leaf(
-                    lows, highs, centres, radii, top, nodes, apart, low, high, centre, radius, floor, pure, -1, widest
-                )
-                if node < 0:
-                    break
-                there = node - leaves + 1
-                reaching(points, leaf, least, most, there, edges, bounds, wanted)
-                leaf_squares(points, there, queries, filled, wanted, edges, out, hits)
-                widest = 0.0
-                for a in range(filled):
-                    slot = leaf * slots + a
-                    last = listed[slot, K - 1]
-                    if hits[a] > 0:
-                        met = near_slots(
-                            out, a, edges[a], hits[a], rows, there, filtered, rows, slot, last, near, squares
-                        )
-                        for i in range(met):
-                            other, distance = near[i], squares[i]
-                            if other == slot or distance >= last:
-                                continue
-                            place = K - 1
-                            while place > 0 and listed[slot, place - 1] > distance:
-                                listed[slot, place] = listed[slot, place - 1]
-                                near_to[slot, place] = near_to[slot, place - 1]
-                                place -= 1
-                            listed[slot, place], near_to[slot, place] = distance, other
-                            last = listed[slot, K - 1]
-                        if met > 0:
-                            edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
-                    widest = max(widest, last)
+                    last, count = _keep_nearest(
+                        values[a], places[a], count, k, repeats, rows, slot, squares, scratch, weights
+                    )
+                elif len(core):
+                    last = _kth_square(
+                        values[a],
+                        places[a],
+                        count,
+                        k,
+                        rows,
+                        slot,
+                        filtered,
+                        scale,
+                        grow,
+                        slack,
+                        cut,
+                        kept,
+                        near,
+                        squares,
+                    )
+                if len(core):
+                    core[slot] = last
+                if K == 0:
+                    continue
+                for i in range(K):
+                    near_to[slot, i], listed[slot, i] = -1, last
+                edge = edges[a]
+                if count > K + 1:
+                    value = bound_of_smallest(values[a], count, K + 1, 2, kept)
+                    kept[0] = edge_of(
+                        _limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut
+                    )
+                    edge = kept[0]
+                met = _within(values[a], places[a], count, 0.0, edge, near)
+                length = 0
+                for i in range(met):
+                    other = near[i]
+                    if other == slot:
+                        continue
+                    distance = _square(rows, other, slot)
+                    if length == K and distance >= listed[slot, K - 1]:
+                        continue
+                    length = min(length + 1, K)
+                    place = length - 1
+                    while place > 0 and listed[slot, place - 1] > distance:
+                        listed[slot, place] = listed[slot, place - 1]
+                        near_to[slot, place] = near_to[slot, place - 1]
+                        place -= 1
+                    listed[slot, place], near_to[slot, place] = distance, other

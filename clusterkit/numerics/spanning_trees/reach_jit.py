@@ -10,7 +10,7 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import leaf_squares, near_slots, next_leaf, work_arrays
 from clusterkit.numerics.spanning_trees.kd_tree_jit import TASKS, KdTree
-from clusterkit.numerics.spanning_trees.neighbours_jit import smallest
+from clusterkit.numerics.spanning_trees.selection_jit import smallest
 
 __all__ = ["reach_task"]
 
@@ -51,7 +51,7 @@ def reach_task(
             count, limit, top = 0, most, 1
             while True:
                 node, top = next_leaf(
-                    lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, none, pure, -1, limit
+                    lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, none, pure, -1, limit, np.inf
                 )
                 if node < 0:
                     break
@@ -70,7 +70,9 @@ def reach_task(
         # are passed over by squares with room for rounding.
         best, apart, row, top, limit = np.inf, np.inf, -1, 1, most
         while True:
-            node, top = next_leaf(lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, floor, pure, -1, limit)
+            node, top = next_leaf(
+                lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, floor, pure, -1, limit, limit
+            )
             if node < 0:
                 break
             edges[0] = limit
