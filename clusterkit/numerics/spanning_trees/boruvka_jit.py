@@ -71,6 +71,7 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
 def known_candidates(
     component: Indices,
     core: Array,
+    euclidean: bool,
     other: Indices,
     weight: Array,
     square: Array,
@@ -85,7 +86,8 @@ def known_candidates(
 ) -> None:
     """Update what rows know, and for each component the least known weight and the rows that may have a lesser one.
 
-    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    With `euclidean` all core distances are 0. `best` and `least` come with weights to begin with: infinite, or above
+    one that a search will find.
     """
     K = lists.shape[1]
     need[:] = 0
@@ -99,7 +101,8 @@ def known_candidates(
             place, mine_core = pointer[s], core[s]
             # rows with larger core distances weigh more than any that are listed, and no less than the bound
             while place < K and lists[s, place] >= 0:
-                if component[lists[s, place]] != mine and core[lists[s, place]] <= mine_core:
+                near = lists[s, place]
+                if component[near] != mine and (euclidean or core[near] <= mine_core):
                     break
                 place += 1
             if place < K and lists[s, place] >= 0:
@@ -120,7 +123,7 @@ def known_candidates(
 
 @njit
 def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mask) -> int:
-    """Mark the components to search, and return their number; `order` has the components by ascending size.
+    """Mark the components to search, and return their number; `order` has the undecided ones by ascending size.
 
     The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
     of all: the others' edges join it, and it needs none of its mine.
@@ -161,14 +164,14 @@ def search_task(
     bound: Array,
     nearest: Array,
 ) -> None:
-    """Search the rows in a task's leaves for weights less than the best known one, of which each task has a copy."""
+    """Search the rows in a task's leaves for weights less than the best known ones, of which each task has a copy."""
     points, rows, filtered = tree.points, tree.rows, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
     leaves, d, slots = points.shape
-    queries, edges, _, wanted, out, hits, near, near_squares, nodes, apart = work_arrays(tree)
+    queries, edges, _, wanted, out, starts, hits, near, near_squares, nodes, apart = work_arrays(tree)
     ranges = np.empty(slots)
-    best, least = bests[t], leasts[t]
+    best, least = bests.copy(), leasts.copy()
     active = np.empty(slots, np.int64)
     limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
@@ -238,7 +241,7 @@ def search_task(
                             ranges[a] = near_limit if my_core == limit else limit
                             edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
                             wanted[a] = True
-                leaf_squares(points, there, queries, count, wanted, edges, out, hits)
+                leaf_squares(points, there, queries, count, wanted, edges, out, starts, hits)
                 widest = heaviest = 0.0
                 for a in range(count):
                     s = active[a]

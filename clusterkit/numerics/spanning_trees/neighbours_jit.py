@@ -1,180 +1,48 @@
-"""Distances to the k-th neighbour, and lists of the nearest neighbours, of all rows of a k-d tree."""
+"""Lists of the nearest neighbours of all rows of a k-d tree."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import (
     edge_of,
     leaf_squares,
+    near_slots,
     next_leaf,
     prepare_queries,
     reaching,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
-from clusterkit.numerics.spanning_trees.selection_jit import bound_of_smallest, smallest, smallest_weighted
 
-__all__ = ["neighbour_task"]
-
-ROOM = 8
-"""Places above the k-th at which a search may stop to look for a bound of its distance, which then takes fewer looks."""
+__all__ = ["list_task"]
 
 
 @njit
-def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
-    """What a squared distance is at most, by its value in the leaves' type."""
-    if filtered:
-        reach = (math.sqrt(square) * grow + slack) / scale
-        return reach * reach
-    return square
+def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Array) -> None:
+    """The K nearest other rows of the rows in a task's leaves, nearest first: slots and squared distances, (., K).
 
-
-@njit
-def _square(rows: Array, i: int, j: int) -> float:
-    total = 0.0
-    for c in range(rows.shape[1]):
-        difference = rows[i, c] - rows[j, c]
-        total += difference * difference
-    return total
-
-
-@njit
-def _within(values: Array, places: Indices, count: int, low: float, high: float, near: Indices) -> int:
-    """The places of the values from `low` to `high`, and their number."""
-    inside = 0
-    for i in range(count):  # no branch on a value
-        near[inside] = places[i]
-        inside += (values[i] >= low) & (values[i] <= high)
-    return inside
-
-
-@njit
-def _keep_nearest(
-    values: Array,
-    places: Indices,
-    count: int,
-    k: int,
-    repeats: Counts,
-    rows: Array,
-    slot: int,
-    squares: Array,
-    scratch: Array,
-    weights: Counts,
-) -> tuple[float, int]:
-    """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
-    for i in range(count):
-        squares[i] = scratch[i] = _square(rows, places[i], slot)
-        weights[i] = repeats[places[i]] if len(repeats) else 1
-    last = smallest_weighted(scratch, weights, count, k)[0]
-    mass = 0
-    for i in range(count):
-        if squares[i] < last:
-            mass += repeats[places[i]] if len(repeats) else 1
-    left = 0
-    for i in range(count):
-        if squares[i] < last or (squares[i] == last and mass < k):
-            if squares[i] == last:
-                mass += repeats[places[i]] if len(repeats) else 1
-            values[left], places[left] = values[i], places[i]
-            left += 1
-    return last, left
-
-
-@njit
-def _kth_square(
-    values: Array,
-    places: Indices,
-    count: int,
-    k: int,
-    rows: Array,
-    slot: int,
-    filtered: bool,
-    scale: float,
-    grow: float,
-    slack: float,
-    cut: float,
-    kept: Array,
-    near: Indices,
-    squares: Array,
-) -> float:
-    """The exact k-th smallest squared distance, from values in the leaves' type."""
-    value = bound_of_smallest(values, count, k, 0, kept)
-    if not filtered:
-        return value
-    # rows below `low` are nearer than all those at `value` or above, of which the k-th is one or nearer than one
-    reach = max(((math.sqrt(value) - slack) / grow - slack) / grow, 0.0)
-    kept[0] = reach * reach
-    low = kept[0]
-    kept[0] = edge_of(_limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
-    high = kept[0]
-    nearer = 0
-    for i in range(count):
-        nearer += values[i] < low
-    inside = _within(values, places, count, low, high, near)
-    for i in range(inside):
-        squares[i] = _square(rows, near[i], slot)
-    return smallest(squares, inside, k - nearer)
-
-
-@njit
-def neighbour_task(
-    t: int,
-    tree: KdTree,
-    k: int,
-    repeats: Counts,
-    floor: Array,
-    core: Array,
-    near_to: Indices,
-    listed: Array,
-) -> None:
-    """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
-
-    Parameters
-    ----------
-    t : int
-    tree : KdTree
-    k : int
-        At most the number of rows.
-    repeats : ndarray of shape (slots,) or (0,)
-        How many equal rows each row stands for, in slot order; empty if all stand for one.
-    floor : ndarray of shape (nodes,)
-        Zeros.
-    core : ndarray of shape (slots,) or (0,)
-        Gets the squared distances to the k-th nearest rows, unless it is empty.
-    near_to, listed : ndarray of shape (slots, K)
-        Get the slots of the nearest other rows, nearest first, and their squared distances; K is less than k. Of rows
-        at equal distances those hit first are listed. Where rows that stand for several leave fewer than K within
-        the k-th distance, the rest of a list is -1, at that distance.
+    Of rows at equal distances those hits first are listed.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
-    queries, edges, bounds, wanted, out, hits, _, _, nodes, apart = work_arrays(tree)
+    queries, edges, bounds, wanted, out, starts, hits, near, squares, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     K = near_to.shape[1]
     largest = np.finfo(np.float64).max
-    weighted = len(repeats) > 0
-    cap = k + k // 2 + ROOM + 2 * slots
-    # what a row has met: distances in the leaves' type, and slots
-    values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
-    kept, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
-    squares, scratch, weights = np.empty(cap), np.empty(cap), np.empty(cap, np.int64)
-    # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
-    counts, masses, limits = np.empty(slots, np.int64), np.empty(slots, np.int64), np.empty(slots)
     pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
             while filled < slots and row[leaf * slots + filled] >= 0:
-                counts[filled], masses[filled], limits[filled] = 0, 0, largest
                 edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
                 filled += 1
+            near_to[leaf * slots : (leaf + 1) * slots] = -1
+            listed[leaf * slots : (leaf + 1) * slots] = largest
             prepare_queries(points, leaf, queries)
             nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
             low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
@@ -201,100 +69,26 @@ def neighbour_task(
                     break
                 there = node - leaves + 1
                 reaching(points, leaf, least, most, there, edges, bounds, wanted)
-                leaf_squares(points, there, queries, filled, wanted, edges, out, hits)
+                leaf_squares(points, there, queries, filled, wanted, edges, out, starts, hits)
                 widest = 0.0
                 for a in range(filled):
+                    slot = leaf * slots + a
+                    last = listed[slot, K - 1]
                     if hits[a] > 0:
-                        count, edge, j = counts[a], edges[a], 0
-                        stop = count + hits[a]
-                        while count < stop:  # no branch on a distance, which would be mispredicted
-                            values[a, count] = out[a, j]
-                            places[a, count] = there * slots + j
-                            count += out[a, j] <= edge
-                            j += 1
-                        before = masses[a]
-                        mass = before + hits[a]
-                        if weighted:
-                            mass = before
-                            for i in range(stop - hits[a], stop):
-                                mass += repeats[places[a, i]]
-                        if mass >= k and (before < k or count > cap - slots):
-                            if not weighted:
-                                value = bound_of_smallest(values[a], count, k, ROOM, kept)
-                                limits[a] = _limit_of(value, filtered, scale, grow, slack)
-                                edge = edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
-                                left = 0
-                                for i in range(count):
-                                    values[a, left], places[a, left] = values[a, i], places[a, i]
-                                    left += values[a, i] <= edges[a]
-                                count = mass = left
-                            if weighted or count > cap - slots:
-                                limits[a], count = _keep_nearest(
-                                    values[a],
-                                    places[a],
-                                    count,
-                                    k,
-                                    repeats,
-                                    rows,
-                                    leaf * slots + a,
-                                    squares,
-                                    scratch,
-                                    weights,
-                                )
-                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
-                                mass = k
-                        counts[a], masses[a] = count, mass
-                    widest = max(widest, limits[a])
-            for a in range(filled):
-                slot = leaf * slots + a
-                count, last = counts[a], limits[a]
-                if weighted:
-                    last, count = _keep_nearest(
-                        values[a], places[a], count, k, repeats, rows, slot, squares, scratch, weights
-                    )
-                elif len(core):
-                    last = _kth_square(
-                        values[a],
-                        places[a],
-                        count,
-                        k,
-                        rows,
-                        slot,
-                        filtered,
-                        scale,
-                        grow,
-                        slack,
-                        cut,
-                        kept,
-                        near,
-                        squares,
-                    )
-                if len(core):
-                    core[slot] = last
-                if K == 0:
-                    continue
-                for i in range(K):
-                    near_to[slot, i], listed[slot, i] = -1, last
-                edge = edges[a]
-                if count > K + 1:
-                    value = bound_of_smallest(values[a], count, K + 1, 2, kept)
-                    kept[0] = edge_of(
-                        _limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut
-                    )
-                    edge = kept[0]
-                met = _within(values[a], places[a], count, 0.0, edge, near)
-                length = 0
-                for i in range(met):
-                    other = near[i]
-                    if other == slot:
-                        continue
-                    distance = _square(rows, other, slot)
-                    if length == K and distance >= listed[slot, K - 1]:
-                        continue
-                    length = min(length + 1, K)
-                    place = length - 1
-                    while place > 0 and listed[slot, place - 1] > distance:
-                        listed[slot, place] = listed[slot, place - 1]
-                        near_to[slot, place] = near_to[slot, place - 1]
-                        place -= 1
-                    listed[slot, place], near_to[slot, place] = distance, other
+                        met = near_slots(
+                            out, a, edges[a], hits[a], rows, there, filtered, rows, slot, last, near, squares
+                        )
+                        for i in range(met):
+                            other, distance = near[i], squares[i]
+                            if other == slot or distance >= last:
+                                continue
+                            place = K - 1
+                            while place > 0 and listed[slot, place - 1] > distance:
+                                listed[slot, place] = listed[slot, place - 1]
+                                near_to[slot, place] = near_to[slot, place - 1]
+                                place -= 1
+                            listed[slot, place], near_to[slot, place] = distance, other
+                            last = listed[slot, K - 1]
+                        if met > 0:
+                            edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
+                    widest = max(widest, last)

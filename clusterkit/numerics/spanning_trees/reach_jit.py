@@ -34,7 +34,7 @@ def reach_task(
     """
     points, rows, row_of, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
-    queries, edges, _, wanted, out, hits, near, squares, nodes, bounds = work_arrays(tree)
+    queries, edges, _, wanted, out, starts, hits, near, squares, nodes, bounds = work_arrays(tree)
     leaves, _, slots = points.shape
     pure = np.empty(0, np.int64)
     none = np.zeros(len(floor))
@@ -57,7 +57,7 @@ def reach_task(
                     break
                 edges[0] = limit
                 there = node - leaves + 1
-                leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+                leaf_squares(points, there, queries, 1, wanted, edges, out, starts, hits)
                 met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
                 before = count
                 values[count : count + met] = squares[:met]
@@ -77,7 +77,7 @@ def reach_task(
                 break
             edges[0] = limit
             there = node - leaves + 1
-            leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+            leaf_squares(points, there, queries, 1, wanted, edges, out, starts, hits)
             met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
             for j in range(met):
                 slot, square = near[j], squares[j]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts
 
-__all__ = ["bound_of_smallest", "smallest", "smallest_weighted"]
+__all__ = ["bracket", "kth_smallest", "smallest", "smallest_weighted"]
 
-TURNS = 6
-"""Counts of numbers below a guess before the rest is sorted out one by one: guesses on a straight line between the last
-two need three or four unless many of the numbers are equal."""
+MARGIN = 1.5
+"""Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
+
+TURNS = 12
+"""Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
+between the last two, and so three or four are needed unless many of the numbers are equal."""
 
 
 @njit
@@ -77,44 +78,77 @@ def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tup
     return values[low], low + 1
 
 
-@njit(fastmath={"nnan", "nsz"})
-def _largest(values: Array, count: int) -> float:
-    """The largest of the first values, none of which is NaN."""
-    most = values[0]
+@njit
+def _count(values: Array, count: int, edge: float) -> int:
+    """How many of the first values are not above `edge`."""
+    inside = 0
     for i in range(count):
-        most = values[i] if values[i] > most else most
-    return most
+        inside += values[i] <= edge
+    return inside
+
+
+@njit(fastmath={"reassoc", "nsz"})
+def _total(values: Array, count: int, low: float, high: float) -> float:
+    """The sum, in any order, of the first values above `low` that are not above `high`."""
+    total, zero = values[0] * 0, values[0] * 0
+    for i in range(count):
+        total += values[i] if (values[i] > low) & (values[i] <= high) else zero
+    return total
 
 
 @njit
-def bound_of_smallest(values: Array, count: int, k: int, room: int, scratch: Array) -> float:
-    """A number that k to ``k + room`` of the first `count` values are not above; with `room` 0 the k-th smallest.
+def _count(values: Array, count: int, edge: float) -> int:
+    """How many of the first values are not above `edge`."""
+    inside = 0
+    for i in range(count):
+        inside += values[i] <= edge
+    return inside
 
-    Values are at least 0, and of the type of `scratch`, which has a place for each of them. Where many are equal there
-    may be no such number; then it is the k-th smallest. The values stay where they are.
+
+@njit
+def bracket(
+    values: Array, count: int, k: int, above: int, inside: int, edge: float, scratch: Array
+) -> tuple[float, int, float, int]:
+    """Two numbers between which the k-th smallest of the first `count` values is, and how many are not above each.
+
+    The second, which may be the k-th itself, has at most ``k + above`` values not above it, and there are at most
+    `inside` between the two, unless many values are equal. Values are at least 0, of the type of `scratch` and `edge`,
+    and k or more of them not above `edge`.
     """
-    high, upto = _largest(values, count), count
-    if high == 0.0:
-        return high
-    low, below = values[0] * 0 - high, 0
+    zero = scratch[0] * 0
+    low, below, high, upto = zero - 1, 0, edge, _count(values, count, edge)
+    # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
+    end = min(high, 2 * _total(values, count, low, high) / upto)
+    margin = max(0.5 * above, MARGIN)
     for _ in range(TURNS):
-        if upto <= k + room:
-            if room > 0:
-                return high
+        if upto <= k + above and upto - below <= inside:
             break
-        # on a straight line, a little above the place that is looked for, where a bound may be
-        share = (k + 0.5 * room - below) / (upto - below)
-        scratch[0] = max(low, 0.0) + (high - max(low, 0.0)) * share
+        if upto > k + 2.0 * margin:
+            aim = k + margin
+        elif below < k - 1 - 2.0 * margin:
+            aim = k - 1 - margin
+        else:
+            aim = 0.5 * (below + upto)
+        start = max(low, zero)
+        scratch[0] = start + (end - start) * ((aim - below) / (upto - below))
         guess = scratch[0]  # rounded to the type of the values
         if not low < guess < high:
             break
-        smaller = 0
-        for i in range(count):
-            smaller += values[i] <= guess
+        smaller = _count(values, count, guess)
         if smaller >= k:
             high, upto = guess, smaller
         else:
             low, below = guess, smaller
+        end = high
+    return low, below, high, upto
+
+
+@njit
+def kth_smallest(values: Array, count: int, k: int, edge: float, scratch: Array) -> float:
+    """The k-th smallest of the first `count` values, which stay where they are; arguments are those of `bracket`."""
+    low, below, high, upto = bracket(values, count, k, 0, 1, edge, scratch)
+    if upto - below == 1:
+        return _total(values, count, low, high)
     inside = 0
     for i in range(count):
         value = values[i]
