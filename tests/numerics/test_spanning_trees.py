@@ -11,7 +11,9 @@ from oracles import trees as oracle
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
 from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
+from clusterkit.numerics.spanning_trees.prim_jit import core_squares, prim
 from clusterkit.numerics.spanning_trees.reach import nearest_by_reachability
+from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_smallest
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
 
@@ -51,6 +53,37 @@ def test_the_tree_is_the_one_of_all_pairs(X, n_neighbors):
     ranks = list(zip(spanned.weights, low, high, strict=True))
     assert ranks == sorted(ranks)
     assert len(hierarchy(spanned.edges, spanned.weights).size) > 1  # the edges join all rows
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 15, 60])
+@pytest.mark.parametrize("d", [1, 2, 5, 9])
+def test_of_edges_of_equal_weight_the_shorter_one_is_taken(d, n_neighbors):
+    """A core distance is the weight of many pairs, and distances of a cloud do not tie: there is one such tree."""
+    X = np.random.default_rng(d).normal(size=(900, d))
+    edges, _ = prim(X, core_squares(X, n_neighbors))
+    spanned = minimum_spanning_tree(X, n_neighbors)
+    assert {tuple(sorted(edge)) for edge in edges.tolist()} == {tuple(edge) for edge in spanned.edges.tolist()}
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@given(data=st.data())
+def test_a_bracket_of_the_kth_smallest_holds_it(kind, data):
+    count = data.draw(st.integers(1, 300))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    values = (rng.random(count) ** data.draw(st.sampled_from([0.1, 1, 8]))).astype(kind)
+    if data.draw(st.booleans()):
+        values = np.round(values * 3).astype(kind)
+    values[rng.random(count) < 0.1] = np.inf
+    ranked = np.sort(values[np.isfinite(values)])
+    if not len(ranked):
+        return
+    k = data.draw(st.integers(1, len(ranked)))
+    above, inside, edge = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 300)), np.finfo(kind).max
+    scratch = np.empty(count, kind)
+    low, below, high, upto = bracket(values, count, k, above, inside, edge, scratch)
+    assert low < ranked[k - 1] <= high
+    assert (below, upto) == ((values <= low).sum(), (values <= high).sum())
+    assert kth_smallest(values, count, k, edge, scratch) == ranked[k - 1]
 
 
 @given(X=tables(), n_neighbors=st.sampled_from([1, 5]), seed=st.integers(0, 100))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, final
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Rng
 from clusterkit.core.labelings import by_appearance
@@ -59,7 +60,11 @@ class Genie(Labeler[Tree]):
         from clusterkit.numerics.distinct_rows_jit import distinct_rows
         from clusterkit.numerics.spanning_trees.genie_jit import genie
 
-        first, inverse = distinct_rows(outcome.rows)
-        labels = by_appearance(genie(outcome.merges, first[inverse], task.k, self.gini))
+        if outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
+            first_equal = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
+        else:
+            first, inverse = distinct_rows(outcome.rows)
+            first_equal = first[inverse]
+        labels = by_appearance(genie(outcome.merges, first_equal, task.k, self.gini))
         warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))

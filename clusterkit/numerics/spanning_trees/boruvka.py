@@ -11,7 +11,8 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
-from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
+from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 from clusterkit.numerics.spanning_trees.slabs_jit import slabs
 
 __all__ = ["Tasks", "boruvka", "build_tree"]
@@ -22,8 +23,14 @@ LEAF, FILTERED_LEAF = 32, 64
 LISTED = 8
 """Neighbours that are found at once for the Euclidean tree; most rows need no others until few components are left."""
 
+REACHED = 6
+"""Neighbours that are found at once for the tree of mutual reachability: most rows have a denser one among them."""
+
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
+
+SEARCHED_APART = 1024
+"""Rows to search from which a round's tasks run in threads."""
 
 SLABBED = 16
 """Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
@@ -53,9 +60,11 @@ class Tasks:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
 
-    def __call__(self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS) -> None:
-        """Run all parts."""
-        if self.pool is None or parts == 1:
+    def __call__(
+        self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS, rows: int = PARALLEL
+    ) -> None:
+        """Run all parts, in this thread where they have few rows to search."""
+        if self.pool is None or parts == 1 or rows < SEARCHED_APART:
             for t in range(parts):
                 kernel(t, *arguments)
             return
@@ -111,6 +120,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     )
     tasks(kd.fill_task, X, index, shift, tree)
     tasks(kd.summary_task, tree)
+    if d <= kd.BALLS:
+        kd.join_boxes(tree, min(kd.TASKS, leaves) - 1)
     return tree
 
 
@@ -140,13 +151,14 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
-        tasks(core_task, tree, n_neighbors, in_slots, floor, core)
+        K = min(REACHED, n_neighbors - 1, n - 1)
+        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
+        tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
         rounds.floors(tree, core, floor)
         bound[:] = core
-        lists, listed = np.empty((0, 1), np.int64), np.empty((0, 1))
     else:
         K = min(LISTED, n - 1)
-        lists, listed = np.empty((places, K), np.int64), np.empty((places, K))
+        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
         tasks(list_task, tree, floor, lists, listed)
     pointer = np.zeros(len(lists), np.int64)
     component = np.full(places, -1)
@@ -157,18 +169,19 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
-        known = component, other, weight, square, bound, nearest, lists, listed, pointer, best, least, need
+        state = other, weight, square, bound, nearest
+        known = component, core, n_neighbors == 1, *state, lists, listed, pointer, best, least, need
         rounds.known_candidates(*known)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
             rounds.known_candidates(*known)
         searched = np.zeros(count, np.bool_)
-        by_size = np.argsort(sizes[:count], kind="stable")
+        undecided = np.flatnonzero(need)
+        by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
         if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):
             rounds.pure_nodes(tree, component, pure)
-            bests, leasts = np.tile(best, (kd.TASKS, 1)), np.tile(least, (kd.TASKS, 1))
-            state = other, weight, square, bound, nearest
-            tasks(rounds.search_task, tree, component, pure, core, floor, searched, bests, leasts, *state)
+            places_and_bests = tree, component, pure, core, floor, searched, best, least
+            tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
         ready = searched | (need == 0)
         made, count = rounds.merge(tree, component, ready, other, weight, square, sizes, edges, squares, made)
         turn += 1

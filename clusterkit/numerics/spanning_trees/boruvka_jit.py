@@ -70,6 +70,8 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
 @njit
 def known_candidates(
     component: Indices,
+    core: Array,
+    euclidean: bool,
     other: Indices,
     weight: Array,
     square: Array,
@@ -84,9 +86,10 @@ def known_candidates(
 ) -> None:
     """Update what rows know, and for each component the least known weight and the rows that may have a lesser one.
 
-    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    With `euclidean` all core distances are 0. `best` and `least` come with weights to begin with: infinite, or above
+    one that a search will find.
     """
-    slots, K = lists.shape
+    K = lists.shape[1]
     need[:] = 0
     for s in range(len(component)):
         mine = component[s]
@@ -94,16 +97,21 @@ def known_candidates(
             continue
         if other[s] >= 0 and component[other[s]] == mine:
             other[s] = -1
-        if other[s] < 0 and s < slots and pointer[s] < K:
-            place = pointer[s]
-            while place < K and lists[s, place] >= 0 and component[lists[s, place]] == mine:
+        if other[s] < 0 and pointer[s] < K:
+            place, mine_core = pointer[s], core[s]
+            # rows with larger core distances weigh more than any that are listed, and no less than the bound
+            while place < K and lists[s, place] >= 0:
+                near = lists[s, place]
+                if component[near] != mine and (euclidean or core[near] <= mine_core):
+                    break
                 place += 1
             if place < K and lists[s, place] >= 0:
-                other[s], weight[s], square[s] = lists[s, place], listed[s, place], listed[s, place]
-                bound[s] = nearest[s] = weight[s]
+                other[s], weight[s], square[s] = lists[s, place], max(listed[s, place], mine_core), listed[s, place]
+                bound[s], nearest[s] = weight[s], square[s]
             else:
                 place = K
-                bound[s] = nearest[s] = max(bound[s], listed[s, K - 1])
+                if _less(bound[s], nearest[s], max(listed[s, K - 1], mine_core), listed[s, K - 1]):
+                    bound[s], nearest[s] = max(listed[s, K - 1], mine_core), listed[s, K - 1]
             pointer[s] = place
         if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
             best[mine], least[mine] = weight[s], square[s]
@@ -115,7 +123,7 @@ def known_candidates(
 
 @njit
 def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mask) -> int:
-    """Mark the components to search, and return their number; `order` has the components by ascending size.
+    """Mark the components to search, and return their number; `order` has the undecided ones by ascending size.
 
     The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
     of all: the others' edges join it, and it needs none of its mine.
@@ -156,14 +164,14 @@ def search_task(
     bound: Array,
     nearest: Array,
 ) -> None:
-    """Search the rows in a task's leaves for weights less than the best known one, of which each task has a copy."""
+    """Search the rows in a task's leaves for weights less than the best known ones, of which each task has a copy."""
     points, rows, filtered = tree.points, tree.rows, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
     leaves, d, slots = points.shape
-    queries, edges, _, wanted, out, hits, near, near_squares, nodes, apart = work_arrays(tree)
+    queries, edges, _, wanted, out, starts, hits, near, near_squares, nodes, apart = work_arrays(tree)
     ranges = np.empty(slots)
-    best, least = bests[t], leasts[t]
+    best, least = bests.copy(), leasts.copy()
     active = np.empty(slots, np.int64)
     limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
@@ -196,7 +204,7 @@ def search_task(
             if d > BALLS and count == 1:
                 radius, centre = 0.0, rows[active[0]]
             nodes[0], apart[0], top = 0, lowest, 1
-            widest = np.nextafter(widest, np.inf)
+            widest = heaviest = np.nextafter(widest, np.inf)
             while True:
                 node, top = next_leaf(
                     lows,
@@ -214,6 +222,7 @@ def search_task(
                     pure,
                     common,
                     widest,
+                    heaviest,
                 )
                 if node < 0:
                     break
@@ -232,8 +241,8 @@ def search_task(
                             ranges[a] = near_limit if my_core == limit else limit
                             edges[a] = edge_of(ranges[a], filtered, scale, grow, slack, cut)
                             wanted[a] = True
-                leaf_squares(points, there, queries, count, wanted, edges, out, hits)
-                widest = 0.0
+                leaf_squares(points, there, queries, count, wanted, edges, out, starts, hits)
+                widest = heaviest = 0.0
                 for a in range(count):
                     s = active[a]
                     mine, my_core = component[s], core[s]
@@ -257,7 +266,8 @@ def search_task(
                                 best[mine], least[mine] = limit, near_limit
                     # a row at its own core distance looks for nearer rows of that weight only
                     widest = max(widest, near_limit if my_core == limit else limit)
-                widest = np.nextafter(widest, np.inf)
+                    heaviest = max(heaviest, limit)
+                widest, heaviest = np.nextafter(widest, np.inf), np.nextafter(heaviest, np.inf)
             for a in range(count):
                 s = active[a]
                 mine = component[s]

@@ -34,9 +34,9 @@ class Work(NamedTuple):
     """Arrays of one task.
 
     `queries` (slots, d), their `edges` (`edge_of`) and lower `bounds` of their distances from a leaf, a query for each
-    slot of a leaf; which of them are `wanted`, and their `distances` (slots, slots) from the slots of a leaf with the
-    number of `hits`; `near` slots and their `squares`; the stack of `nodes` to visit and the squared distances they are
-    `apart` at least.
+    slot of a leaf; which of them are `wanted`, and their `distances` (slots, slots) from the slots of a leaf, from
+    `starts` on, with the number of `hits`; `near` slots and their `squares`; the stack of `nodes` to visit and the
+    squared distances they are `apart` at least.
     """
 
     queries: Array
@@ -44,6 +44,7 @@ class Work(NamedTuple):
     bounds: Array
     wanted: Mask
     distances: Array
+    starts: Counts
     hits: Counts
     near: Indices
     squares: Array
@@ -62,6 +63,7 @@ def work_arrays(tree: KdTree) -> Work:
         np.empty(slots, kind),
         np.zeros(slots, np.bool_),
         np.empty((slots, slots), kind),
+        np.zeros(slots, np.int64),
         np.zeros(slots, np.int64),
         np.empty(slots + 1, np.int64),
         np.empty(slots + 1),
@@ -166,31 +168,27 @@ def next_leaf(
     pure: Indices,
     skipped: int,
     widest: float,
+    heaviest: float,
 ) -> tuple[int, int]:
     """The next leaf, as a node, that may hold a row nearer than `widest`, and the height of the stack; -1 at the end.
 
-    Nodes whose bound, or whose `floor`, is not below `widest` are passed over, and so are nodes all of whose rows are
-    in the component `skipped` (`pure`). The nearer child is visited first.
+    Nodes whose bound is not below `widest` are passed over, and so are nodes whose `floor` is not below `heaviest` or
+    all of whose rows are in the component `skipped` (`pure`). The child where less is possible is visited first.
     """
     first = len(lows) // 2
     while top > 0:
         top -= 1
         node = nodes[top]
-        if bounds[top] >= widest:
+        if bounds[top] >= widest or floor[node] >= heaviest:
             continue
         while node < first:
             left, right = 2 * node + 1, 2 * node + 2
-            a, b = floor[left], floor[right]
-            if skipped >= 0:
-                if pure[left] == skipped:
-                    a = np.inf
-                if pure[right] == skipped:
-                    b = np.inf
-            if a < widest:
-                a = max(a, _between(lows, highs, centres, radii, left, low, high, centre, radius, widest))
-            if b < widest:
-                b = max(b, _between(lows, highs, centres, radii, right, low, high, centre, radius, widest))
-            if b < a:
+            a, b = np.inf, np.inf
+            if floor[left] < heaviest and (skipped < 0 or pure[left] != skipped):
+                a = _between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
+            if floor[right] < heaviest and (skipped < 0 or pure[right] != skipped):
+                b = _between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
+            if max(b, floor[right]) < max(a, floor[left]):
                 left, right, a, b = right, left, b, a
             if b < widest:
                 nodes[top], bounds[top] = right, b
@@ -214,42 +212,51 @@ def prepare_queries(points: Array, leaf: int, queries: Array) -> None:
 
 @njit
 def leaf_squares(
-    points: Array, leaf: int, queries: Array, count: int, wanted: Mask, edges: Array, out: Array, hits: Counts
+    points: Array,
+    leaf: int,
+    queries: Array,
+    count: int,
+    wanted: Mask,
+    edges: Array,
+    out: Array,
+    starts: Counts,
+    hits: Counts,
 ) -> None:
     """Squared distances of the wanted ones of the first queries from all slots of a leaf, and how many are near.
 
-    Distances come in the type of the leaves; near means at most the query's edge.
+    Those of query a come from ``out[a, starts[a]]`` on, in the type of the leaves; near means at most its edge.
     """
     d, slots = points.shape[1], points.shape[2]
     for a in range(count):
         hits[a] = 0
         if not wanted[a]:
             continue
+        line = out[a, starts[a] : starts[a] + slots]  # its places are counted from 0, which lets loops be vectorised
         if d == 2:
             x, y = queries[a, 0], queries[a, 1]
             for j in range(slots):
                 p, q = points[leaf, 0, j] - x, points[leaf, 1, j] - y
-                out[a, j] = p * p + q * q
+                line[j] = p * p + q * q
         else:
             for j in range(slots):
-                out[a, j] = 0
+                line[j] = 0
             c = 0
             while c + 4 <= d:
                 x, y, z, v = queries[a, c], queries[a, c + 1], queries[a, c + 2], queries[a, c + 3]
                 for j in range(slots):
                     p, q = points[leaf, c, j] - x, points[leaf, c + 1, j] - y
                     r, s = points[leaf, c + 2, j] - z, points[leaf, c + 3, j] - v
-                    out[a, j] = out[a, j] + p * p + q * q + r * r + s * s
+                    line[j] = line[j] + p * p + q * q + r * r + s * s
                 c += 4
             while c < d:
                 x = queries[a, c]
                 for j in range(slots):
                     p = points[leaf, c, j] - x
-                    out[a, j] = out[a, j] + p * p
+                    line[j] = line[j] + p * p
                 c += 1
         edge, near = edges[a], 0
         for j in range(slots):
-            near += out[a, j] <= edge
+            near += line[j] <= edge
         hits[a] = near
 
 

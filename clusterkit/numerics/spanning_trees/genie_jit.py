@@ -12,26 +12,23 @@ __all__ = ["genie"]
 
 
 @njit
-def _add(sums: Counts, place: int, value: int) -> None:
-    """Add to one entry of a Fenwick tree, which sums any first entries in O(log n)."""
+def _add(sums: Counts, size: int, clusters: int) -> None:
+    """Add clusters of a size to a Fenwick tree (n + 1, 2) of clusters and their rows: O(log n), as its sums are."""
+    place, rows = size, clusters * size
     while place < len(sums):
-        sums[place] += value
+        sums[place, 0] += clusters
+        sums[place, 1] += rows
         place += place & -place
 
 
 @njit
-def _upto(sums: Counts, place: int) -> int:
-    total = 0
-    while place > 0:
-        total += sums[place]
-        place -= place & -place
-    return total
-
-
-@njit
-def _apart(counts: Counts, totals: Counts, size: int, clusters: int, rows: int) -> int:
+def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
     """Sum of ``|c - size|`` over the sizes c of all clusters."""
-    few, below = _upto(counts, size), _upto(totals, size)
+    few, below, place = 0, 0, size
+    while place > 0:
+        few += sums[place, 0]
+        below += sums[place, 1]
+        place -= place & -place
     return size * few - below + (rows - below) - size * (clusters - few)
 
 
@@ -51,12 +48,12 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
 
     Notes
     -----
-    The sum is kept as a whole number, with the sizes in two Fenwick trees: O(n log n).
+    The sum is kept as a whole number, with the sizes in a Fenwick tree: O(n log n).
     """
     n = len(merges) + 1
     parent, size = np.arange(n), np.zeros(n, np.int64)
     after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
-    counts, totals = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    sums = np.zeros((n + 1, 2), np.int64)
     of_size = np.zeros(n + 1, np.int64)
     for i in range(n):
         parent[i] = first_equal[i]
@@ -64,9 +61,8 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     spread, clusters, rows = 0, 0, 0
     for i in range(n):
         if size[i] > 0:
-            spread += _apart(counts, totals, size[i], clusters, rows)
-            _add(counts, size[i], 1)
-            _add(totals, size[i], size[i])
+            spread += _apart(sums, size[i], clusters, rows)
+            _add(sums, size[i], 1)
             of_size[size[i]] += 1
             clusters, rows = clusters + 1, rows + size[i]
     smallest, pointer, pointed, head = 1, 0, 0, 0
@@ -99,14 +95,12 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
         size[find(parent, a)] = s + t
         rows = n
         for old in (s, t):
-            spread -= _apart(counts, totals, old, clusters, rows)
-            _add(counts, old, -1)
-            _add(totals, old, -old)
+            spread -= _apart(sums, old, clusters, rows)
+            _add(sums, old, -1)
             of_size[old] -= 1
             clusters, rows = clusters - 1, rows - old
-        spread += _apart(counts, totals, s + t, clusters, rows)
-        _add(counts, s + t, 1)
-        _add(totals, s + t, s + t)
+        spread += _apart(sums, s + t, clusters, rows)
+        _add(sums, s + t, 1)
         of_size[s + t] += 1
         clusters += 1
     for i in range(n):

@@ -24,6 +24,7 @@ __all__ = [
     "TASKS",
     "KdTree",
     "fill_task",
+    "join_boxes",
     "split_task",
     "subtree_task",
     "summary_task",
@@ -167,9 +168,48 @@ def fill_task(t: int, X: Array, index: Indices, shift: Array, tree: KdTree) -> N
 
 
 @njit
+def _join_boxes(low: Array, high: Array, node: int) -> None:
+    left, right = 2 * node + 1, 2 * node + 2
+    for c in range(low.shape[1]):
+        low[node, c] = min(low[left, c], low[right, c])
+        high[node, c] = max(high[left, c], high[right, c])
+
+
+@njit
+def join_boxes(tree: KdTree, first: int) -> None:
+    """Boxes of the nodes before `first` from those of their children."""
+    low, high = tree.low, tree.high
+    for node in range(first - 1, -1, -1):
+        _join_boxes(low, high, node)
+
+
+@njit
 def summary_task(t: int, tree: KdTree) -> None:
-    """Boxes of a task's nodes, and their balls: the mean and the largest distance from it."""
+    """Boxes of a task's nodes, and their balls: the mean and the largest distance from it.
+
+    Without balls only nodes with at least `TASKS` on their level get their boxes, and `join_boxes` does the rest.
+    """
     leaves, d, slots = tree.points.shape
+    if d <= BALLS:
+        tree_rows, low, high = tree.rows, tree.low, tree.high
+        parts = min(TASKS, leaves)
+        if t >= parts:
+            return
+        for leaf in range((t * leaves) // parts, ((t + 1) * leaves) // parts):
+            node = leaves - 1 + leaf
+            for c in range(d):
+                least, most = np.inf, -np.inf
+                for s in range(leaf * slots, (leaf + 1) * slots):
+                    value = tree_rows[s, c]
+                    if value < np.inf:
+                        least, most = min(least, value), max(most, value)
+                low[node, c], high[node, c] = least, most
+        width = leaves // 2
+        while width >= parts:
+            for j in range((t * width) // parts, ((t + 1) * width) // parts):
+                _join_boxes(low, high, width - 1 + j)
+            width //= 2
+        return
     level = 0
     for node in range(2 * leaves - 1):
         if node + 1 >= 2 << level:

@@ -10,7 +10,7 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import leaf_squares, near_slots, next_leaf, work_arrays
 from clusterkit.numerics.spanning_trees.kd_tree_jit import TASKS, KdTree
-from clusterkit.numerics.spanning_trees.neighbours_jit import smallest
+from clusterkit.numerics.spanning_trees.selection_jit import smallest
 
 __all__ = ["reach_task"]
 
@@ -34,7 +34,7 @@ def reach_task(
     """
     points, rows, row_of, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii = tree.low, tree.high, tree.centre, tree.radius
-    queries, edges, _, wanted, out, hits, near, squares, nodes, bounds = work_arrays(tree)
+    queries, edges, _, wanted, out, starts, hits, near, squares, nodes, bounds = work_arrays(tree)
     leaves, _, slots = points.shape
     pure = np.empty(0, np.int64)
     none = np.zeros(len(floor))
@@ -51,13 +51,13 @@ def reach_task(
             count, limit, top = 0, most, 1
             while True:
                 node, top = next_leaf(
-                    lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, none, pure, -1, limit
+                    lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, none, pure, -1, limit, np.inf
                 )
                 if node < 0:
                     break
                 edges[0] = limit
                 there = node - leaves + 1
-                leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+                leaf_squares(points, there, queries, 1, wanted, edges, out, starts, hits)
                 met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
                 before = count
                 values[count : count + met] = squares[:met]
@@ -70,12 +70,14 @@ def reach_task(
         # are passed over by squares with room for rounding.
         best, apart, row, top, limit = np.inf, np.inf, -1, 1, most
         while True:
-            node, top = next_leaf(lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, floor, pure, -1, limit)
+            node, top = next_leaf(
+                lows, highs, centres, radii, top, nodes, bounds, y, y, y, 0.0, floor, pure, -1, limit, limit
+            )
             if node < 0:
                 break
             edges[0] = limit
             there = node - leaves + 1
-            leaf_squares(points, there, queries, 1, wanted, edges, out, hits)
+            leaf_squares(points, there, queries, 1, wanted, edges, out, starts, hits)
             met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
             for j in range(met):
                 slot, square = near[j], squares[j]

@@ -110,8 +110,9 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
     if n <= ALL_PAIRS:
         return False
     from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
+    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
-    from clusterkit.numerics.spanning_trees.neighbours_jit import core_task, list_task
+    from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 
     kind = "float32" if d >= FILTERED else "float64"
     kernels = (search_task, core_task if n_neighbors > 1 else list_task)

@@ -1,0 +1,338 @@
+"""Core distances, which reach to the k-th neighbour, of all rows of a k-d tree, with lists of the nearest neighbours.
+
+A row keeps the distances of the leaves that it meets, and lowers the bound of its k-th neighbour by counting them: a
+guess, and how many distances are not above it. Processors count several at a time, which sorting does not let them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.spanning_trees.descent_jit import (
+    edge_of,
+    leaf_squares,
+    next_leaf,
+    prepare_queries,
+    reaching,
+    work_arrays,
+)
+from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
+from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_smallest, smallest, smallest_weighted
+
+__all__ = ["core_task"]
+
+ROOM = 8
+"""Places above the k-th at which a search for a bound of its distance may end: it takes fewer looks."""
+
+
+BLOCKS = 16
+"""Leaves whose distances a row keeps, next to thrice k distances, before it lets go of those that are too large."""
+
+DENSE = 2
+"""A leaf's distances are kept as they are if one in so many is wanted: to pick them out would take longer."""
+
+FRESH = 16
+"""Distances met within the bound of a row from which on it is worth lowering, or half of k where that is more."""
+
+STRIDE = 32
+"""Distances that are looked at together for one that is wanted."""
+
+
+@njit
+def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
+    """What a squared distance is at most, by its value in the leaves' type."""
+    if filtered:
+        reach = (math.sqrt(square) * grow + slack) / scale
+        return reach * reach
+    return square
+
+
+@njit
+def _square(rows: Array, i: int, j: int) -> float:
+    total = 0.0
+    for c in range(rows.shape[1]):
+        difference = rows[i, c] - rows[j, c]
+        total += difference * difference
+    return total
+
+
+@njit
+def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
+    """Bring the values that are not above `edge` to the front, with their places; how many these are."""
+    left = 0
+    for i in range(count):  # no branch on a value, which would be mispredicted
+        value = values[i]
+        values[left], places[left] = value, places[i]
+        left += value <= edge
+    return left
+
+
+@njit
+def _within(values: Array, places: Indices, count: int, low: float, high: float, near: Indices) -> int:
+    """The places of the values from `low` to `high`, and their number."""
+    inside = 0
+    for start in range(0, count, STRIDE):  # most parts have none
+        part = values[start : min(start + STRIDE, count)]
+        any_inside = 0
+        for i in range(len(part)):
+            any_inside += (part[i] >= low) & (part[i] <= high)
+        if any_inside > 0:
+            for i in range(len(part)):
+                near[inside] = places[start + i]
+                inside += (part[i] >= low) & (part[i] <= high)
+    return inside
+
+
+@njit
+def _keep_nearest(
+    values: Array,
+    places: Indices,
+    count: int,
+    k: int,
+    repeats: Counts,
+    rows: Array,
+    slot: int,
+    squares: Array,
+    scratch: Array,
+    weights: Counts,
+) -> tuple[float, int]:
+    """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
+    for i in range(count):
+        squares[i] = scratch[i] = _square(rows, places[i], slot)
+        weights[i] = repeats[places[i]] if len(repeats) else 1
+    last = smallest_weighted(scratch, weights, count, k)[0]
+    mass = 0
+    for i in range(count):
+        if squares[i] < last:
+            mass += repeats[places[i]] if len(repeats) else 1
+    left = 0
+    for i in range(count):
+        if squares[i] < last or (squares[i] == last and mass < k):
+            if squares[i] == last:
+                mass += repeats[places[i]] if len(repeats) else 1
+            values[left], places[left] = values[i], places[i]
+            left += 1
+    return last, left
+
+
+@njit
+def _kth_square(
+    values: Array,
+    places: Indices,
+    count: int,
+    k: int,
+    edge: float,
+    rows: Array,
+    slot: int,
+    filtered: bool,
+    scale: float,
+    grow: float,
+    slack: float,
+    cut: float,
+    kept: Array,
+    near: Indices,
+    squares: Array,
+) -> float:
+    """The exact k-th smallest squared distance, from values in the leaves' type."""
+    if not filtered:
+        return kth_smallest(values, count, k, edge, kept)
+    start, _, stop, _ = bracket(values, count, k, 2, 4, edge, kept)
+    # the k-th row is not nearer than rows below `low`, since these are nearer than all those above `start`
+    reach = max(((math.sqrt(max(start, 0.0)) - slack) / grow - slack) / grow, 0.0)
+    kept[0] = reach * reach
+    low = kept[0]
+    kept[0] = edge_of(_limit_of(stop, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
+    high = kept[0]
+    nearer = 0
+    for i in range(count):
+        nearer += values[i] < low
+    inside = _within(values, places, count, low, high, near)
+    for i in range(inside):
+        squares[i] = _square(rows, near[i], slot)
+    return smallest(squares, inside, k - nearer)
+
+
+@njit
+def core_task(
+    t: int,
+    tree: KdTree,
+    k: int,
+    repeats: Counts,
+    floor: Array,
+    core: Array,
+    near_to: Indices,
+    listed: Array,
+) -> None:
+    """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
+
+    Parameters
+    ----------
+    t : int
+    tree : KdTree
+    k : int
+        At most the number of rows.
+    repeats : ndarray of shape (slots,) or (0,)
+        How many equal rows each row stands for, in slot order; empty if all stand for one.
+    floor : ndarray of shape (nodes,)
+        Zeros.
+    core : ndarray of shape (slots,)
+        Gets the squared distances to the k-th nearest rows.
+    near_to, listed : ndarray of shape (slots, K)
+        Get the slots of the nearest other rows, nearest first, and their squared distances; K is less than k. Of rows
+        at equal distances those hit first are listed. Where rows that stand for several leave fewer than K within
+        the k-th distance, the rest of a list is -1, at that distance.
+    """
+    points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
+    lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
+    scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
+    queries, edges, bounds, wanted, _, counts, hits, _, _, nodes, apart = work_arrays(tree)
+    leaves, _, slots = points.shape
+    K = near_to.shape[1]
+    largest = np.finfo(np.float64).max
+    weighted = len(repeats) > 0
+    cap = 3 * k + ROOM + BLOCKS * slots
+    # what a row has met: distances in the leaves' type, and slots
+    values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
+    kept, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
+    squares, scratch, weights = np.empty(cap), np.empty(cap), np.empty(cap, np.int64)
+    # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
+    masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
+    pure = np.empty(0, np.int64)
+    again = max(k // 2, FRESH)
+    for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
+        for leaf in range(chunk, min(chunk + CHUNK, leaves)):
+            home = leaves - 1 + leaf
+            filled = 0
+            while filled < slots and row[leaf * slots + filled] >= 0:
+                counts[filled], masses[filled], limits[filled], fresh[filled] = 0, 0, largest, 0
+                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
+                filled += 1
+            prepare_queries(points, leaf, queries)
+            nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
+            low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
+            while True:
+                node, top = next_leaf(
+                    lows,
+                    highs,
+                    centres,
+                    radii,
+                    top,
+                    nodes,
+                    apart,
+                    low,
+                    high,
+                    centre,
+                    radius,
+                    floor,
+                    pure,
+                    -1,
+                    widest,
+                    np.inf,
+                )
+                if node < 0:
+                    break
+                there = node - leaves + 1
+                reaching(points, leaf, least, most, there, edges, bounds, wanted)
+                leaf_squares(points, there, queries, filled, wanted, edges, values, counts, hits)
+                widest = 0.0
+                for a in range(filled):
+                    if hits[a] > 0:
+                        count, first, stop = counts[a], there * slots, counts[a] + hits[a]
+                        if weighted:
+                            for j in range(slots):
+                                if values[a, count + j] <= edges[a]:
+                                    masses[a] += repeats[first + j]
+                        else:
+                            masses[a] += hits[a]
+                        if hits[a] * DENSE >= slots:  # the others among them do no harm
+                            part = places[a, count : count + slots]
+                            for j in range(slots):
+                                part[j] = first + j
+                            count += slots
+                        else:
+                            edge, j, start = edges[a], 0, count
+                            while count < stop:  # no branch on a distance, which would be mispredicted
+                                value = values[a, start + j]
+                                values[a, count], places[a, count] = value, first + j
+                                count += value <= edge
+                                j += 1
+                        fresh[a] += hits[a]
+                        full = count > cap - slots
+                        if masses[a] >= k and (full or fresh[a] >= again):
+                            if not weighted:
+                                value = bracket(values[a], count, k, ROOM, cap, edges[a], kept)[2]
+                                limits[a] = _limit_of(value, filtered, scale, grow, slack)
+                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
+                            fresh[a] = 0
+                            if full or weighted:
+                                count = _pack(values[a], places[a], count, edges[a])
+                            if weighted or count > cap - slots:
+                                limits[a], count = _keep_nearest(
+                                    values[a],
+                                    places[a],
+                                    count,
+                                    k,
+                                    repeats,
+                                    rows,
+                                    leaf * slots + a,
+                                    squares,
+                                    scratch,
+                                    weights,
+                                )
+                                edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
+                                masses[a] = k
+                        counts[a] = count
+                    widest = max(widest, limits[a])
+            for a in range(filled):
+                slot = leaf * slots + a
+                count, last = _pack(values[a], places[a], counts[a], edges[a]), limits[a]
+                if weighted:
+                    last, count = _keep_nearest(
+                        values[a], places[a], count, k, repeats, rows, slot, squares, scratch, weights
+                    )
+                else:
+                    last = _kth_square(
+                        values[a],
+                        places[a],
+                        count,
+                        k,
+                        edges[a],
+                        rows,
+                        slot,
+                        filtered,
+                        scale,
+                        grow,
+                        slack,
+                        cut,
+                        kept,
+                        near,
+                        squares,
+                    )
+                core[slot] = last
+                for i in range(K):
+                    near_to[slot, i], listed[slot, i] = -1, last
+                edge = edges[a]
+                if not weighted or count > K + 1:
+                    value = bracket(values[a], count, K + 1, 2, cap, edge, kept)[2]
+                    kept[0] = edge_of(_limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
+                    edge = kept[0]
+                met = _within(values[a], places[a], count, 0.0, edge, near)
+                length = 0
+                for i in range(met):
+                    other = near[i]
+                    if other == slot:
+                        continue
+                    distance = _square(rows, other, slot)
+                    if length == K and distance >= listed[slot, K - 1]:
+                        continue
+                    length = min(length + 1, K)
+                    place = length - 1
+                    while place > 0 and listed[slot, place - 1] > distance:
+                        listed[slot, place] = listed[slot, place - 1]
+                        near_to[slot, place] = near_to[slot, place - 1]
+                        place -= 1
+                    listed[slot, place], near_to[slot, place] = distance, other

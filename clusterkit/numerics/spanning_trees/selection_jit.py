@@ -1,0 +1,157 @@
+"""The k-th smallest of some numbers: exactly, or a bound of it by counting, which processors do many at a time."""
+
+from __future__ import annotations
+
+from clusterkit._jit import njit
+from clusterkit._typing import Array, Counts
+
+__all__ = ["bracket", "kth_smallest", "smallest", "smallest_weighted"]
+
+MARGIN = 1.5
+"""Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
+
+TURNS = 12
+"""Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
+between the last two, and so three or four are needed unless many of the numbers are equal."""
+
+
+@njit
+def smallest(values: Array, count: int, k: int) -> float:
+    """The k-th smallest of the first `count` values, which it brings to the front together with the smaller ones."""
+    low, high, place = 0, count, k - 1
+    while high - low > 1:
+        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
+        pivot = max(min(a, b), min(max(a, b), pivot))
+        below = low
+        for i in range(low, high):  # no branch on a value, as in the tree's own selection
+            t = values[i]
+            values[i] = values[below]
+            values[below] = t
+            below += t < pivot
+        if place < below:
+            high = below
+            continue
+        upto = below
+        for i in range(below, high):
+            t = values[i]
+            values[i] = values[upto]
+            values[upto] = t
+            upto += t <= pivot
+        if place < upto:
+            return pivot
+        low = upto
+    return values[place]
+
+
+@njit
+def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
+    """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
+
+    They are brought to the front.
+    """
+    low, high, lighter = 0, count, 0
+    while high - low > 1:
+        a, b, pivot = values[low], values[high - 1], values[low + (high - low) // 2]
+        pivot = max(min(a, b), min(max(a, b), pivot))
+        below, weight = low, lighter
+        for i in range(low, high):
+            t, u = values[i], weights[i]
+            values[i], weights[i] = values[below], weights[below]
+            values[below], weights[below] = t, u
+            below += t < pivot
+        for i in range(low, below):
+            weight += weights[i]
+        if weight >= k:
+            high = below
+            continue
+        upto = below
+        for i in range(below, high):
+            t, u = values[i], weights[i]
+            values[i], weights[i] = values[upto], weights[upto]
+            values[upto], weights[upto] = t, u
+            upto += t <= pivot
+        for i in range(below, upto):
+            weight += weights[i]
+        if weight >= k:
+            return pivot, upto
+        low, lighter = upto, weight
+    return values[low], low + 1
+
+
+@njit
+def _count(values: Array, count: int, edge: float) -> int:
+    """How many of the first values are not above `edge`."""
+    inside = 0
+    for i in range(count):
+        inside += values[i] <= edge
+    return inside
+
+
+@njit(fastmath={"reassoc", "nsz"})
+def _total(values: Array, count: int, low: float, high: float) -> float:
+    """The sum, in any order, of the first values above `low` that are not above `high`."""
+    total, zero = values[0] * 0, values[0] * 0
+    for i in range(count):
+        total += values[i] if (values[i] > low) & (values[i] <= high) else zero
+    return total
+
+
+@njit
+def _count(values: Array, count: int, edge: float) -> int:
+    """How many of the first values are not above `edge`."""
+    inside = 0
+    for i in range(count):
+        inside += values[i] <= edge
+    return inside
+
+
+@njit
+def bracket(
+    values: Array, count: int, k: int, above: int, inside: int, edge: float, scratch: Array
+) -> tuple[float, int, float, int]:
+    """Two numbers between which the k-th smallest of the first `count` values is, and how many are not above each.
+
+    The second, which may be the k-th itself, has at most ``k + above`` values not above it, and there are at most
+    `inside` between the two, unless many values are equal. Values are at least 0, of the type of `scratch` and `edge`,
+    and k or more of them not above `edge`.
+    """
+    zero = scratch[0] * 0
+    low, below, high, upto = zero - 1, 0, edge, _count(values, count, edge)
+    # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
+    end = min(high, 2 * _total(values, count, low, high) / upto)
+    margin = max(0.5 * above, MARGIN)
+    for _ in range(TURNS):
+        if upto <= k + above and upto - below <= inside:
+            break
+        if upto > k + 2.0 * margin:
+            aim = k + margin
+        elif below < k - 1 - 2.0 * margin:
+            aim = k - 1 - margin
+        else:
+            aim = 0.5 * (below + upto)
+        start = max(low, zero)
+        scratch[0] = start + (end - start) * ((aim - below) / (upto - below))
+        guess = scratch[0]  # rounded to the type of the values
+        if not low < guess < high:
+            break
+        smaller = _count(values, count, guess)
+        if smaller >= k:
+            high, upto = guess, smaller
+        else:
+            low, below = guess, smaller
+        end = high
+    return low, below, high, upto
+
+
+@njit
+def kth_smallest(values: Array, count: int, k: int, edge: float, scratch: Array) -> float:
+    """The k-th smallest of the first `count` values, which stay where they are; arguments are those of `bracket`."""
+    low, below, high, upto = bracket(values, count, k, 0, 1, edge, scratch)
+    if upto - below == 1:
+        return _total(values, count, low, high)
+    inside = 0
+    for i in range(count):
+        value = values[i]
+        scratch[inside] = value
+        inside += (value > low) & (value <= high)
+    return smallest(scratch, inside, k - below)
