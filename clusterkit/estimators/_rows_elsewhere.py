@@ -8,12 +8,13 @@ import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.device_paths import device_problems
 from clusterkit.core.devices import Device, dispatches
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.namespaces import elsewhere, follows
 from clusterkit.core.rows import Rows, SlicedRows
-from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
+from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows, row_problems
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Predict
 from clusterkit.core.survey import Extremes
@@ -26,7 +27,14 @@ from clusterkit.estimators.number import is_open, set_report
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["beside_labels", "check_same_place", "fit_elsewhere", "predict_elsewhere", "rows_in_memory"]
+__all__ = [
+    "beside_labels",
+    "check_same_place",
+    "fit_elsewhere",
+    "predict_elsewhere",
+    "rows_in_memory",
+    "takes_arrays",
+]
 
 
 def rows_in_memory(model: Pipeline, X: Array) -> Rows:
@@ -115,6 +123,15 @@ def check_same_place(model: Any, X: object, method: str) -> None:
             f"those passed to fit(): the fit was on {there or 'numpy'}, and these samples are on {here or 'numpy'}. "
             "Move them there, or load the saved model, which takes samples of any library"
         )
+
+
+def takes_arrays(model: Pipeline) -> bool:
+    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
+    c = model.planned()
+    if c is None or model.tuner is not None or is_open(getattr(model, "n_clusters", None)):
+        return False
+    problems = [problem for problem in row_problems(c) if problem.slot != "init"]
+    return not problems and not list(device_problems(c))
 
 
 def beside_labels(model: Any, values: Array) -> Any:
