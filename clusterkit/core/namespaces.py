@@ -223,7 +223,7 @@ def row_squares(H: Any) -> Any:
 def row_chunks(H: Any) -> Iterator[tuple[slice, Any]]:
     """Parts of a block of at most `CHUNK_BYTES` in float64, and at least 4,096 rows, with their slices."""
     rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1])))
-    for start in range(0, H.shape[0], rows):
+    for start in range(0, max(1, H.shape[0]), rows):
         part = slice(start, min(H.shape[0], start + rows))
         yield part, H[part, :]
 
