@@ -38,7 +38,6 @@ from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators._rows_by_sample import domain_of_sample
 from clusterkit.estimators._rows_elsewhere import (
-    check_same_place,
     fit_elsewhere,
     predict_elsewhere,
     rows_in_memory,
@@ -50,6 +49,7 @@ from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
