@@ -66,8 +66,14 @@ class ArrayRows:
                 f"Expected 2D array, got an array of shape {tuple(X.shape)} instead. Reshape your data: one row for "
                 "each sample"
             )
+        if X.shape[1] == 0:
+            raise InvalidData(
+                f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required"
+            )
         device = Device.of(X)
         xp = device.xp
+        if (reason := device.why_not()) is not None:
+            raise InvalidData(f"X lies on the device {device}, which makes no sums in float64 ({reason}); move it")
         if xp.isdtype(X.dtype, "complex floating"):
             raise InvalidData("Complex data not supported: the samples must be real numbers")
         if X.dtype not in (xp.float32, xp.float64):
