@@ -14,7 +14,18 @@ from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhe
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan", "device_plan", "in_blocks", "multiply", "product", "scaling_of"]
+__all__ = [
+    "Keep",
+    "RowMap",
+    "Transform",
+    "block_plan",
+    "block_rows",
+    "device_plan",
+    "in_blocks",
+    "multiply",
+    "product",
+    "scaling_of",
+]
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -23,12 +34,17 @@ BLOCK_ROWS = 4096
 """Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
 
 
+def block_rows(width: int, dtype: np.dtype | type) -> int:
+    """Rows of the blocks of `block_plan`; the last one of a group may have fewer."""
+    return min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+
+
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
 
     No block crosses the border of a group (`clusterkit.core.sums.GROUP`).
     """
-    rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+    rows = block_rows(width, dtype)
     for group in sums.groups(n):
         for start in range(group.start, group.stop, rows):
             yield slice(start, min(group.stop, start + rows))
