@@ -7,7 +7,6 @@ It stands in front of another engine, which reads the rows. What is not written 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast, final
 
 import attrs
@@ -15,6 +14,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core import sums
+from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import InvalidData
@@ -202,16 +202,5 @@ class DeviceEngine:
             for block in plan:
                 yield block, function(block, cast("Array", rows.block(block)))
             return
-        with ThreadPoolExecutor(1, thread_name_prefix="clusterkit-device") as pool:
-            block = next(plan, None)
-            ahead = None if block is None else pool.submit(self._sent, rows, block)
-            while block is not None and ahead is not None:
-                X = ahead.result()
-                following = next(plan, None)
-                ahead = None if following is None else pool.submit(self._sent, rows, following)
-                yield block, function(block, X)
-                block = following
-
-    def _sent(self, rows: Rows, block: slice) -> Any:
-        """A block of rows on the device."""
-        return self.device.put(rows.read(block))
+        for block, X in sent_ahead(self.device, rows.read, plan):
+            yield block, function(block, X)
