@@ -197,7 +197,7 @@ class Transform:
         """Features times B, (m, q), never holding more than a block of features."""
         if elsewhere(Y):
             xp = array_namespace(Y)
-            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)  # type: ignore[no-any-return]
+            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):
