@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core import sums
 from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
 from clusterkit.core.engines import Engine
@@ -22,19 +21,12 @@ from clusterkit.core.local_engine import LocalEngine, room_for_labels
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
+from clusterkit.core.transform import device_plan
 
-__all__ = ["ArrayRows", "DeviceEngine", "device_plan"]
+__all__ = ["ArrayRows", "DeviceEngine"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
-
-BLOCK_BYTES = 256 * 1024**2
-"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
-of rows are there at once: together less than 2 GiB."""
-
-LEAST_ROWS = 4096
-"""Rows of a block at least, however wide it is, and what the length of a block is a multiple of: products of float32
-add up so many rows."""
 
 
 @final
@@ -112,21 +104,6 @@ class ArrayRows:
         """A copy of some rows on the host, (m, d)."""
         numbers = self.device.put(np.array(index, dtype=np.int64))
         return np.ascontiguousarray(to_host(self.device.xp.take(self.source, numbers, axis=0)))
-
-
-def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
-
-    Examples
-    --------
-    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
-    [65536, 65536, 65536, 65536, 37856]
-    """
-    fitting = BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
-    rows = max(LEAST_ROWS, fitting // LEAST_ROWS * LEAST_ROWS)
-    for group in sums.groups(n):
-        for start in range(group.start, group.stop, rows):
-            yield slice(start, min(group.stop, start + rows))
 
 
 @final

@@ -15,7 +15,7 @@ from weakref import ref
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array, Counts, Labels
+from clusterkit._typing import AnyArray, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -231,7 +231,7 @@ def row_chunks(H: Any, width: int | None = None) -> Iterator[tuple[slice, Any]]:
         yield part, H[part, :]
 
 
-def class_counts(labels: Any, k: int) -> Counts | Array:
+def class_counts(labels: Any, k: int) -> Counts:
     """How often each of the labels 0..k-1 occurs, (k,), int64; where the labels (b,) lie."""
     xp = array_namespace(labels)
     if xp is np:

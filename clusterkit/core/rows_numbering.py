@@ -49,7 +49,7 @@ class _Numbered:
     def __call__(self, rows: slice, H: Array) -> Labels:
         labels = self.labels(rows, H)
         if elsewhere(labels):
-            return array_namespace(labels).take(beside(self.numbers, labels), labels, axis=0)  # type: ignore[no-any-return]
+            return array_namespace(labels).take(beside(self.numbers, labels), labels, axis=0)
         return self.numbers[labels]
 
 

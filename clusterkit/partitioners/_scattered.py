@@ -91,7 +91,7 @@ class NearestOf:
         noise = margin * (lengths + float(largest)) + margin**2 * float(np.square(self.centres).sum(axis=1).max())
         if elsewhere(distances):
             xp = array_namespace(distances)
-            return as_type(xp.where(distances > noise, distances, xp.zeros_like(distances)), np.float64)  # type: ignore[no-any-return]
+            return as_type(xp.where(distances > noise, distances, xp.zeros_like(distances)), np.float64)
         return np.where(distances > noise, distances, 0.0).astype(np.float64, copy=False)
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:

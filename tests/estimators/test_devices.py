@@ -15,12 +15,13 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import recipe
 from clusterkit.core import devices
-from clusterkit.core.device_engine import ArrayRows, DeviceEngine, device_plan
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import with_device_path
 from clusterkit.core.devices import VARIABLE, Device
 from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.core.namespaces import to_host
 from clusterkit.core.rows import SlicedRows
+from clusterkit.core.transform import device_plan
 from clusterkit.testing.compare import small_blocks, small_groups
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
@@ -73,8 +74,8 @@ def chosen(monkeypatch):
 @pytest.fixture
 def few_device_rows(monkeypatch):
     """Blocks on the device of 64 rows."""
-    monkeypatch.setattr("clusterkit.core.device_engine.BLOCK_BYTES", 0)
-    monkeypatch.setattr("clusterkit.core.device_engine.LEAST_ROWS", 64)
+    monkeypatch.setattr("clusterkit.core.transform.DEVICE_BLOCK_BYTES", 0)
+    monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
 
 
 def assert_same_fit(there, here, dtype):

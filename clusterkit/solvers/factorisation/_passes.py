@@ -232,7 +232,7 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
     The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
     if elsewhere(N):
-        return _fold_in_on_device(N, G, update)  # type: ignore[no-any-return]
+        return _fold_in_on_device(N, G, update)
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
     start = N.sum(axis=1, keepdims=True) / total if total > 0 else np.zeros((len(N), 1))
@@ -303,7 +303,7 @@ class FoldIn:
         A = fold_in(N, self.gram, self.update)
         if elsewhere(A):
             A = array_namespace(A).take(A, beside(self.shown, A), axis=1)
-            return as_type(A, self.dtype)  # type: ignore[no-any-return]
+            return as_type(A, self.dtype)
         return A[:, self.shown].astype(self.dtype, copy=False)
 
     def onnx(self, rows: Node) -> Node:

@@ -30,7 +30,8 @@ from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_rows, draw_weighted
 from clusterkit.core.transform import block_plan
-from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+from clusterkit.solvers.means._geometry import CentredFeatures
+from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = [
     "ALL_EQUAL",
@@ -77,7 +78,7 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     [[0.8, 0.2], [1.0, 0.0], [0.5, 0.5]]
     """
     if elsewhere(distances):
-        return _memberships_on_device(distances, fuzzifier)  # type: ignore[no-any-return]
+        return _memberships_on_device(distances, fuzzifier)
     distances = distances.astype(np.float64, copy=False)
     # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
     if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
@@ -142,7 +143,7 @@ class Memberships:
             shown = array_namespace(scores).take(
                 memberships(-scores, self.fuzzifier), beside(self.shown, scores), axis=1
             )
-            return as_type(shown, host_dtype(scores))  # type: ignore[no-any-return]
+            return as_type(shown, host_dtype(scores))
         U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
             U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
