@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
-from clusterkit.core.engines import Engine
+from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.local_engine import LocalEngine, room_for_labels
 from clusterkit.core.namespaces import follows, to_host
