@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -286,7 +286,8 @@ def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
     few = HostStarts.serve(space.n) and isinstance(engine.base, LocalEngine)
     if not (few or isinstance(space.source, ArrayRows)):
         return None
-    table: Array = engine.values(_Predicted(extend), space.source, space.width)
+    degrees = cast("Predict", extend)  # a table in the place of labels
+    table: Array = engine.values(_Predicted(degrees), space.source, space.width)
     return table
 
 
