@@ -21,6 +21,7 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.iterating import Iterating
 from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import follows
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_loop import Decide, End, iterate, iterate_without_labels
@@ -158,6 +159,11 @@ class _Predicted:
     """The labels of a block by a predictor of raw rows."""
 
     predict: Predict
+
+    @property
+    def array_api(self) -> bool:
+        """As of the predictor."""
+        return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

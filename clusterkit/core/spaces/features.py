@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory, sums
-from clusterkit.core.class_sums import target_sums
+from clusterkit.core.class_sums import products_of_rows, target_sums
 from clusterkit.core.coding import Coded
+from clusterkit.core.namespaces import array_namespace, beside, elsewhere, row_chunks, row_squares, sent, to_host
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
@@ -156,7 +157,7 @@ class FeatureSpace(Space):
         count = self.n if weights is None else weights.sum()
         if self.sparse:
             return self.adjoint(np.ones((self.n, 1)) if weights is None else weights[:, None])[:, 0] / count
-        first = next(iter(self.blocks()))[1][0].astype(np.float64)
+        first = to_host(next(iter(self.blocks()))[1][0, :]).astype(np.float64)
         return np.asarray(first + self.reduce(_Differences(first, weights)).arrays[0] / count)
 
     def squared_distances_to(self, point: Array) -> Array:
@@ -176,12 +177,24 @@ class FeatureSpace(Space):
 class _Differences:
     """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
 
+    array_api: ClassVar[bool] = True
+
     first: Array
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Sums:
+        if elsewhere(H):
+            return self._on_device(rows, H)
         differences = H - self.first
         return Sums.of(differences.sum(axis=0) if self.weights is None else self.weights[rows] @ differences)
+
+    def _on_device(self, rows: slice, H: Any) -> Sums:
+        xp = array_namespace(H)
+        differences = H - beside(self.first, H)  # the first row has the type of H
+        if self.weights is None:
+            return Sums.of(xp.sum(differences, axis=0, dtype=xp.float64))
+        weights = sent(self.weights[rows], H)
+        return Sums.of(products_of_rows(differences, weights[:, None])[:, 0])
 
 
 @final
@@ -189,15 +202,30 @@ class _Differences:
 class _Gram:
     """Part of the Gram matrix, in float64."""
 
+    array_api: ClassVar[bool] = True
+
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> Sums:
+        if elsewhere(H):
+            return self._on_device(rows, H)
         block = H.astype(np.float64, copy=False)
         return Sums.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
 
+    def _on_device(self, rows: slice, H: Any) -> Sums:
+        xp = array_namespace(H)
+        total = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
+        weights = None if self.weights is None else sent(self.weights[rows], H, np.float64)
+        for part, chunk in row_chunks(H):
+            block = xp.astype(chunk, xp.float64, copy=False)
+            total = total + xp.matmul(block.T, block if weights is None else block * weights[part, None])
+        return Sums.of(total)
+
 
 def squared_distances_to(H: Array, point: Array) -> Array:
-    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,)."""
+    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,), where the rows lie."""
+    if elsewhere(H):
+        return row_squares(H - beside(point, H))  # type: ignore[no-any-return]
     difference = H - point
     return np.asarray(np.einsum("ij,ij->i", difference, difference))
 

@@ -7,7 +7,7 @@ same block products as the scores of new rows, so that predicting the training r
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -16,10 +16,10 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes, sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace
+from clusterkit.core.namespaces import array_namespace, beside, elsewhere, sent
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
-from clusterkit.core.transform import Transform, block_plan
+from clusterkit.core.transform import Transform, block_plan, in_blocks
 
 __all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans", "minus_distances"]
 
@@ -46,10 +46,22 @@ class Radii:
     @classmethod
     def of(cls, radii: Array, weights: Array | None = None) -> Radii:
         """Those of a block, (b,)."""
+        if elsewhere(radii):
+            return cls._of_device(radii, weights)
         largest = float(radii.max(initial=0.0))
         if weights is None:
             return cls(float(radii.sum()), largest, len(radii))
         return cls(float(weights @ radii), largest, float(weights.sum()))
+
+    @classmethod
+    def _of_device(cls, radii: Any, weights: Array | None) -> Radii:
+        xp = array_namespace(radii)
+        count = int(radii.shape[0])
+        largest = float(xp.max(radii)) if count else 0.0
+        if weights is None:
+            return cls(float(xp.sum(radii, dtype=xp.float64)), largest, count)
+        added = xp.sum(sent(weights, radii, np.float64) * radii, dtype=xp.float64)
+        return cls(float(added), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
         """Those of both blocks."""
@@ -61,6 +73,9 @@ class Radii:
 @attrs.frozen(eq=False)
 class _RadiiAbout:
     """Part of `Radii`: the distances of a block from the mean of all samples."""
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     origin: Array
     weights: Array | None = None
@@ -304,10 +319,17 @@ class NearestMeans:
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
+        if elsewhere(Y):
+            return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self.transform.width or 1)  # type: ignore[no-any-return]
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, H in self.transform.blocks(Y):
             scores[rows] = self.on(H)
         return scores
+
+    @property
+    def array_api(self) -> bool:
+        """As of the map."""
+        return self.transform.array_api
 
     @property
     def means(self) -> Array:
@@ -316,17 +338,22 @@ class NearestMeans:
 
     def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, k)."""
-        xp = array_namespace(H)
-        if xp is np:
+        if not elsewhere(H):
             lengths = squared_distances_to(H, self.origin)
             return minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
-        centres, origin, constants = (
-            xp.asarray(array, dtype=H.dtype, device=H.device) for array in (self.centres, self.origin, self.constants)
-        )
-        lengths = xp.sum((H - origin) ** 2, axis=1)
-        scores = 2.0 * xp.matmul(H, centres) - constants - lengths[:, None]
-        nearness: Array = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
-        return nearness
+        return self._on_device(H)
+
+    def _on_device(self, H: Any) -> Any:
+        """Scores of a block of another library; few tables of all scores are written, because that is what it costs."""
+        xp = array_namespace(H)
+        centres, constants = (beside(array, H) for array in (self.centres, self.constants))
+        scores = xp.matmul(H, 2.0 * centres)  # the double is exact
+        scores -= constants
+        scores -= squared_distances_to(H, self.origin)[:, None]
+        # distances of 0 occur in few blocks, and a table of them costs as much as the product
+        if H.shape[0] and float(xp.max(scores)) > -self.rounding_error:
+            scores = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
+        return scores
 
     def onnx(self, rows: Node) -> Node:
         """Scores of raw rows."""
