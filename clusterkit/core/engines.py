@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
 from clusterkit._typing import Array, Labels
+from clusterkit.core import devices
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable
 
-__all__ = ["Engine", "engine_for"]
+__all__ = ["Engine", "engine_for", "on_device"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -53,6 +54,9 @@ class Engine(Protocol):
 def engine_for(X: object) -> Engine | None:
     """The engine for samples of this type; None where they are in memory, or where no engine is installed for them.
 
+    Arrays of other libraries have one where scikit-learn's array API dispatch is on; with a device chosen for this
+    process (`clusterkit.config`) the blocks of all others are computed there.
+
     Examples
     --------
     >>> import numpy as np
@@ -62,8 +66,23 @@ def engine_for(X: object) -> Engine | None:
     package = type(X).__module__.partition(".")[0]
     if package in ORDINARY:
         return None
+    if package in devices.LIBRARIES:
+        if not devices.dispatches():
+            return None
+        from clusterkit.core.device_engine import DeviceEngine
+
+        return DeviceEngine.of(X)
     name = LOCAL if registry.find("engine", package) is None else package
     if name == LOCAL and not isinstance(X, Rows):
         return None
     engine: Callable[[], Engine] = registry.get("engine", name)  # type: ignore[assignment] # of any registered class
-    return engine()
+    return on_device(engine())
+
+
+def on_device(engine: Engine) -> Engine:
+    """The engine, or in front of it that of the device that is chosen for this process."""
+    if (device := devices.current()) is None:
+        return engine
+    from clusterkit.core.device_engine import DeviceEngine
+
+    return DeviceEngine(device, engine)

@@ -17,8 +17,11 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
 from clusterkit.core.cost_passes import BalancesByPasses
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.first_labels import HostStarts
 from clusterkit.core.iterating import Iterating
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows
@@ -76,14 +79,24 @@ def row_problems(c: Composition) -> Iterator[Problem]:
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 
-def check_rows(c: Composition, engine: Engine | None = None) -> None:
-    """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
-    if c.sample_weight is not None and engine is not None and not isinstance(engine, LocalEngine):
+def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
+    """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
+    on_device = isinstance(engine, DeviceEngine)
+    reads_here = isinstance(engine.base if isinstance(engine, DeviceEngine) else engine, LocalEngine)
+    if c.sample_weight is not None and engine is not None and not reads_here:
         raise IncompatibleStages(
             "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
             "clusterkit.open, and not with collections of other machines"
         )
-    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
+    broken = [*row_problems(c), *(device_problems(c) if on_device else ())]
+    if on_device and n is not None and HostStarts.serve(n):
+        broken = [problem for problem in broken if problem.slot != "init"]
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
+    if reasons and on_device:
+        raise IncompatibleStages(
+            f"these stages have no path on a device. {reasons}. These have one: {with_device_path()}. "
+            f"{by_sample(engine)}"
+        )
     if reasons:
         raise IncompatibleStages(
             f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
@@ -106,7 +119,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    check_rows(c, engine)
+    check_rows(c, engine, rows.n)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
@@ -162,7 +175,7 @@ class _Predicted:
 
     @property
     def array_api(self) -> bool:
-        """As of the predictor."""
+        """Whether the predictor takes blocks where they lie."""
         return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
@@ -198,6 +211,8 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
     """How every start ended; fewer than asked for after Ctrl-C."""
     varies = isinstance(turns, Iterating) or (c.init is not None and c.init.varies)
     starts = c.n_init if varies else 1
+    on_device = isinstance(space.engine, DeviceEngine) and HostStarts.serve(space.n)
+    on_host = HostStarts(c, space, task, seeds) if on_device else None
     balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
     ends: list[End] = []
     for index in range(starts):
@@ -208,7 +223,7 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
                 with During(c.solver):
                     ends.append(iterate_without_labels(space, turns, c.labeler, balancer, task, rng))
             else:
-                begin = _start(c, space, task, seeds, index)
+                begin = _start(c, space, task, seeds, index) if on_host is None else _given(on_host, index)
                 ends.append(iterate(space, turns, begin, c.max_iter, balancer, task))
         except KeyboardInterrupt:
             if not ends:
@@ -237,6 +252,14 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
     with During(init):
         labels = init.starts(seen, task, rng)
     begin = Decide(space.transform, codec, task.k, labels, transform)
+    return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
+
+
+def _given(on_host: HostStarts, index: int) -> Decide:
+    """The first labels of a start that was made in memory."""
+    space, task, codec = on_host.space, on_host.task, on_host.composition.labeler
+    assert isinstance(codec, Codec)
+    begin = Decide(space.transform, codec, task.k, on_host.labels(index))
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 

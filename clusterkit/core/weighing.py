@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.errors import IncompatibleStages, InvalidData
+from clusterkit.core.namespaces import to_host
 from clusterkit.core.stages import Codec
 
 __all__ = ["checked_weights", "weight_problems", "weighted"]
@@ -29,7 +30,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     [1.0, 2.0, 0.0]
     """
     try:
-        weights = np.array(sample_weight, dtype=np.float64)
+        weights = np.array(to_host(sample_weight), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"sample_weight must be numbers, one for each sample: {error}") from error
     if weights.ndim == 0:

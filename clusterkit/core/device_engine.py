@@ -1,0 +1,211 @@
+"""The engine of a device: blocks go there, what is written for it computes there, and small sums come back.
+
+It stands in front of another engine, which reads the rows. What is not written against the namespace of its block
+(`clusterkit.core.namespaces.follows`) runs as before, on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core import sums
+from clusterkit.core.devices import Device
+from clusterkit.core.engines import Engine
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.local_engine import LocalEngine, room_for_labels
+from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.rows import Rows
+from clusterkit.core.sums import Addable, total
+
+__all__ = ["ArrayRows", "DeviceEngine", "device_plan"]
+
+Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
+
+BLOCK_BYTES = 256 * 1024**2
+"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
+of rows are there at once: together less than 2 GiB."""
+
+LEAST_ROWS = 4096
+"""Rows of a block at least, however wide it is, and what the length of a block is a multiple of: products of float32
+add up so many rows."""
+
+
+@final
+@attrs.frozen(eq=False)
+class ArrayRows:
+    """The rows of an array that lies on a device.
+
+    Parameters
+    ----------
+    source : array of shape (n, d)
+        Of a library of the array API standard, float32 or float64.
+    device : Device
+    """
+
+    source: Any
+    device: Device
+
+    @classmethod
+    def of(cls, X: Any) -> ArrayRows:
+        """The rows of an array of numbers; all types but float32 become float64.
+
+        Raises
+        ------
+        InvalidData
+            If it is no table of real numbers.
+        """
+        if len(X.shape) != 2:
+            raise InvalidData(
+                f"Expected 2D array, got an array of shape {tuple(X.shape)} instead. Reshape your data: one row for "
+                "each sample"
+            )
+        device = Device.of(X)
+        xp = device.xp
+        if xp.isdtype(X.dtype, "complex floating"):
+            raise InvalidData("Complex data not supported: the samples must be real numbers")
+        if X.dtype not in (xp.float32, xp.float64):
+            X = xp.astype(X, xp.float64)
+        return cls(X, device)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.source.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.source.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 or float64."""
+        return np.dtype(np.float32 if self.source.dtype == self.device.xp.float32 else np.float64)
+
+    @property
+    def names(self) -> None:
+        """None: arrays have no names of columns."""
+        return
+
+    def block(self, rows: slice) -> Any:
+        """Neighbouring rows where they lie."""
+        return self.source[rows.start : rows.stop, :]
+
+    def read(self, rows: slice) -> Array:
+        """A copy of neighbouring rows on the host, (b, d)."""
+        return np.ascontiguousarray(to_host(self.block(rows)))
+
+    def gather(self, index: Indices) -> Array:
+        """A copy of some rows on the host, (m, d)."""
+        numbers = self.device.put(np.array(index, dtype=np.int64))
+        return np.ascontiguousarray(to_host(self.device.xp.take(self.source, numbers, axis=0)))
+
+
+def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+
+    Examples
+    --------
+    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
+    [65536, 65536, 65536, 65536, 37856]
+    """
+    fitting = BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
+    rows = max(LEAST_ROWS, fitting // LEAST_ROWS * LEAST_ROWS)
+    for group in sums.groups(n):
+        for start in range(group.start, group.stop, rows):
+            yield slice(start, min(group.stop, start + rows))
+
+
+@final
+@attrs.frozen(eq=False)
+class DeviceEngine:
+    """Runs the passes of a fit on a device, over rows that lie there or that another engine reads.
+
+    Parameters
+    ----------
+    device : Device
+    base : Engine
+        What reads the rows, and computes what is not written for a device.
+    """
+
+    device: Device
+    base: Engine = attrs.field(factory=LocalEngine)
+
+    by_sample = (
+        "Or compute on the host: clusterkit.config(device='cpu'), and for arrays of other libraries numpy.asarray(X)"
+    )
+    """What to do with a composition that has no path here."""
+
+    @classmethod
+    def of(cls, X: Any) -> DeviceEngine:
+        """The engine of an array that lies on a device."""
+        return cls(Device.of(X))
+
+    def rows(self, X: object) -> Rows:
+        """The rows of an array of the device's library, or of what the other engine takes."""
+        if type(X).__module__.partition(".")[0] == self.device.library:
+            return ArrayRows.of(X)
+        return self.base.rows(X)
+
+    def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
+        """One pass; on the device if `part` is written for it."""
+        if not follows(part):
+            return self.base.reduce(part, rows, width)
+        return total(self._computed(part, rows, width))
+
+    def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
+        """The blocks of a pass on the host."""
+        return self.base.blocks(rows, width)
+
+    def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
+        """Labels (n,): on the device for rows that lie there, else on the host."""
+        if isinstance(rows, ArrayRows):
+            return cast("Labels", self.values(label, rows, width))
+        if not follows(label):
+            return self.base.labels(label, rows, width)
+        labels = room_for_labels(rows.n)
+        for block, values in self._computed(label, rows, width):
+            labels[block] = to_host(values)
+        return labels
+
+    def values(self, function: Callable[[slice, Array], Any], rows: ArrayRows, width: int) -> Any:
+        """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
+        xp, parts = self.device.xp, []
+        for block in device_plan(rows.n, width, rows.dtype):
+            if follows(function):
+                values = function(block, rows.block(block))
+            else:
+                values = self.device.put(np.asarray(function(block, rows.read(block))))
+            whole = not xp.isdtype(values.dtype, "real floating")
+            parts.append(xp.astype(values, xp.int64, copy=False) if whole else values)
+        return xp.concat(parts, axis=0)
+
+    def _computed(
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+    ) -> Iterator[tuple[slice, Value]]:
+        """The function of every block, in the order of the blocks; while one is computed, the next one comes."""
+        plan = device_plan(rows.n, max(width, rows.d), rows.dtype)
+        if isinstance(rows, ArrayRows):
+            for block in plan:
+                yield block, function(block, cast("Array", rows.block(block)))
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="clusterkit-device") as pool:
+            block = next(plan, None)
+            ahead = None if block is None else pool.submit(self._sent, rows, block)
+            while block is not None and ahead is not None:
+                X = ahead.result()
+                following = next(plan, None)
+                ahead = None if following is None else pool.submit(self._sent, rows, following)
+                yield block, function(block, X)
+                block = following
+
+    def _sent(self, rows: Rows, block: slice) -> Any:
+        """A block of rows on the device."""
+        return self.device.put(rows.read(block))

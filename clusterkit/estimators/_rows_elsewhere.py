@@ -1,0 +1,125 @@
+"""Fits and predictions of rows that an engine reads: from files, other collections, or on a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clusterkit._typing import Array, ArrayLike, Labels
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.devices import Device, dispatches
+from clusterkit.core.engines import Engine
+from clusterkit.core.errors import IncompatibleStages, InvalidData
+from clusterkit.core.namespaces import elsewhere, follows
+from clusterkit.core.rows import Rows, SlicedRows
+from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
+from clusterkit.core.seeds import Seeds
+from clusterkit.core.stages import Predict
+from clusterkit.core.survey import Extremes
+from clusterkit.drivers import compose
+from clusterkit.estimators import bars, threads
+from clusterkit.estimators._rows_by_sample import fit_by_sample
+from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.number import is_open, set_report
+
+if TYPE_CHECKING:
+    from clusterkit.estimators.pipeline import Pipeline
+
+__all__ = ["beside_labels", "check_same_place", "fit_elsewhere", "predict_elsewhere", "rows_in_memory"]
+
+
+def rows_in_memory(model: Pipeline, X: Array) -> Rows:
+    """Checked samples in memory as rows, for a device, with the names of their columns."""
+    if not isinstance(X, np.ndarray):
+        raise InvalidData(
+            "sparse samples have no path on a device. Pass X.toarray() if that fits into memory, or compute on the "
+            "host: clusterkit.config(device='cpu')"
+        )
+    names = getattr(model, "feature_names_in_", None)
+    return SlicedRows(X, None if names is None else tuple(names))
+
+
+def fit_elsewhere(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> None:
+    """Fit a model to rows that an engine reads, and set its attributes; few rows are read at once, but for a device."""
+    if in_memory(rows) and not isinstance(engine, DeviceEngine):
+        _fit_at_once(model, rows, engine, sample_weight)
+    else:
+        _fit_by_passes(model, rows, engine, sample_weight)
+    if rows.names is not None:
+        model.feature_names_in_ = np.array(rows.names, dtype=object)
+
+
+def _fit_at_once(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None) -> None:
+    X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
+    if len(X):
+        Extremes.of(slice(0, rows.n), X).check(rows.names, place)
+    model.fit(X, sample_weight=sample_weight)
+    if (placed := getattr(engine, "placed", None)) is not None:
+        model.labels_ = placed(model.labels_, rows)
+
+
+def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None) -> None:
+    composition, tuning = model.weighted(model.composition(), sample_weight, rows.n), None
+    sampled = model.fits_by_sample()
+    if not sampled:
+        check_rows(composition, engine, rows.n)
+    if (model.tuner is not None and not sampled) or is_open(getattr(model, "n_clusters", None)):
+        option = "tuner" if model.tuner is not None else "n_clusters='auto'"
+        raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(engine)}")
+    seeds = Seeds.of(model.random_state)
+    with (
+        threads.suited(threads.elements(rows.n, composition.featuremap)),
+        bars.shown(model.verbose),
+        bars.hooks(),
+    ):
+        if sampled:
+            tuner = compose.resolve("tuner", model.tuner)
+            tuning, answer = fit_by_sample(composition, tuner, rows, engine, seeds)
+        else:
+            answer = fit_rows(composition, rows, engine, seeds)
+    model.n_features_in_ = rows.d
+    model.__dict__.pop("feature_names_in_", None)
+    model._takes_sparse_rows = False
+    set_fitted(model, answer, tuning, model.reported_labeler(composition))
+    set_report(model, {})
+    if isinstance(rows, ArrayRows):
+        model.history_ = rows.device.put(model.history_)
+
+
+def predict_elsewhere(model: Pipeline, predict: Predict, rows: Rows, engine: Engine) -> Labels:
+    """Labels of rows that an engine reads, (m,)."""
+    names = getattr(model, "feature_names_in_", None)
+    if rows.d != model.n_features_in_:
+        raise InvalidData(f"X has {rows.d} columns, and the model was fitted to {model.n_features_in_}")
+    if names is not None and rows.names is not None and tuple(names) != tuple(rows.names):
+        raise InvalidData(
+            f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
+            f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
+        )
+    if isinstance(engine, DeviceEngine) and not follows(predict):
+        raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {by_sample(engine)}")
+    width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)
+    return predict_rows(predict, rows, engine, width)
+
+
+def check_same_place(model: Any, X: object, method: str) -> None:
+    """Refuse new samples of another library or device than those of the fit, where the array API dispatch is on."""
+    labels = model.labels_
+    if not (elsewhere(labels) or elsewhere(X)) or hasattr(labels, "__dask_graph__") or not dispatches():
+        return
+    there, here = (Device.of(array) if elsewhere(array) else None for array in (labels, X))
+    if there != here:
+        raise InvalidData(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
+            f"those passed to fit(): the fit was on {there or 'numpy'}, and these samples are on {here or 'numpy'}. "
+            "Move them there, or load the saved model, which takes samples of any library"
+        )
+
+
+def beside_labels(model: Any, values: Array) -> Any:
+    """Values of a fitted model where its labels lie."""
+    labels = model.labels_
+    if not elsewhere(labels) or hasattr(labels, "__dask_graph__"):
+        return values
+    return Device.of(labels).put(values)
