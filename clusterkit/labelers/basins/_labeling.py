@@ -178,7 +178,7 @@ class BasinPredictor:
         """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
         ends, end_balls = self.ascent.limits(self.ascent.scaled(points), balls)
-        numbers = np.empty(len(points), dtype=np.intp)
+        numbers = np.empty(len(end_balls), dtype=np.intp)
         in_ball = end_balls >= 0
         numbers[in_ball] = balls.limits[end_balls[in_ball]]
         numbers[~in_ball] = nearest_rows(ends[~in_ball], self.basins.points)
