@@ -11,6 +11,7 @@ from clusterkit._typing import Array, Labels
 from clusterkit.core import sums
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, named
+from clusterkit.core.devices import HOST, config
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.namespaces import elsewhere, sent
 from clusterkit.core.seeds import Seeds
@@ -97,7 +98,8 @@ class HostStarts:
         """The labels of a start."""
         if self._samples is None:
             self._samples = self._seen()
-        return GivenLabels(first_labels(self.composition, self._samples, self.task, self.seeds, start))
+        with config(device=HOST):  # a start may be a recipe
+            return GivenLabels(first_labels(self.composition, self._samples, self.task, self.seeds, start))
 
     def _seen(self) -> Array | Space:
         """What the init stage sees, as in memory."""

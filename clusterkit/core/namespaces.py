@@ -7,10 +7,10 @@ standard, and leaves its results where the block lies. Whatever lacks the mark g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 from types import ModuleType
-from typing import Any, overload
+from typing import Any, TypeVar, cast, overload
 from weakref import ref
 
 import numpy as np
@@ -26,11 +26,14 @@ __all__ = [
     "elsewhere",
     "follows",
     "host_dtype",
+    "kept_beside",
     "row_chunks",
     "row_squares",
     "sent",
     "to_host",
 ]
+
+T = TypeVar("T")
 
 REMEMBERED = 64
 """Small arrays whose copies on a device are kept: a turn needs a dozen of them, so that those of a few turns fit."""
@@ -170,21 +173,35 @@ def beside(array: Any, block: Any, dtype: np.dtype | type | None = None) -> Any:
         return array if dtype is None else as_type(array, dtype)
     if dtype is None:
         dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
-    target = np.dtype(dtype)
-    key = (id(array), target.name, f"{type(block).__module__} {block.device}")
-    known, copy = _copies.get(key, (None, None))
-    if known is not None and known() is array:
-        return copy
-    copy = sent(array, block, target)
+    return kept_beside(array, block, lambda: sent(array, block, dtype), np.dtype(dtype).name)
+
+
+def kept_beside(owner: object, block: Any, make: Callable[[], T], what: str) -> T:
+    """What an object needs where a block lies, made for the first block and kept for the next ones.
+
+    Parameters
+    ----------
+    owner : object
+        What it belongs to, and with which it goes.
+    block : array
+    make : callable
+    what : str
+        Name of what is made, where an owner has several; with the type of the block and its device it is the key.
+    """
+    key = (id(owner), what, f"{type(block).__module__} {block.dtype} {block.device}")
+    known, kept = _copies.get(key, (None, None))
+    if known is not None and known() is owner:
+        return cast("T", kept)
+    made = make()
     try:
-        alive = ref(array, lambda _: _copies.pop(key, None))
+        alive = ref(owner, lambda _: _copies.pop(key, None))
     except TypeError:  # a number of numpy, of which there is nothing to keep
-        return copy
+        return made
     with _copying:
         while len(_copies) >= REMEMBERED:
             del _copies[next(iter(_copies))]
-        _copies[key] = alive, copy
-    return copy
+        _copies[key] = alive, made
+    return made
 
 
 def sent(array: AnyArray | Labels, block: Any, dtype: np.dtype | type | None = None) -> Any:
@@ -206,7 +223,7 @@ def row_squares(H: Any) -> Any:
 def row_chunks(H: Any) -> Iterator[tuple[slice, Any]]:
     """Parts of a block of at most `CHUNK_BYTES` in float64, and at least 4,096 rows, with their slices."""
     rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1])))
-    for start in range(0, H.shape[0], rows):
+    for start in range(0, max(1, H.shape[0]), rows):
         part = slice(start, min(H.shape[0], start + rows))
         yield part, H[part, :]
 

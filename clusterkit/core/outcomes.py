@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, follows
+from clusterkit.core.namespaces import array_namespace, beside, follows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -93,6 +93,11 @@ class LinearRows:
     transform: Transform
     coefficients: Array = attrs.field(validator=shapes.shaped("L", "q"))
 
+    @property
+    def array_api(self) -> bool:
+        """As of the map."""
+        return self.transform.array_api
+
     def __call__(self, Y: Array) -> Array:
         """h(Y) B, in blocks."""
         return self.transform.apply(Y, self.coefficients)
@@ -102,7 +107,7 @@ class LinearRows:
         xp = array_namespace(H)
         if xp is np:
             return H @ self.coefficients.astype(H.dtype, copy=False)
-        scores: Array = xp.matmul(H, xp.asarray(self.coefficients, dtype=H.dtype, device=H.device))
+        scores: Array = xp.matmul(H, beside(self.coefficients, H))
         return scores
 
     def onnx(self, rows: Node) -> Node:

@@ -175,7 +175,7 @@ class _Predicted:
 
     @property
     def array_api(self) -> bool:
-        """Whether the predictor takes blocks where they lie."""
+        """As of the predictor."""
         return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:

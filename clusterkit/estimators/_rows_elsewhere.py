@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
-from clusterkit.core.devices import Device, dispatches
+from clusterkit.core.device_paths import device_problems
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
-from clusterkit.core.namespaces import elsewhere, follows
+from clusterkit.core.namespaces import follows
 from clusterkit.core.rows import Rows, SlicedRows
-from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
+from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows, row_problems
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Predict
 from clusterkit.core.survey import Extremes
@@ -26,7 +26,12 @@ from clusterkit.estimators.number import is_open, set_report
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["beside_labels", "check_same_place", "fit_elsewhere", "predict_elsewhere", "rows_in_memory"]
+__all__ = [
+    "fit_elsewhere",
+    "predict_elsewhere",
+    "rows_in_memory",
+    "takes_arrays",
+]
 
 
 def rows_in_memory(model: Pipeline, X: Array) -> Rows:
@@ -103,23 +108,10 @@ def predict_elsewhere(model: Pipeline, predict: Predict, rows: Rows, engine: Eng
     return predict_rows(predict, rows, engine, width)
 
 
-def check_same_place(model: Any, X: object, method: str) -> None:
-    """Refuse new samples of another library or device than those of the fit, where the array API dispatch is on."""
-    labels = model.labels_
-    if not (elsewhere(labels) or elsewhere(X)) or hasattr(labels, "__dask_graph__") or not dispatches():
-        return
-    there, here = (Device.of(array) if elsewhere(array) else None for array in (labels, X))
-    if there != here:
-        raise InvalidData(
-            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
-            f"those passed to fit(): the fit was on {there or 'numpy'}, and these samples are on {here or 'numpy'}. "
-            "Move them there, or load the saved model, which takes samples of any library"
-        )
-
-
-def beside_labels(model: Any, values: Array) -> Any:
-    """Values of a fitted model where its labels lie."""
-    labels = model.labels_
-    if not elsewhere(labels) or hasattr(labels, "__dask_graph__"):
-        return values
-    return Device.of(labels).put(values)
+def takes_arrays(model: Pipeline) -> bool:
+    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
+    c = model.planned()
+    if c is None or model.tuner is not None or is_open(getattr(model, "n_clusters", None)):
+        return False
+    problems = [problem for problem in row_problems(c) if problem.slot != "init"]
+    return not problems and not list(device_problems(c))

@@ -22,7 +22,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Partitioner, Task
 from clusterkit.estimators import threads
 from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
@@ -152,6 +152,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         from clusterkit.estimators._modules import Modules, train  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
+        refuse_device("MinMaxModularSVC")
         refuse_unsuited(X)
         samples, classes = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(classes)

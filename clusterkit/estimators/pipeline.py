@@ -37,13 +37,19 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators._rows_by_sample import domain_of_sample
-from clusterkit.estimators._rows_elsewhere import check_same_place, fit_elsewhere, predict_elsewhere, rows_in_memory
+from clusterkit.estimators._rows_elsewhere import (
+    fit_elsewhere,
+    predict_elsewhere,
+    rows_in_memory,
+    takes_arrays,
+)
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -143,6 +149,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     """
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
+    on_devices: ClassVar[bool] = True
     _learned: Learned | None
     _learned_by: tuple[object, ...]
 
@@ -314,6 +321,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # small samples are made dense where a stage needs it
+        tags.array_api_support = takes_arrays(self)
         return tags
 
     def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:

@@ -15,7 +15,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.drivers.width_path import WidthPath, checked_widths, path_over_widths, require_domain
 from clusterkit.estimators import bars
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 
 __all__ = ["width_path"]
 
@@ -82,6 +82,7 @@ def width_path(
     >>> path.n_clusters.tolist()
     [1, 2]
     """
+    refuse_device("width_path")
     refuse_unsuited(X)
     rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")
     composition = _composition(pipeline, C, nu, labeler)

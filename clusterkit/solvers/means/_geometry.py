@@ -16,7 +16,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes, sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, sent
+from clusterkit.core.namespaces import array_namespace, elsewhere, host_dtype, kept_beside, row_squares, sent
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan, in_blocks
@@ -344,16 +344,30 @@ class NearestMeans:
         return self._on_device(H)
 
     def _on_device(self, H: Any) -> Any:
-        """Scores of a block of another library; few tables of all scores are written, because that is what it costs."""
+        """Scores of a block of another library.
+
+        Differences from the origin are needed for the lengths anyway; their products with the centres cancel less than
+        those of the features, so that no sum in float64 is needed. Tables of all scores are what it costs: few are
+        written.
+        """
         xp = array_namespace(H)
-        centres, constants = (beside(array, H) for array in (self.centres, self.constants))
-        scores = xp.matmul(H, 2.0 * centres)  # the double is exact
+        origin, doubled, constants = kept_beside(self, H, lambda: self._sent(H), "centres")
+        differences = H - origin
+        scores = xp.matmul(differences, doubled)
         scores -= constants
-        scores -= squared_distances_to(H, self.origin)[:, None]
-        # distances of 0 occur in few blocks, and a table of them costs as much as the product
+        scores -= row_squares(differences)[:, None]
+        # distances of 0 occur in few blocks, and a table of where they are would cost as much as the product
         if H.shape[0] and float(xp.max(scores)) > -self.rounding_error:
             scores = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
         return scores
+
+    def _sent(self, H: Any) -> tuple[Any, Any, Any]:
+        """The rounded origin, twice the centres about it, and their squared lengths, where a block lies."""
+        dtype = host_dtype(H)
+        origin = self.origin.astype(dtype)
+        centres = (self.centres + (self.origin - origin)[:, None]).astype(dtype)
+        lengths = np.einsum("ij,ij->j", centres, centres, dtype=np.float64)
+        return sent(origin, H), sent(2.0 * centres, H), sent(lengths, H)
 
     def onnx(self, rows: Node) -> Node:
         """Scores of raw rows."""

@@ -1,0 +1,38 @@
+"""Everything follows the samples: fitted arrays and answers lie where the samples of the fit lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterkit._typing import AnyArray
+from clusterkit.core.devices import Device, dispatches
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.namespaces import elsewhere
+
+__all__ = ["beside_labels", "check_same_place"]
+
+
+def beside_labels(model: Any, values: AnyArray) -> Any:
+    """Values of a fitted model where its labels lie: itself, or a copy on their device."""
+    labels = model.labels_
+    return Device.of(labels).put(values) if elsewhere(labels) else values
+
+
+def check_same_place(model: Any, X: object, method: str) -> None:
+    """Refuse new samples of another library or device than those of the fit, where the array API dispatch is on.
+
+    Raises
+    ------
+    InvalidData
+        In the words of scikit-learn, whose checks look for them.
+    """
+    labels = model.labels_
+    if not (elsewhere(labels) or elsewhere(X)) or not dispatches():
+        return
+    there, here = (Device.of(array) if elsewhere(array) else None for array in (labels, X))
+    if there != here:
+        raise InvalidData(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
+            f"those passed to fit(): the fit was on {there or 'numpy'}, and these samples are on {here or 'numpy'}. "
+            "Move them there"
+        )
