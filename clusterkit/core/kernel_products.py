@@ -82,7 +82,9 @@ class Centres:
         factor = np.concatenate([2.0 * scaled.T, np.full((1, len(scaled)), -1.0), -squares[None]])
         by_products = bool(squares.max(initial=0.0) <= reach)
         xp = array_namespace(Y)
-        return cls(xp, sent(origin, Y, np.float64), root, sent(scaled, Y, np.float64), by_products, sent(factor, Y, np.float64))
+        return cls(
+            xp, sent(origin, Y, np.float64), root, sent(scaled, Y, np.float64), by_products, sent(factor, Y, np.float64)
+        )
 
     def scaled(self, Y: Array) -> Array:
         """Rows (b, d) in the coordinates of the centres, float64."""

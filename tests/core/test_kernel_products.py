@@ -13,9 +13,8 @@ from clusterkit.core import kernel_products
 from clusterkit.core.kernel import Gaussian, Linear
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import FunctionDomain, KernelDomain
-from clusterkit.featuremaps import Identity
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.solvers.one_class._sphere import KernelPower, MinusSquaredDistance
+from clusterkit.solvers.one_class._sphere import KernelPower
 
 
 @pytest.fixture

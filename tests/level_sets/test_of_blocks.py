@@ -64,9 +64,7 @@ def test_an_ascent_that_may_take_no_step_stays_unfinished_where_it_is():
     domain, X = blobs()
     ascent = ascent_of(domain)
     for most in (0, 2):
-        brief = type(ascent)(
-            ascent.origin, ascent.root, ascent.columns, ascent.weights, ascent.tol, ascent.merge, most
-        )
+        brief = type(ascent)(ascent.origin, ascent.root, ascent.columns, ascent.weights, ascent.tol, ascent.merge, most)
         ends, end_balls = brief.limits(brief.scaled(strict(X)), Balls.none(3))
         expected, expected_balls = brief.limits(brief.scaled(X), Balls.none(3))
         np.testing.assert_array_equal(end_balls, expected_balls)
