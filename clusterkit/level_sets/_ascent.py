@@ -164,7 +164,7 @@ class Ascent:
         return ascents.ends, ascents.steps, ascents.end_balls, ascents.trace
 
     def limits(self, starts: Array, balls: Balls) -> tuple[Array, Indices]:
-        """`ends` and `end_balls` of `climb`, of numpy, for scaled starts of any library; ends in balls are undefined."""
+        """`ends` and `end_balls` of `climb`, of numpy, for scaled starts of any library; undefined in a ball."""
         if elsewhere(starts):
             from clusterkit.level_sets._ascent_of_blocks import climb_together
 
