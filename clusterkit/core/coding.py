@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Labels
 from clusterkit.core.namespaces import array_namespace, beside, class_counts, sent
 
-__all__ = ["Coded", "Coding"]
+__all__ = ["Coded", "Coding", "unit_vectors"]
 
 
 class Coding(Enum):
@@ -27,9 +27,11 @@ class Coding(Enum):
 
 
 @lru_cache(maxsize=8)
-def _units(k: int) -> Array:
-    """The k unit vectors; always the same array, so that a device keeps its copy."""
-    return np.eye(k)
+def unit_vectors(k: int) -> Array:
+    """The k unit vectors, (k, k); always the same array, so that a device keeps its copy."""
+    units = np.eye(k)
+    units.flags.writeable = False
+    return units
 
 
 @attrs.frozen(eq=False)
@@ -103,7 +105,7 @@ class Coded:
         if self.weights is None:
             return class_counts(labels, self.k)
         xp = array_namespace(H)
-        hits = xp.take(beside(_units(self.k), H, np.float64), labels, axis=0)
+        hits = xp.take(beside(unit_vectors(self.k), H, np.float64), labels, axis=0)
         return xp.matmul(sent(self.weights, H, np.float64)[None, :], hits)[0, :]
 
     def sizes(self) -> Counts:

@@ -7,14 +7,13 @@ It stands in front of another engine, which reads the rows. What is not written 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core import sums
+from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import InvalidData
@@ -22,19 +21,12 @@ from clusterkit.core.local_engine import LocalEngine, room_for_labels
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
+from clusterkit.core.transform import device_plan
 
-__all__ = ["ArrayRows", "DeviceEngine", "device_plan"]
+__all__ = ["ArrayRows", "DeviceEngine"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
-
-BLOCK_BYTES = 256 * 1024**2
-"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
-of rows are there at once: together less than 2 GiB."""
-
-LEAST_ROWS = 4096
-"""Rows of a block at least, however wide it is, and what the length of a block is a multiple of: products of float32
-add up so many rows."""
 
 
 @final
@@ -66,8 +58,14 @@ class ArrayRows:
                 f"Expected 2D array, got an array of shape {tuple(X.shape)} instead. Reshape your data: one row for "
                 "each sample"
             )
+        if X.shape[1] == 0:
+            raise InvalidData(
+                f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required"
+            )
         device = Device.of(X)
         xp = device.xp
+        if (reason := device.why_not()) is not None:
+            raise InvalidData(f"X lies on the device {device}, which makes no sums in float64 ({reason}); move it")
         if xp.isdtype(X.dtype, "complex floating"):
             raise InvalidData("Complex data not supported: the samples must be real numbers")
         if X.dtype not in (xp.float32, xp.float64):
@@ -106,21 +104,6 @@ class ArrayRows:
         """A copy of some rows on the host, (m, d)."""
         numbers = self.device.put(np.array(index, dtype=np.int64))
         return np.ascontiguousarray(to_host(self.device.xp.take(self.source, numbers, axis=0)))
-
-
-def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
-
-    Examples
-    --------
-    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
-    [65536, 65536, 65536, 65536, 37856]
-    """
-    fitting = BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
-    rows = max(LEAST_ROWS, fitting // LEAST_ROWS * LEAST_ROWS)
-    for group in sums.groups(n):
-        for start in range(group.start, group.stop, rows):
-            yield slice(start, min(group.stop, start + rows))
 
 
 @final
@@ -196,16 +179,5 @@ class DeviceEngine:
             for block in plan:
                 yield block, function(block, cast("Array", rows.block(block)))
             return
-        with ThreadPoolExecutor(1, thread_name_prefix="clusterkit-device") as pool:
-            block = next(plan, None)
-            ahead = None if block is None else pool.submit(self._sent, rows, block)
-            while block is not None and ahead is not None:
-                X = ahead.result()
-                following = next(plan, None)
-                ahead = None if following is None else pool.submit(self._sent, rows, following)
-                yield block, function(block, X)
-                block = following
-
-    def _sent(self, rows: Rows, block: slice) -> Any:
-        """A block of rows on the device."""
-        return self.device.put(rows.read(block))
+        for block, X in sent_ahead(self.device, rows.read, plan):
+            yield block, function(block, X)

@@ -15,7 +15,7 @@ from weakref import ref
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array, Counts, Labels
+from clusterkit._typing import AnyArray, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -220,15 +220,18 @@ def row_squares(H: Any) -> Any:
     return array_namespace(H).sum(H * H, axis=1)
 
 
-def row_chunks(H: Any) -> Iterator[tuple[slice, Any]]:
-    """Parts of a block of at most `CHUNK_BYTES` in float64, and at least 4,096 rows, with their slices."""
-    rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1])))
+def row_chunks(H: Any, width: int | None = None) -> Iterator[tuple[slice, Any]]:
+    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but 4,096 rows at least.
+
+    `width` is the number of columns of what is made of a row. Default: as many as the block has.
+    """
+    rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
     for start in range(0, max(1, H.shape[0]), rows):
         part = slice(start, min(H.shape[0], start + rows))
         yield part, H[part, :]
 
 
-def class_counts(labels: Any, k: int) -> Counts | Array:
+def class_counts(labels: Any, k: int) -> Counts:
     """How often each of the labels 0..k-1 occurs, (k,), int64; where the labels (b,) lie."""
     xp = array_namespace(labels)
     if xp is np:

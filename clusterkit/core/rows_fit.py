@@ -22,6 +22,7 @@ from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.first_labels import HostStarts
+from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.iterating import Iterating
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows
@@ -81,16 +82,19 @@ def row_problems(c: Composition) -> Iterator[Problem]:
 
 def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
     """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
-    on_device = isinstance(engine, DeviceEngine)
-    reads_here = isinstance(engine.base if isinstance(engine, DeviceEngine) else engine, LocalEngine)
-    if c.sample_weight is not None and engine is not None and not reads_here:
+    base = engine.base if isinstance(engine, DeviceEngine) else engine
+    if c.sample_weight is not None and base is not None and not isinstance(base, LocalEngine):
         raise IncompatibleStages(
             "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
             "clusterkit.open, and not with collections of other machines"
         )
-    broken = [*row_problems(c), *(device_problems(c) if on_device else ())]
+    on_device = isinstance(engine, DeviceEngine)
     if on_device and n is not None and HostStarts.serve(n):
-        broken = [problem for problem in broken if problem.slot != "init"]
+        c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
+    broken = list(row_problems(c))
+    if on_device:
+        slots = {problem.slot for problem in broken}
+        broken += [problem for problem in device_problems(c) if problem.slot not in slots]
     reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
     if reasons and on_device:
         raise IncompatibleStages(
@@ -214,6 +218,8 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
     on_device = isinstance(space.engine, DeviceEngine) and HostStarts.serve(space.n)
     on_host = HostStarts(c, space, task, seeds) if on_device else None
     balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
+    if on_host is not None and c.balancer is not None:
+        balancer = HostBalance(c.balancer)
     ends: list[End] = []
     for index in range(starts):
         try:

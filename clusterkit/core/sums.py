@@ -107,7 +107,7 @@ class Joined:
 def landed(addend: T) -> T:
     """What a block or a group adds, with all its arrays on the host."""
     land = getattr(addend, "landed", None)
-    return addend if land is None else land()  # type: ignore[no-any-return]
+    return addend if land is None else land()
 
 
 def _landed_together(arrays: list[Any]) -> list[Array]:
@@ -129,7 +129,7 @@ def _wide(array: ArrayLike) -> Array:
     if elsewhere(array):
         there: Any = array
         xp = array_namespace(there)
-        return xp.astype(there, xp.float64 if xp.isdtype(there.dtype, "real floating") else xp.int64, copy=False)  # type: ignore[no-any-return]
+        return xp.astype(there, xp.float64 if xp.isdtype(there.dtype, "real floating") else xp.int64, copy=False)
     here = np.asarray(array)
     wide: Array = here.astype(np.float64 if here.dtype.kind == "f" else np.int64, copy=False)
     return wide

@@ -14,7 +14,18 @@ from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhe
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan", "device_plan", "in_blocks", "multiply", "product", "scaling_of"]
+__all__ = [
+    "Keep",
+    "RowMap",
+    "Transform",
+    "block_plan",
+    "block_rows",
+    "device_plan",
+    "in_blocks",
+    "multiply",
+    "product",
+    "scaling_of",
+]
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -23,33 +34,39 @@ BLOCK_ROWS = 4096
 """Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
 
 
+def block_rows(width: int, dtype: np.dtype | type) -> int:
+    """Rows of the blocks of `block_plan`; the last one of a group may have fewer."""
+    return min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+
+
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
 
     No block crosses the border of a group (`clusterkit.core.sums.GROUP`).
     """
-    rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+    rows = block_rows(width, dtype)
     for group in sums.groups(n):
         for start in range(group.start, group.stop, rows):
             yield slice(start, min(group.stop, start + rows))
 
 
 DEVICE_BLOCK_BYTES = 256 * 1024**2
-"""Bytes of a block of features on a device: enough rows that starting its programs costs little, and so few that the
-block, what is made of it, and the block that is sent meanwhile take less than 2 GiB."""
-
-DEVICE_BLOCK_ROWS = 2**18
-"""Most rows of a block on a device: one group, of which the sums then come to the host."""
+"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
+of rows are there at once: together less than 2 GiB."""
 
 
 def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
-    """Row slices of blocks on a device: powers of two from 4,096 to 262,144 rows, of about 256 MiB of features.
+    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
 
-    As `block_plan` a function of (n, width, dtype), without a block across the border of a group.
+    A block has a multiple of 4,096 rows, however wide it is: products of float32 numbers add up so many.
+
+    Examples
+    --------
+    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
+    [65536, 65536, 65536, 65536, 37856]
     """
-    rows = BLOCK_ROWS
-    while rows < DEVICE_BLOCK_ROWS and 2 * rows * max(1, width) * np.dtype(dtype).itemsize <= DEVICE_BLOCK_BYTES:
-        rows *= 2
+    fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
+    rows = max(BLOCK_ROWS, fitting // BLOCK_ROWS * BLOCK_ROWS)
     for group in sums.groups(n):
         for start in range(group.start, group.stop, rows):
             yield slice(start, min(group.stop, start + rows))
@@ -181,7 +198,7 @@ class Transform:
         """Features times B, (m, q), never holding more than a block of features."""
         if elsewhere(Y):
             xp = array_namespace(Y)
-            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)  # type: ignore[no-any-return]
+            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Labels
@@ -15,6 +16,7 @@ from clusterkit.core.namespaces import follows
 from clusterkit.core.rows import Rows, SlicedRows
 from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows, row_problems
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Predict
 from clusterkit.core.survey import Extremes
 from clusterkit.drivers import compose
@@ -30,8 +32,12 @@ __all__ = [
     "fit_elsewhere",
     "predict_elsewhere",
     "rows_in_memory",
+    "space_of",
     "takes_arrays",
 ]
+
+LOOKED_AT = 10_000
+"""Rows that tell the spreads of the columns of a fit on a device well enough."""
 
 
 def rows_in_memory(model: Pipeline, X: Array) -> Rows:
@@ -43,6 +49,14 @@ def rows_in_memory(model: Pipeline, X: Array) -> Rows:
         )
     names = getattr(model, "feature_names_in_", None)
     return SlicedRows(X, None if names is None else tuple(names))
+
+
+def space_of(space: Space | None, X: Array) -> Space | None:
+    """The fitted space, which keeps no samples, with some of those in memory, for a look at their scale."""
+    if space is None:
+        return None
+    some = X[:: -(-len(X) // LOOKED_AT)]
+    return attrs.evolve(space, points=space.coordinates(some))
 
 
 def fit_elsewhere(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> None:
@@ -113,5 +127,6 @@ def takes_arrays(model: Pipeline) -> bool:
     c = model.planned()
     if c is None or model.tuner is not None or is_open(getattr(model, "n_clusters", None)):
         return False
-    problems = [problem for problem in row_problems(c) if problem.slot != "init"]
-    return not problems and not list(device_problems(c))
+    # few rows are started and balanced on the host, whatever stage does that
+    stages = attrs.evolve(c, init=None, balancer=None)
+    return not list(row_problems(stages)) and not list(device_problems(stages))

@@ -41,6 +41,7 @@ from clusterkit.estimators._rows_elsewhere import (
     fit_elsewhere,
     predict_elsewhere,
     rows_in_memory,
+    space_of,
     takes_arrays,
 )
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
@@ -192,6 +193,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
         if (device := devices.current()) is not None:
             fit_elsewhere(self, rows_in_memory(self, rows), DeviceEngine(device), sample_weight)
+            warn_of_units(self, rows, space_of(self.space_, rows), SCALE_FIRST)
             return self
         composition = self.weighted(composition, sample_weight, rows.shape[0])
         seeds = Seeds.of(self.random_state)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from clusterkit._typing import AnyArray
-from clusterkit.core.devices import Device, dispatches
+from clusterkit.core import devices
+from clusterkit.core.devices import Device
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.namespaces import elsewhere
 
@@ -27,7 +28,7 @@ def check_same_place(model: Any, X: object, method: str) -> None:
         In the words of scikit-learn, whose checks look for them.
     """
     labels = model.labels_
-    if not (elsewhere(labels) or elsewhere(X)) or not dispatches():
+    if not (elsewhere(labels) or elsewhere(X)) or not devices.dispatches():
         return
     there, here = (Device.of(array) if elsewhere(array) else None for array in (labels, X))
     if there != here:

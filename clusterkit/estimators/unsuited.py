@@ -18,6 +18,10 @@ LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex"
 """Packages whose frames or relations may stand for a table that is not in memory yet."""
 
 
+ON_HOST = ("cpu", "CPU_DEVICE")
+"""Devices of other libraries whose arrays scikit-learn can convert without the array API dispatch."""
+
+
 def refuse_unsuited(X: object) -> None:
     """Refuse samples that scikit-learn's validation would convert without a word.
 
@@ -67,6 +71,14 @@ def refuse_unsuited(X: object) -> None:
             f"X is a {kind.__name__} of {package}, a query that would be run and kept in memory. If that is meant, "
             "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict."
         )
+    if package in devices.LIBRARIES and hasattr(X, "device") and not _dispatches():
+        place = devices.Device.of(X)
+        if place.name not in ON_HOST:
+            raise InvalidData(
+                f"X lies on the device {place}, and scikit-learn's array API dispatch is switched off. To fit it where "
+                "it lies: SCIPY_ARRAY_API=1 in the environment, and sklearn.set_config(array_api_dispatch=True). Or "
+                "pass a copy in memory."
+            )
     if (hasattr(X, "__array_namespace__") or package in devices.LIBRARIES) and _dispatches():
         raise InvalidData(
             f"X is a {kind.__name__} of {package}, and scikit-learn's array API dispatch is switched on; this "
@@ -97,4 +109,5 @@ def _size(X: object) -> str:
     return f" ({memory.human(n_bytes)})" if isinstance(n_bytes, int) else ""
 
 
-_dispatches = devices.dispatches
+def _dispatches() -> bool:
+    return devices.dispatches()

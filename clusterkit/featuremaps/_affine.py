@@ -49,7 +49,7 @@ class Affine:
             scaled = as_type(Y, np.float64) - beside(self.shift, Y, np.float64)
             scaled *= beside(self.factor, Y, np.float64)
             scaled += beside(self.offset, Y, np.float64)
-            return as_type(scaled, host_dtype(Y))  # type: ignore[no-any-return]
+            return as_type(scaled, host_dtype(Y))
         scaled = np.subtract(Y, self.shift, dtype=np.float64)
         scaled *= self.factor
         scaled += self.offset

@@ -71,7 +71,7 @@ class GaussianNodes:
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]; one matrix product."""
         if elsewhere(Y):
-            return self._on_device(Y)  # type: ignore[no-any-return]
+            return self._on_device(Y)
         m, d = Y.shape
         rows = np.ones((m, d + 2), dtype=Y.dtype)
         rows[:, :d] = (Y if self.scaling is None else self.scaling(Y)) - self._origin
@@ -129,7 +129,7 @@ class _AdditiveNodes:
         if elsewhere(Y):
             sums = array_namespace(Y).matmul(Y, beside(self.weights, Y).T)
             sums += beside(self.biases, Y)
-            return sums  # type: ignore[no-any-return]
+            return sums
         Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
         Z += self.biases.astype(Y.dtype, copy=False)
         return Z
@@ -151,7 +151,7 @@ class SigmoidNodes(_AdditiveNodes):
         # 1 / (1 + e^-z) = (1 + tanh(z / 2)) / 2: no overflow on either side
         Z *= 0.5
         if elsewhere(Z):
-            return 0.5 * (array_namespace(Z).tanh(Z) + 1.0)  # type: ignore[no-any-return]
+            return 0.5 * (array_namespace(Z).tanh(Z) + 1.0)
         np.tanh(Z, out=Z)
         Z += 1.0
         Z *= 0.5
@@ -171,7 +171,7 @@ class RidgeNodes(_AdditiveNodes):
         """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
         Z = self._sums(Y)
         if elsewhere(Z):
-            return array_namespace(Z).exp(-(Z * Z))  # type: ignore[no-any-return]
+            return array_namespace(Z).exp(-(Z * Z))
         np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)

@@ -189,7 +189,7 @@ class _PcaProjection:
             xp, axes = array_namespace(Y), beside(self.axes, Y, np.float64)
             products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)
             products -= beside(self.origin, Y, np.float64)
-            return as_type(products, host_dtype(Y))  # type: ignore[no-any-return]
+            return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar, cast, final
+from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory, sums
-from clusterkit.core.class_sums import products_of_rows, target_sums
+from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, row_chunks, row_squares, sent, to_host
+from clusterkit.core.namespaces import to_host
+from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
@@ -30,7 +31,6 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
-    "squared_distances_to",
 ]
 
 Part = TypeVar("Part", bound=Addable)
@@ -113,7 +113,7 @@ class FeatureSpace(Space):
 
     def gram(self, weights: Array | None = None) -> Array:
         """H'H, or H'WH for weights (n,) of the rows; (L, L), always in float64, because it is factorised."""
-        return self.reduce(_Gram(weights)).arrays[0]
+        return self.reduce(Gram(weights)).arrays[0]
 
     def outer(self) -> Array:
         """HH', (n, n), float64, if the memory cap allows it."""
@@ -158,7 +158,7 @@ class FeatureSpace(Space):
         if self.sparse:
             return self.adjoint(np.ones((self.n, 1)) if weights is None else weights[:, None])[:, 0] / count
         first = to_host(next(iter(self.blocks()))[1][0, :]).astype(np.float64)
-        return np.asarray(first + self.reduce(_Differences(first, weights)).arrays[0] / count)
+        return np.asarray(first + self.reduce(Differences(first, weights)).arrays[0] / count)
 
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
@@ -170,64 +170,6 @@ class FeatureSpace(Space):
     def minimum(self) -> float:
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
-
-
-@final
-@attrs.frozen(eq=False)
-class _Differences:
-    """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
-
-    array_api: ClassVar[bool] = True
-
-    first: Array
-    weights: Array | None = None
-
-    def __call__(self, rows: slice, H: Array) -> Sums:
-        if elsewhere(H):
-            return self._on_device(rows, H)
-        differences = H - self.first
-        return Sums.of(differences.sum(axis=0) if self.weights is None else self.weights[rows] @ differences)
-
-    def _on_device(self, rows: slice, H: Any) -> Sums:
-        xp = array_namespace(H)
-        differences = H - beside(self.first, H)  # the first row has the type of H
-        if self.weights is None:
-            return Sums.of(xp.sum(differences, axis=0, dtype=xp.float64))
-        weights = sent(self.weights[rows], H)
-        return Sums.of(products_of_rows(differences, weights[:, None])[:, 0])
-
-
-@final
-@attrs.frozen(eq=False)
-class _Gram:
-    """Part of the Gram matrix, in float64."""
-
-    array_api: ClassVar[bool] = True
-
-    weights: Array | None = None
-
-    def __call__(self, rows: slice, H: Array) -> Sums:
-        if elsewhere(H):
-            return self._on_device(rows, H)
-        block = H.astype(np.float64, copy=False)
-        return Sums.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
-
-    def _on_device(self, rows: slice, H: Any) -> Sums:
-        xp = array_namespace(H)
-        total = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
-        weights = None if self.weights is None else sent(self.weights[rows], H, np.float64)
-        for part, chunk in row_chunks(H):
-            block = xp.astype(chunk, xp.float64, copy=False)
-            total = total + xp.matmul(block.T, block if weights is None else block * weights[part, None])
-        return Sums.of(total)
-
-
-def squared_distances_to(H: Array, point: Array) -> Array:
-    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,), where the rows lie."""
-    if elsewhere(H):
-        return row_squares(H - beside(point, H))  # type: ignore[no-any-return]
-    difference = H - point
-    return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
 @final

@@ -125,8 +125,8 @@ class Codec(Labeler[Scores]):
         """Labels of rows of scores, where these lie."""
         xp = array_namespace(rows)
         if xp is not np and self.largest:
-            return xp.argmax(rows, axis=1)  # type: ignore[no-any-return] # a table of costs would be one more to write
-        return xp.argmin(self.costs(rows, k), axis=1)  # type: ignore[no-any-return]
+            return xp.argmax(rows, axis=1)  # a table of costs would be one more to write
+        return xp.argmin(self.costs(rows, k), axis=1)
 
     @final
     def label(self, outcome: Scores, space: Space, task: Task, rng: Rng) -> Labeling:
@@ -177,7 +177,7 @@ class Decoder:
         if elsewhere(rows):
             scale, offsets = (None if array is None else beside(array, rows) for array in (scale, offsets))
         costs = self.codec.costs(rows if scale is None else rows * scale, self.k)
-        return array_namespace(rows).argmin(costs if offsets is None else costs + offsets, axis=1)  # type: ignore[no-any-return]
+        return array_namespace(rows).argmin(costs if offsets is None else costs + offsets, axis=1)
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows; the scores are an output of their own."""

@@ -16,7 +16,8 @@ from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
-from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+from clusterkit.solvers.means._geometry import CentredFeatures
+from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = ["CentroidSums", "Farthest", "farthest_of", "too_few"]
 
@@ -109,7 +110,7 @@ def _of_labels(scores: Array, labels: Labels) -> Array:
     """The score of each row for its label, (b,), where the scores lie."""
     xp = array_namespace(scores)
     labels = sent(labels, scores) if elsewhere(scores) else labels
-    return xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]  # type: ignore[no-any-return]
+    return xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
 
 
 def _moved(centres: Array, before: Array) -> Array:
@@ -158,9 +159,9 @@ class Refill:
         error = self.turn.about.rounding_error
         if not elsewhere(H):
             return Farthest(distances, labels, H, self._count, error).candidates()
-        # only the rows that may be chosen leave the device
-        few = Farthest(distances, labels, np.arange(len(labels)), self._count, error).candidates()
-        return attrs.evolve(few, rows=to_host(array_namespace(H).take(H, sent(few.rows, H), axis=0)))
+        index = _candidates(distances, self._count, error)  # only these leave the device
+        rows = to_host(array_namespace(H).take(H, sent(index, H), axis=0))
+        return Farthest(distances[index], labels[index], rows, self._count, error)
 
     def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
         """The centres with the empty classes at samples."""
@@ -214,21 +215,28 @@ class Farthest:
         return joined.candidates()
 
     def candidates(self) -> Farthest:
-        """Without the samples that cannot be chosen: those nearer than the `count` farthest by more than rounding.
-
-        Of samples at the same distance the first `count` are enough.
-        """
-        if len(self.distances) <= self.count:
+        """Without the samples that cannot be chosen."""
+        index = _candidates(self.distances, self.count, self.rounding_error)
+        if len(index) == len(self.distances):
             return self
-        limit = np.partition(self.distances, -self.count)[-self.count]
-        near = np.flatnonzero(self.distances >= limit - self.rounding_error)
-        _, group = np.unique(self.distances[near], return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        position = np.empty(len(near), dtype=np.intp)
-        position[order] = np.arange(len(near)) - np.repeat(starts, np.diff(np.append(starts, len(near))))
-        index = near[position < self.count]
         return attrs.evolve(self, distances=self.distances[index], labels=self.labels[index], rows=self.rows[index])
+
+
+def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
+    """The samples without those that cannot be chosen: nearer than the `count` farthest by more than rounding.
+
+    Of samples at the same distance the first `count` are enough.
+    """
+    if len(distances) <= count:
+        return np.arange(len(distances))
+    limit = np.partition(distances, -count)[-count]
+    near = np.flatnonzero(distances >= limit - rounding_error)
+    _, group = np.unique(distances[near], return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    position = np.empty(len(near), dtype=np.intp)
+    position[order] = np.arange(len(near)) - np.repeat(starts, np.diff(np.append(starts, len(near))))
+    return near[position < count]
 
 
 def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
