@@ -141,6 +141,8 @@ class DeviceEngine:
         """One pass; on the device if `part` is written for it."""
         if not follows(part):
             return self.base.reduce(part, rows, width)
+        if (there := getattr(self.base, "there", None)) is not None:
+            return self.base.reduce(there(part, self.device), rows, width)
         return total(self._computed(part, rows, width))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
@@ -153,13 +155,17 @@ class DeviceEngine:
             return cast("Labels", self.values(label, rows, width))
         if not follows(label):
             return self.base.labels(label, rows, width)
+        if (there := getattr(self.base, "there", None)) is not None:
+            return self.base.labels(there(label, self.device), rows, width)
         labels = room_for_labels(rows.n)
         for block, values in self._computed(label, rows, width):
             labels[block] = to_host(values)
         return labels
 
-    def values(self, function: Callable[[slice, Array], Any], rows: ArrayRows, width: int) -> Any:
+    def values(self, function: Callable[[slice, Array], Any], rows: Rows, width: int) -> Any:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
+        if not isinstance(rows, ArrayRows):
+            return np.concatenate([np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)])
         xp, parts = self.device.xp, []
         for block in device_plan(rows.n, width, rows.dtype):
             if follows(function):

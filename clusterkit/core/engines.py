@@ -28,10 +28,12 @@ class Engine(Protocol):
     Its name is that of the package whose collections it takes: an engine ``dask`` gets what ``dask.array`` and
     ``dask.dataframe`` make, and is imported for these only.
 
-    An engine may have two more members. ``by_sample`` is a sentence for compositions that need all rows at once: how to
+    An engine may have more members. ``by_sample`` is a sentence for compositions that need all rows at once: how to
     fit a sample of the engine's collections. ``placed(labels, rows)`` gives the labels (n,) of rows that were so few
-    that they were fitted in memory as the engine's kind of array. Its rows may have ``place(row)``: where a row lies,
-    in words that begin with a space, for the error about a value that is no number.
+    that they were fitted in memory as the engine's kind of array. An engine whose blocks are computed by other
+    processes has ``there(function, device)``: the function of a block as one that sends the block to the device of that
+    process first. Its rows may have ``place(row)``: where a row lies, in words that begin with a space, for the error
+    about a value that is no number.
     """
 
     def rows(self, X: object) -> Rows:

@@ -176,6 +176,15 @@ class TestArraysThatLieThere:
         assert_same_fit(there, here, np.float64)
         assert np.array_equal(to_host(there.predict(on_device(X))), here.predict(X))
 
+    def test_memberships_too(self, dispatch):
+        X = blobs()
+        memberships = model_of("fuzzy c-means").fit(on_device(X)).memberships_
+        assert memberships.device == xp.Device("device1")
+        here = model_of("fuzzy c-means").fit(X).memberships_
+        np.testing.assert_allclose(to_host(memberships), here, atol=1e-9)
+        with clusterkit.config(device=DEVICE):
+            np.testing.assert_allclose(model_of("fuzzy c-means").fit(X).memberships_, here, atol=1e-9)
+
     def test_centres_too(self, dispatch):
         X = blobs()
         centres = model_of("k-means").fit(on_device(X)).cluster_centers_
