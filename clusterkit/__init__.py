@@ -25,6 +25,7 @@ _HOME = {
     "Recipe": "clusterkit.core.recipe",
     "compare": "clusterkit.profiles",
     "compositions": "clusterkit.catalogue",
+    "config": "clusterkit.core.devices",
     "ensemble": "clusterkit.estimators.ensemble",
     "hookimpl": "clusterkit.core.hookspecs",
     "open": "clusterkit.datasets.opening",
@@ -56,6 +57,7 @@ __all__ = [
     "Recipe",
     "compare",
     "compositions",
+    "config",
     "consensus",
     "core",
     "datasets",
@@ -81,6 +83,7 @@ __all__ = [
 if TYPE_CHECKING:
     from clusterkit import consensus, core, datasets, metrics, plots, testing
     from clusterkit.catalogue import compositions, plugins, register, stages
+    from clusterkit.core.devices import config
     from clusterkit.core.errors import ClusterkitWarning
     from clusterkit.core.hookspecs import API_VERSION, hookimpl
     from clusterkit.core.recipe import Recipe

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clusterkit.cli import by_rows, early, outputs
+from clusterkit.cli import by_rows, device, early, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli import picture as plot
@@ -73,6 +73,7 @@ Examples:
     help="Copy a file that is read block by block here first, as float32 (.npy), and read the copy; it is kept.",
 )
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
+@device.option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @prepare.options
 @source.options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from clusterkit.cli import by_rows, outputs
+from clusterkit.cli import by_rows, device, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli import labels as output
 from clusterkit.cli.failures import BadInput
@@ -28,6 +28,7 @@ __all__ = ["predict"]
 @click.option(
     "--allow-pickle", is_flag=True, help="Read a model of version 0.1 too. That runs any code that is in the file."
 )
+@device.option
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def predict(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
+from typing import Any
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
+from clusterkit.core.namespaces import array_namespace, beside, class_counts, sent
 
-__all__ = ["Coded", "Coding"]
+__all__ = ["Coded", "Coding", "unit_vectors"]
 
 
 class Coding(Enum):
@@ -23,6 +26,14 @@ class Coding(Enum):
     """Label j is the j-th unit vector: k columns."""
 
 
+@lru_cache(maxsize=8)
+def unit_vectors(k: int) -> Array:
+    """The k unit vectors, (k, k); always the same array, so that a device keeps its copy."""
+    units = np.eye(k)
+    units.flags.writeable = False
+    return units
+
+
 @attrs.frozen(eq=False)
 class Coded:
     """Labels of R starts with the coding of their targets; the targets themselves are made block by block.
@@ -30,7 +41,7 @@ class Coded:
     Parameters
     ----------
     labels : ndarray of shape (R, n)
-        One labelling a start, values 0..k-1.
+        One labelling a start, values 0..k-1. In a block program also an array of the library of the block.
     coding : Coding
     k : int
         Number of clusters.
@@ -49,7 +60,7 @@ class Coded:
     @property
     def starts(self) -> int:
         """Number of starts, R."""
-        return len(self.labels)
+        return int(self.labels.shape[0])
 
     @property
     def n(self) -> int:
@@ -77,6 +88,25 @@ class Coded:
     def targets(self) -> Array:
         """All targets times the weights, shape (n, R q)."""
         return self.block(slice(None))
+
+    def targets_beside(self, H: Any) -> Any:
+        """All targets times the weights, (n, R q), in the type of a block of another library, where that lies."""
+        xp = array_namespace(H)
+        labels = sent(self.labels, H)
+        flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))
+        targets = xp.take(beside(self.codebook, H), flat, axis=0)
+        if self.starts > 1:
+            targets = xp.reshape(targets, (self.n, self.starts * self.q))
+        return targets if self.weights is None else targets * sent(self.weights, H)[:, None]
+
+    def sizes_beside(self, H: Any) -> Any:
+        """Cluster sizes of one start, (k,), or the sums of their weights, where a block of another library lies."""
+        labels = sent(self.labels, H)[0, :]
+        if self.weights is None:
+            return class_counts(labels, self.k)
+        xp = array_namespace(H)
+        hits = xp.take(beside(unit_vectors(self.k), H, np.float64), labels, axis=0)
+        return xp.matmul(sent(self.weights, H, np.float64)[None, :], hits)[0, :]
 
     def sizes(self) -> Counts:
         """Cluster sizes, shape (R, k); with weights their sums, float64."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
 import attrs
 
 from clusterkit._typing import Array, Rng
+from clusterkit.core.namespaces import follows
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
@@ -145,6 +146,11 @@ class PartOfTurn:
     function: RowFunction
     before: RowFunction | None
     weights: Array | None = None
+
+    @property
+    def array_api(self) -> bool:
+        """Whether sums and functions are computed where the features lie."""
+        return follows(self.turns) and follows(self.function) and (self.before is None or follows(self.before))
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""

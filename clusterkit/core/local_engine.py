@@ -19,7 +19,7 @@ from clusterkit.core.transform import block_plan
 from clusterkit.numerics.thread_limit import suited
 from clusterkit.numerics.threads import available
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "room_for_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
@@ -88,16 +88,19 @@ class LocalEngine:
 
     def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
         """Labels (n,) in an array, or where that is too large in a memory map of a temporary file."""
-        labels: Labels
-        if rows.n * np.dtype(np.intp).itemsize <= memory.cap() // LABELS_SHARE:
-            labels = np.empty(rows.n, dtype=np.intp)
-        else:
-            # the file has no name: it goes when the array goes
-            with TemporaryFile(prefix="clusterkit-labels-") as file:
-                labels = np.memmap(file, dtype=np.intp, mode="w+", shape=(rows.n,))
+        labels = room_for_labels(rows.n)
         for block, values in self._computed(label, rows, width):
             labels[block] = values
         return labels
+
+
+def room_for_labels(n: int) -> Labels:
+    """An array for n labels, or where that is too large a memory map of a temporary file."""
+    if n * np.dtype(np.intp).itemsize <= memory.cap() // LABELS_SHARE:
+        return np.empty(n, dtype=np.intp)
+    # the file has no name: it goes when the array goes
+    with TemporaryFile(prefix="clusterkit-labels-") as file:
+        return np.memmap(file, dtype=np.intp, mode="w+", shape=(n,))
 
 
 def _pieces(rows: Rows, width: int) -> Iterator[list[slice]]:

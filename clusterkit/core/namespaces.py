@@ -1,14 +1,52 @@
-"""The functions of the library that an array belongs to, by the array API standard."""
+"""The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
+
+What is written against the namespace of its block carries the mark ``array_api = True`` (a class attribute, or a
+property that is true if all members have the mark): it takes blocks of numpy and of every other library of the
+standard, and leaves its results where the block lies. Whatever lacks the mark gets a copy of the block on the host.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from threading import Lock
 from types import ModuleType
+from typing import Any, TypeVar, cast, overload
+from weakref import ref
 
 import numpy as np
 
+from clusterkit._typing import AnyArray, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["array_namespace"]
+__all__ = [
+    "array_namespace",
+    "as_type",
+    "beside",
+    "class_counts",
+    "elsewhere",
+    "follows",
+    "host_dtype",
+    "kept_beside",
+    "row_chunks",
+    "row_squares",
+    "sent",
+    "to_host",
+]
+
+T = TypeVar("T")
+
+REMEMBERED = 64
+"""Small arrays whose copies on a device are kept: a turn needs a dozen of them, so that those of a few turns fit."""
+
+CHUNK_BYTES = 64 * 1024**2
+"""Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
+block may be larger than that, and device memory is scarce."""
+
+_copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
+"""Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
+
+_copying = Lock()
+"""For `_copies`: several threads may work for one device."""
 
 
 def array_namespace(H: object) -> ModuleType:
@@ -17,18 +55,188 @@ def array_namespace(H: object) -> ModuleType:
     The functions of a block (the part of a sum, the scores of rows) are written against this namespace, so that they
     run where the block lies. Nothing is imported for arrays of numpy.
 
+    Raises
+    ------
+    ModuleNotFoundError
+        If the array names no library, as those of torch and CuPy, and array-api-compat is not installed.
+
     Examples
     --------
     >>> array_namespace(np.zeros((2, 2))) is np
     True
     """
-    if isinstance(H, np.ndarray | SparseRows):
+    if isinstance(H, np.ndarray | SparseRows | np.generic):
         return np
     try:
         from array_api_compat import array_namespace as of
     except ImportError:
-        # typed as an array of numpy, of which 1.26 does not have it
-        named: ModuleType = H.__array_namespace__()  # type: ignore[attr-defined]
+        naming = getattr(H, "__array_namespace__", None)
+        if naming is None:
+            raise ModuleNotFoundError(
+                f"arrays of {type(H).__module__.partition('.')[0]} need the package array-api-compat, which is not "
+                "installed"
+            ) from None
+        named: ModuleType = naming()
         return named
     namespace: ModuleType = of(H)
     return namespace
+
+
+def elsewhere(array: object) -> bool:
+    """Whether this is an array of another library than numpy.
+
+    Examples
+    --------
+    >>> elsewhere(np.zeros(2)), elsewhere(2.0), elsewhere([1.0])
+    (False, False, False)
+    """
+    if isinstance(array, np.ndarray | np.generic | SparseRows | float | int | list | tuple):
+        return False
+    return hasattr(array, "__dlpack__") and hasattr(array, "device")
+
+
+@overload
+def to_host(array: SparseRows) -> SparseRows: ...
+@overload
+def to_host(array: object) -> Any: ...
+
+
+def to_host(array: object) -> Any:
+    """The array as one of numpy: itself, or a copy where it lies on a device.
+
+    Examples
+    --------
+    >>> rows = np.ones((2, 2))
+    >>> to_host(rows) is rows
+    True
+    """
+    if not elsewhere(array):
+        return array
+    here: Any = array
+    if hasattr(here, "detach"):  # torch
+        return here.detach().cpu().numpy()
+    if hasattr(here, "get"):  # CuPy
+        return here.get()
+    namespace = array_namespace(here)
+    if namespace.__name__ == "array_api_strict":  # its simulated devices are left by a copy only
+        here = namespace.asarray(here, device=namespace.Device("CPU_DEVICE"))
+    return np.asarray(here)
+
+
+def follows(function: object) -> bool:
+    """Whether a function, a method's object or a stage has the mark: it takes blocks where they lie.
+
+    Examples
+    --------
+    >>> follows(len)
+    False
+    """
+    if getattr(function, "array_api", False):
+        return True
+    return bool(getattr(getattr(function, "__self__", None), "array_api", False))
+
+
+def host_dtype(array: Any) -> np.dtype:
+    """The type of the entries of an array of any library, as numpy has it.
+
+    Examples
+    --------
+    >>> host_dtype(np.zeros(1, dtype=np.float32))
+    dtype('float32')
+    """
+    dtype = array.dtype
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(str(dtype).rpartition(".")[2])
+
+
+def as_type(array: Any, dtype: np.dtype | type) -> Any:
+    """The array in a type that numpy names; itself if it has it."""
+    xp = array_namespace(array)
+    if xp is np:
+        return array.astype(dtype, copy=False)
+    return xp.astype(array, getattr(xp, np.dtype(dtype).name), copy=False)
+
+
+def beside(array: Any, block: Any, dtype: np.dtype | type | None = None) -> Any:
+    """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
+
+    The copies of the last `REMEMBERED` arrays are kept, so that the constants of a turn are not sent for every block.
+    The array must not be changed afterwards.
+
+    Parameters
+    ----------
+    array : ndarray, or array of the library of the block
+    block : array
+    dtype : numpy dtype, optional
+        Type of the copy. Default: that of the block for floats, that of the array for all others.
+    """
+    if elsewhere(array):
+        return array if dtype is None else as_type(array, dtype)
+    if dtype is None:
+        dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
+    return kept_beside(array, block, lambda: sent(array, block, dtype), np.dtype(dtype).name)
+
+
+def kept_beside(owner: object, block: Any, make: Callable[[], T], what: str) -> T:
+    """What an object needs where a block lies, made for the first block and kept for the next ones.
+
+    Parameters
+    ----------
+    owner : object
+        What it belongs to, and with which it goes.
+    block : array
+    make : callable
+    what : str
+        Name of what is made, where an owner has several; with the type of the block and its device it is the key.
+    """
+    key = (id(owner), what, f"{type(block).__module__} {block.dtype} {block.device}")
+    known, kept = _copies.get(key, (None, None))
+    if known is not None and known() is owner:
+        return cast("T", kept)
+    made = make()
+    try:
+        alive = ref(owner, lambda _: _copies.pop(key, None))
+    except TypeError:  # a number of numpy, of which there is nothing to keep
+        return made
+    with _copying:
+        while len(_copies) >= REMEMBERED:
+            del _copies[next(iter(_copies))]
+        _copies[key] = alive, made
+    return made
+
+
+def sent(array: AnyArray | Labels, block: Any, dtype: np.dtype | type | None = None) -> Any:
+    """As `beside`, without a memory: for what belongs to one block only, such as its weights."""
+    if elsewhere(array):
+        return array if dtype is None else as_type(array, dtype)
+    if dtype is None:
+        dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
+    # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory
+    copied = np.array(array, dtype=dtype, order="C")
+    return array_namespace(block).asarray(copied, device=block.device)
+
+
+def row_squares(H: Any) -> Any:
+    """Squared lengths of the rows of a dense block of another library than numpy, (b,), in its type."""
+    return array_namespace(H).sum(H * H, axis=1)
+
+
+def row_chunks(H: Any, width: int | None = None) -> Iterator[tuple[slice, Any]]:
+    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but 4,096 rows at least.
+
+    `width` is the number of columns of what is made of a row. Default: as many as the block has.
+    """
+    rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
+    for start in range(0, max(1, H.shape[0]), rows):
+        part = slice(start, min(H.shape[0], start + rows))
+        yield part, H[part, :]
+
+
+def class_counts(labels: Any, k: int) -> Counts:
+    """How often each of the labels 0..k-1 occurs, (k,), int64; where the labels (b,) lie."""
+    xp = array_namespace(labels)
+    if xp is np:
+        return np.bincount(labels, minlength=k)
+    numbers = xp.arange(k, dtype=labels.dtype, device=labels.device)
+    hits = xp.astype(labels[:, None] == numbers[None, :], xp.int32)
+    counts: Counts = xp.sum(hits, axis=0, dtype=xp.int64)
+    return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -17,10 +17,15 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
 from clusterkit.core.cost_passes import BalancesByPasses
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
+from clusterkit.core.first_labels import HostStarts
+from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.iterating import Iterating
 from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import follows
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
 from clusterkit.core.rows_loop import Decide, End, iterate, iterate_without_labels
@@ -75,14 +80,27 @@ def row_problems(c: Composition) -> Iterator[Problem]:
             yield Problem("init", f"'{c.init.name}' {reason}")
 
 
-def check_rows(c: Composition, engine: Engine | None = None) -> None:
-    """Refuse, before any work, what cannot be fitted to rows outside memory; the message names the sampled way."""
-    if c.sample_weight is not None and engine is not None and not isinstance(engine, LocalEngine):
+def check_rows(c: Composition, engine: Engine | None = None, n: int | None = None) -> None:
+    """Refuse, before any work, what cannot be fitted to n rows outside memory; the message names the sampled way."""
+    base = engine.base if isinstance(engine, DeviceEngine) else engine
+    if c.sample_weight is not None and base is not None and not isinstance(base, LocalEngine):
         raise IncompatibleStages(
             "sample_weight is an array in the memory of this process: it goes with rows that are read here, by "
             "clusterkit.open, and not with collections of other machines"
         )
-    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in row_problems(c))
+    on_device = isinstance(engine, DeviceEngine)
+    if on_device and n is not None and HostStarts.serve(n):
+        c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
+    broken = list(row_problems(c))
+    if on_device:
+        slots = {problem.slot for problem in broken}
+        broken += [problem for problem in device_problems(c) if problem.slot not in slots]
+    reasons = "; ".join(f"{problem.slot}: {problem.reason}" for problem in broken)
+    if reasons and on_device:
+        raise IncompatibleStages(
+            f"these stages have no path on a device. {reasons}. These have one: {with_device_path()}. "
+            f"{by_sample(engine)}"
+        )
     if reasons:
         raise IncompatibleStages(
             f"these stages cannot be fitted to rows that are read block by block. {reasons}. {by_sample(engine)}"
@@ -105,7 +123,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
-    check_rows(c, engine)
+    check_rows(c, engine, rows.n)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
@@ -128,6 +146,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     labels = _labels(end.decide, space)
     _warn(end, labels, task)
     interrupted = any(each.interrupted for each in ends)
+    memberships = _memberships(end.decide, space)
     balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
     resolved = {"featuremap": dict(space.resolved), "solver": dict(turns.resolved), "balancer": balanced}
     return FitResult(
@@ -144,6 +163,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(each.objective for each in ends),
         interrupted,
+        memberships,
     )
 
 
@@ -158,6 +178,11 @@ class _Predicted:
     """The labels of a block by a predictor of raw rows."""
 
     predict: Predict
+
+    @property
+    def array_api(self) -> bool:
+        """As of the predictor."""
+        return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)
@@ -192,7 +217,11 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
     """How every start ended; fewer than asked for after Ctrl-C."""
     varies = isinstance(turns, Iterating) or (c.init is not None and c.init.varies)
     starts = c.n_init if varies else 1
+    on_device = isinstance(space.engine, DeviceEngine) and HostStarts.serve(space.n)
+    on_host = HostStarts(c, space, task, seeds) if on_device else None
     balancer = c.balancer if isinstance(c.balancer, BalancesByPasses) else None
+    if on_host is not None and c.balancer is not None:
+        balancer = HostBalance(c.balancer)
     ends: list[End] = []
     for index in range(starts):
         try:
@@ -202,7 +231,7 @@ def _ends(c: Composition, space: RowsSpace, turns: Summing | Iterating, task: Ta
                 with During(c.solver):
                     ends.append(iterate_without_labels(space, turns, c.labeler, balancer, task, rng))
             else:
-                begin = _start(c, space, task, seeds, index)
+                begin = _start(c, space, task, seeds, index) if on_host is None else _given(on_host, index)
                 ends.append(iterate(space, turns, begin, c.max_iter, balancer, task))
         except KeyboardInterrupt:
             if not ends:
@@ -234,11 +263,32 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
+def _given(on_host: HostStarts, index: int) -> Decide:
+    """The first labels of a start that was made in memory."""
+    space, task, codec = on_host.space, on_host.task, on_host.composition.labeler
+    assert isinstance(codec, Codec)
+    begin = Decide(space.transform, codec, task.k, on_host.labels(index))
+    return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
+
+
 def _labels(decide: Decide, space: RowsSpace) -> Labels:
     labels = space.engine.labels(decide, space.source, space.width)
-    if hasattr(labels, "flags"):
+    if isinstance(labels, np.ndarray):
         labels.flags.writeable = False
     return labels
+
+
+def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
+    """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
+    engine, extend = space.engine, decide.extend
+    if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
+        return None
+    few = HostStarts.serve(space.n) and isinstance(engine.base, LocalEngine)
+    if not (few or isinstance(space.source, ArrayRows)):
+        return None
+    degrees = cast("Predict", extend)  # a table in the place of labels
+    table: Array = engine.values(_Predicted(degrees), space.source, space.width)
+    return table
 
 
 def _predictor(decide: Decide) -> Decoder | None:

@@ -8,10 +8,9 @@ and the function of the turn.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar, final
+from typing import TypeVar, final
 
 import attrs
 import numpy as np
@@ -20,12 +19,14 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
+from clusterkit.core.label_digests import Digest, digest_of
+from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, to_host
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Addable
+from clusterkit.core.sums import Addable, landed
 from clusterkit.core.transform import Transform
 
 __all__ = ["Decide", "End", "iterate", "iterate_without_labels"]
@@ -66,6 +67,11 @@ class Decide:
     decision: RowDecision = attrs.field(factory=RowDecision)
     stored: Stored | None = None
 
+    @property
+    def array_api(self) -> bool:
+        """Whether features and scores are computed where the rows lie; starts and balances may get host copies."""
+        return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
+
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
         return self.on(rows, X, self.transform(X))[0]
@@ -73,13 +79,30 @@ class Decide:
     def on(self, rows: slice, X: Array, H: Array) -> tuple[Labels, Array | None]:
         """Labels of rows whose features are there, and the scores they were read from."""
         if self.start is not None:
-            seen = H if self.start_transform is None else self.start_transform(X)
-            return self.start(rows, seen).astype(np.intp, copy=False), None
+            return self._started(rows, X, H), None
         assert self.extend is not None
         scores = self.extend.on(H) if self.stored is None else self.stored.scores.read(rows)
-        costs = self.codec.costs(scores, self.k)
         label = self.decision.label
-        return np.argmin(costs, axis=1) if label is None else label(rows, costs), scores
+        if label is None:
+            return self.codec.decode(scores, self.k), scores
+        costs = self.codec.costs(scores, self.k)
+        labels = label(rows, costs if follows(label) else to_host(costs))
+        return sent(labels, H) if elsewhere(H) else labels, scores
+
+    def _started(self, rows: slice, X: Array, H: Array) -> Labels:
+        """The labels of the start, where the features lie."""
+        assert self.start is not None
+        if not elsewhere(H):
+            seen = H if self.start_transform is None else self.start_transform(X)
+            return self.start(rows, seen).astype(np.intp, copy=False)
+        transform = self.start_transform
+        there = follows(self.start) and (transform is None or follows(transform))
+        seen = H if transform is None else X
+        seen = seen if there else to_host(seen)
+        seen = seen if transform is None else transform(seen)
+        labels = self.start(rows, seen)
+        xp = array_namespace(H)
+        return xp.astype(labels, xp.int64, copy=False) if elsewhere(labels) else sent(labels, H, np.int64)
 
     def costs(self, rows: slice, X: Array) -> Array:
         """Costs of raw rows, (b, k)."""
@@ -96,8 +119,14 @@ class _Costs:
     decide: Decide
     part: Callable[[slice, Array], Addable]
 
+    @property
+    def array_api(self) -> bool:
+        """As of the labels; a part that cannot follow gets the costs on the host."""
+        return self.decide.array_api
+
     def __call__(self, rows: slice, X: Array) -> Addable:
-        return self.part(rows, self.decide.costs(rows, X))
+        costs = self.decide.costs(rows, X)
+        return self.part(rows, costs if follows(self.part) else to_host(costs))
 
 
 @final
@@ -132,11 +161,15 @@ class _TurnSums:
 
     sums: Addable
     sizes: Counts
-    digest: bytes
+    digest: Digest
 
     def __add__(self, following: _TurnSums) -> _TurnSums:
-        digest = _digest(self.digest + following.digest)
+        digest = self.digest + following.digest
         return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
+
+    def landed(self) -> _TurnSums:
+        """The same on the host."""
+        return _TurnSums(landed(self.sums), to_host(self.sizes), self.digest.landed())
 
 
 @final
@@ -147,19 +180,25 @@ class _Turn:
     decide: Decide
     adder: Adder
     weights: Array | None = None
+    # one array for all blocks, of which a device keeps its copy
+    codebook: Array = attrs.field(init=False)
+
+    @codebook.default
+    def _codebook(self) -> Array:
+        return self.decide.codec.codebook(self.decide.k)
+
+    @property
+    def array_api(self) -> bool:
+        """Whether labels and sums are computed where the rows lie."""
+        return self.decide.array_api and follows(self.adder)
 
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
-        codec, k = self.decide.codec, self.decide.k
+        k = self.decide.k
         weights = None if self.weights is None else self.weights[rows]
-        coded = Coded(labels[None], codec.coding, k, codec.codebook(k), weights)
-        digest = _digest(np.ascontiguousarray(labels).data)
-        return _TurnSums(self.adder.part(H, coded, scores), np.bincount(labels, minlength=k), digest)
-
-
-def _digest(content: Any) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+        coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
+        return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
 
 
 @final
@@ -294,7 +333,7 @@ def _iterate(
     balancer: BalancesByPasses | None,
     task: Task,
 ) -> End:
-    seen: set[bytes] = set()
+    seen: set[Digest] = set()
     decide, previous = begin, None
     adder, weights = adder_of(summing), task.sample_weight
     sums = _passed(space, _Turn(decide, adder, weights))

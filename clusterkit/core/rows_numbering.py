@@ -8,8 +8,9 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.class_sums import target_sums
-from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.class_sums import class_totals
+from clusterkit.core.coding import Coded, Coding, unit_vectors
+from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows, to_host
 from clusterkit.core.ordering import principal_numbers
 from clusterkit.core.rows_loop import Decide
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -40,8 +41,16 @@ class _Numbered:
     labels: BlockLabels
     numbers: Labels
 
+    @property
+    def array_api(self) -> bool:
+        """As of the labels."""
+        return follows(self.labels)
+
     def __call__(self, rows: slice, H: Array) -> Labels:
-        return self.numbers[self.labels(rows, H)]
+        labels = self.labels(rows, H)
+        if elsewhere(labels):
+            return array_namespace(labels).take(beside(self.numbers, labels), labels, axis=0)
+        return self.numbers[labels]
 
 
 @final
@@ -51,6 +60,10 @@ class _Classes:
 
     sums: Sums
     appears: Indices
+
+    def landed(self) -> _Classes:
+        """The same on the host."""
+        return _Classes(self.sums.landed(), self.appears)
 
     def __add__(self, following: _Classes) -> _Classes:
         return _Classes(self.sums + following.sums, np.minimum(self.appears, following.appears))
@@ -65,12 +78,17 @@ class _ClassesOf:
     k: int
     weights: Array | None
 
+    @property
+    def array_api(self) -> bool:
+        """As of the labels."""
+        return self.begin.array_api
+
     def __call__(self, rows: slice, X: Array) -> _Classes:
         H = self.begin.transform(X)
         labels, _ = self.begin.on(rows, X, H)
         weights = None if self.weights is None else self.weights[rows]
-        coded = Coded(labels[None], Coding.ONEHOT, self.k, np.eye(self.k), weights)
+        coded = Coded(labels[None, :], Coding.ONEHOT, self.k, unit_vectors(self.k), weights)
         appears = np.full(self.k, np.iinfo(np.intp).max, dtype=np.intp)
-        present, first = np.unique(labels, return_index=True)
+        present, first = np.unique(to_host(labels), return_index=True)
         appears[present] = first + rows.start
-        return _Classes(Sums.of(target_sums(H, coded), coded.sizes()[0]), appears)
+        return _Classes(Sums.of(*class_totals(H, coded)), appears)

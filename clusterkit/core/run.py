@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -16,9 +16,11 @@ from clusterkit.core import memory
 from clusterkit.core.alternate import alternate, one_turn
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition
-from clusterkit.core.contracts import During, check_instance, check_space, named
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.core.contracts import During, check_instance, check_space
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.first_labels import first_labels
 from clusterkit.core.kernel_check import warn_of_degenerate_kernel
+from clusterkit.core.namespaces import array_namespace, elsewhere
 from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
@@ -129,8 +131,14 @@ class FitResult:
 class AllZero:
     """Predicts the only cluster there is."""
 
+    array_api: ClassVar[bool] = True
+
     def __call__(self, Y: Array) -> Labels:
         """Zeros."""
+        if elsewhere(Y):
+            xp = array_namespace(Y)
+            zeros: Labels = xp.zeros(Y.shape[0], dtype=xp.int64, device=Y.device)
+            return zeros
         return np.zeros(len(Y), dtype=np.intp)
 
     def onnx(self, rows: Node) -> Node:
@@ -358,23 +366,12 @@ def _first_targets(bound: BoundComposition, start: int) -> Coded | None:
 
 def starting_labels(bound: BoundComposition, start: int) -> Labels:
     """Labels of one start, (n,), from the init stage."""
-    c, k = bound.composition, bound.task.k
+    c = bound.composition
     assert c.init is not None
-    samples: Any = bound.scaled_points() if c.init.sees == "input" else bound.space
-    rng = bound.seeds.stream("init", start) if start else bound.seeds.stream("init")
-    with During(c.init):
-        labels = np.asarray(c.init.partition(samples, bound.task, rng))
-    if labels.shape != (bound.task.n,) or labels.dtype.kind not in "iu":
-        raise InvalidParameter(
-            f"init '{c.init.name}' must give {bound.task.n} integer labels, got shape {labels.shape} of {labels.dtype} "
-            f"({named(c.init)})"
-        )
-    if labels.min() < 0 or labels.max() >= k:
-        wrong = labels.min() if labels.min() < 0 else labels.max()
-        raise InvalidParameter(f"init '{c.init.name}' gave the label {wrong}, outside 0..{k - 1} ({named(c.init)})")
-    labels = labels.astype(np.intp, copy=False)
+    samples = bound.scaled_points() if c.init.sees == "input" else bound.space
+    labels = first_labels(c, samples, bound.task, bound.seeds, start)
     if isinstance(c.labeler, Codec) and c.labeler.coding is Coding.ORDINAL:
-        labels = along_principal_axis(bound.space, labels, k, bound.task.sample_weight)
+        labels = along_principal_axis(bound.space, labels, bound.task.k, bound.task.sample_weight)
     return labels
 
 

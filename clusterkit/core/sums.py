@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Protocol, Self, TypeVar, final
+from typing import Any, Protocol, Self, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray, Array, ArrayLike
+from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.numerics.triangles import packed_lower, symmetric_of
 
-__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "total", "tree"]
+__all__ = ["FAN_IN", "GROUP", "Addable", "Joined", "Sums", "SymmetricSum", "fold", "groups", "landed", "total", "tree"]
 
 GROUP = 2**18
 """Rows whose parts are added from left to right; the unit of work of an engine.
@@ -31,7 +32,11 @@ FAN_IN = 16
 
 
 class Addable(Protocol):
-    """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both."""
+    """What a block of rows gives to a pass: parts of neighbouring blocks add up to the part of both.
+
+    It may have a method `landed`, which returns the same with all arrays on the host; `fold` calls it at the end of a
+    group, so that sums of blocks on a device stay there until then.
+    """
 
     def __add__(self, following: Self, /) -> Self:
         """The part of this block and of the rows that follow it."""
@@ -48,7 +53,7 @@ class Sums:
     Parameters
     ----------
     arrays : tuple of ndarray
-        Floats become float64 and integers int64.
+        Floats become float64 and integers int64. Those of a block on a device stay there until `landed`.
 
     Examples
     --------
@@ -61,12 +66,20 @@ class Sums:
 
     @classmethod
     def of(cls, *arrays: ArrayLike) -> Sums:
-        """The sums of a block; arrays of another library are brought to the host."""
+        """The sums of a block."""
         return cls(tuple(_wide(array) for array in arrays))
 
     def __add__(self, following: Sums) -> Sums:
         """Entry by entry."""
         return Sums(tuple(one + other for one, other in zip(self.arrays, following.arrays, strict=True)))
+
+    def landed(self) -> Sums:
+        """The same on the host; the arrays of a device come in one copy."""
+        there = [array for array in self.arrays if elsewhere(array)]
+        if not there:
+            return self
+        host = iter(_landed_together(there))
+        return Sums(tuple(next(host) if elsewhere(array) else array for array in self.arrays))
 
 
 @final
@@ -77,7 +90,8 @@ class SymmetricSum:
     Parameters
     ----------
     matrix : ndarray of shape (m, m)
-        Symmetric bit for bit, as products ``H'H`` of numpy are; one that is not is pickled whole.
+        Symmetric bit for bit, as products ``H'H`` of numpy are; one that is not is pickled whole. That of a block on a
+        device stays there until `landed`.
 
     Examples
     --------
@@ -91,12 +105,16 @@ class SymmetricSum:
 
     @classmethod
     def of(cls, matrix: ArrayLike) -> SymmetricSum:
-        """The sum of a block; an array of another library is brought to the host."""
+        """The sum of a block."""
         return cls(_wide(matrix))
 
     def __add__(self, following: SymmetricSum) -> SymmetricSum:
         """Entry by entry."""
         return SymmetricSum(self.matrix + following.matrix)
+
+    def landed(self) -> SymmetricSum:
+        """The same on the host."""
+        return SymmetricSum(to_host(self.matrix)) if elsewhere(self.matrix) else self
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
         M = self.matrix
@@ -130,7 +148,32 @@ class Joined:
         return Joined(tuple(np.concatenate(pair) for pair in pairs))
 
 
+def landed(addend: T) -> T:
+    """What a block or a group adds, with all its arrays on the host."""
+    land = getattr(addend, "landed", None)
+    return addend if land is None else land()
+
+
+def _landed_together(arrays: list[Any]) -> list[Array]:
+    """Arrays of float64 and int64 on the host: those of a type in one copy, because each copy waits for the device."""
+    xp = array_namespace(arrays[0])
+    host: list[Array] = [np.empty(0)] * len(arrays)
+    for dtype in (xp.float64, xp.int64):
+        places = [place for place, array in enumerate(arrays) if array.dtype == dtype]
+        if not places:
+            continue
+        flat = to_host(xp.concat([xp.reshape(arrays[place], (-1,)) for place in places]))
+        ends = np.cumsum([int(np.prod(arrays[place].shape)) for place in places])
+        for place, values in zip(places, np.split(flat, ends[:-1]), strict=True):
+            host[place] = values.reshape(arrays[place].shape)
+    return host
+
+
 def _wide(array: ArrayLike) -> Array:
+    if elsewhere(array):
+        there: Any = array
+        xp = array_namespace(there)
+        return xp.astype(there, xp.float64 if xp.isdtype(there.dtype, "real floating") else xp.int64, copy=False)
     here = np.asarray(array)
     wide: Array = here.astype(np.float64 if here.dtype.kind == "f" else np.int64, copy=False)
     return wide
@@ -149,7 +192,7 @@ def groups(n: int) -> Iterator[slice]:
 
 
 def fold(parts: Iterable[T]) -> T:
-    """The sum from left to right: of the blocks of a group.
+    """The sum from left to right, on the host: of the blocks of a group.
 
     Raises
     ------
@@ -163,7 +206,7 @@ def fold(parts: Iterable[T]) -> T:
         raise ValueError("no rows, so there is nothing to add up") from None
     for part in iterator:
         sum_so_far = sum_so_far + part
-    return sum_so_far
+    return landed(sum_so_far)
 
 
 def tree(totals: Iterable[T]) -> T:

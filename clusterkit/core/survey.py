@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.core.spaces import FeatureSpace
 
 __all__ = ["Extremes", "draw_rows", "draw_weighted", "extremes"]
@@ -27,18 +28,34 @@ class Extremes:
     odd : tuple of (row, column, value) or None
     """
 
+    array_api: ClassVar[bool] = True
+    """`of` is written against the namespace of its blocks"""
+
     low: Array
     high: Array
     odd: tuple[int, int, float] | None = None
 
     @classmethod
     def of(cls, rows: slice, H: Array) -> Extremes:
-        """Those of a block."""
+        """Those of a block, on the host."""
+        if elsewhere(H):
+            return cls._of_device(rows, H)
         low, high = H.min(axis=0), H.max(axis=0)
         odd = None
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             row, column = np.argwhere(~np.isfinite(H))[0]
             odd = (rows.start + int(row), int(column), float(H[row, column]))
+        return cls(low, high, odd)
+
+    @classmethod
+    def _of_device(cls, rows: slice, H: Any) -> Extremes:
+        xp = array_namespace(H)
+        low, high = (to_host(ends(H, axis=0)) for ends in (xp.min, xp.max))
+        odd = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):  # not a number is the least and the largest
+            finite = xp.reshape(xp.astype(xp.isfinite(H), xp.int32), (-1,))
+            row, column = divmod(int(xp.argmin(finite)), H.shape[1])
+            odd = (rows.start + row, column, float(H[row, column]))
         return cls(low, high, odd)
 
     def __add__(self, following: Extremes) -> Extremes:

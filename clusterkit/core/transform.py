@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, final
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import sums
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, host_dtype
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
 
-__all__ = ["Keep", "RowMap", "Transform", "block_plan", "multiply", "product", "scaling_of"]
+__all__ = [
+    "Keep",
+    "RowMap",
+    "Transform",
+    "block_plan",
+    "block_rows",
+    "device_plan",
+    "in_blocks",
+    "multiply",
+    "product",
+    "scaling_of",
+]
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -22,15 +34,51 @@ BLOCK_ROWS = 4096
 """Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
 
 
+def block_rows(width: int, dtype: np.dtype | type) -> int:
+    """Rows of the blocks of `block_plan`; the last one of a group may have fewer."""
+    return min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+
+
 def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     """Row slices of at most 4,096 rows and about 8 MiB; a function of (n, width, dtype), so all spaces add alike.
 
     No block crosses the border of a group (`clusterkit.core.sums.GROUP`).
     """
-    rows = min(BLOCK_ROWS, max(64, BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize) // 64 * 64))
+    rows = block_rows(width, dtype)
     for group in sums.groups(n):
         for start in range(group.start, group.stop, rows):
             yield slice(start, min(group.stop, start + rows))
+
+
+DEVICE_BLOCK_BYTES = 256 * 1024**2
+"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
+of rows are there at once: together less than 2 GiB."""
+
+
+def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
+    """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
+
+    A block has a multiple of 4,096 rows, however wide it is: products of float32 numbers add up so many.
+
+    Examples
+    --------
+    >>> [rows.stop - rows.start for rows in device_plan(300_000, 1000, np.float32)]
+    [65536, 65536, 65536, 65536, 37856]
+    """
+    fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
+    rows = max(BLOCK_ROWS, fitting // BLOCK_ROWS * BLOCK_ROWS)
+    for group in sums.groups(n):
+        for start in range(group.start, group.stop, rows):
+            yield slice(start, min(group.stop, start + rows))
+
+
+def in_blocks(function: Callable[[Any], Any], Y: Any, width: int) -> Any:
+    """A function of rows (m, d) of another library than numpy, block by block, (m, ...)."""
+    xp = array_namespace(Y)
+    parts = [function(Y[rows, :]) for rows in device_plan(Y.shape[0], max(width, Y.shape[1]), host_dtype(Y))]
+    if not parts:
+        return function(Y)
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
 
 
 def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:
@@ -77,6 +125,9 @@ def scaling_of(mapping: RowMap) -> RowMap | None:
 class Keep:
     """The identity row map."""
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its rows"""
+
     width: int
 
     def __call__(self, Y: Array) -> Array:
@@ -108,9 +159,22 @@ class Transform:
     steps: tuple[RowMap, ...]
     dtype: np.dtype
 
+    @property
+    def array_api(self) -> bool:
+        """Whether every map is written against the namespace of its rows."""
+        return all(follows(step) for step in self.steps)
+
+    @property
+    def width(self) -> int | None:
+        """Number of features; None without steps."""
+        return self.steps[-1].width if self.steps else None
+
     def __call__(self, Y: Array) -> Array:
-        """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense."""
-        H = as_rows(Y, self.dtype)
+        """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense.
+
+        Rows of another library of the array API give features of that library, where they lie.
+        """
+        H = as_type(Y, self.dtype) if elsewhere(Y) else as_rows(Y, self.dtype)
         for step in self.steps:
             H = step(H)
         return H
@@ -132,6 +196,9 @@ class Transform:
 
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""
+        if elsewhere(Y):
+            xp = array_namespace(Y)
+            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):

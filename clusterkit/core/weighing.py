@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.errors import IncompatibleStages, InvalidData
+from clusterkit.core.namespaces import to_host
 from clusterkit.core.stages import Codec
 
 __all__ = ["checked_weights", "weight_problems", "weighted"]
@@ -33,7 +34,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     [1.0, 2.0, 0.0]
     """
     try:
-        as_passed = np.asarray(sample_weight)
+        as_passed = to_host(sample_weight)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"sample_weight must be numbers, one for each sample: {error}") from error
     if as_passed.dtype.kind not in NUMBERS:

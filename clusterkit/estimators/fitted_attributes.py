@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
+from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
 from clusterkit.core.spaces import FeatureSpace, Space
@@ -17,6 +18,7 @@ from clusterkit.core.stages import Predict
 from clusterkit.drivers.compose import Tuning
 from clusterkit.estimators import logs
 from clusterkit.estimators.outputs import Outputs
+from clusterkit.estimators.same_place import beside_labels
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
@@ -54,6 +56,7 @@ class only_where_made:
         values = None if instance is None else self.compute(instance)
         if values is None:
             raise AttributeError(f"no {self.name} here: only {self.methods} have them")
+        values = beside_labels(instance, values)
         vars(instance)[self.name] = values
         return values
 
@@ -124,6 +127,9 @@ class FittedAttributes(Outputs):
     @property
     def n_clusters_(self) -> int:
         """Number of clusters that have a sample; noise is none."""
+        if elsewhere(self.labels_):
+            distinct = to_host(array_namespace(self.labels_).unique_values(self.labels_))
+            return int((distinct >= 0).sum())
         # lazy labels are computed by the conversion, and only the distinct ones come here
         return len(np.asarray(np.unique(self.labels_[self.labels_ >= 0])))
 

@@ -12,6 +12,7 @@ from clusterkit.estimators import bars
 from clusterkit.estimators.fitted_attributes import set_fitted
 from clusterkit.estimators.number import set_report
 from clusterkit.estimators.samples import checked
+from clusterkit.estimators.unsuited import refuse_device
 from clusterkit.numerics.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> N
             "a stage or n_clusters was changed since the first batch, whose sums do not fit it; begin anew with "
             "clone(model)"
         )
+    refuse_device("partial_fit")
     dense_only = not model._accepts_sparse_samples()
     rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
     composition = model.weighted(composition, sample_weight, rows.shape[0])

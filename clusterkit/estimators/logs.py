@@ -21,7 +21,7 @@ def finished(name: str, fit: FitResult) -> None:
     """Log the end of a fit."""
     if LOGGER.isEnabledFor(logging.INFO):
         if not isinstance(fit.labels, np.ndarray):  # lazy labels are not computed for a message
-            LOGGER.info("%s: %d rows after %d iterations: %s", name, len(fit.labels), fit.n_iter, fit.reason)
+            LOGGER.info("%s: %d rows after %d iterations: %s", name, fit.labels.shape[0], fit.n_iter, fit.reason)
             return
         k, n = len({*fit.labels.tolist()} - {-1}), len(fit.labels)
         LOGGER.info("%s: %d clusters of %d rows after %d iterations: %s", name, k, n, fit.n_iter, fit.reason)

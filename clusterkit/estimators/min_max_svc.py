@@ -34,7 +34,7 @@ from clusterkit.estimators._module_training import (
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.samples import columns_of_the_fit
-from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 from clusterkit.featuremaps.identity import Identity
 
 __all__ = ["MinMaxModularSVC"]
@@ -166,6 +166,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         from clusterkit.estimators._modules import Modules  # compiled functions, which predictions need too
 
         stage = self._checked_parameters()
+        refuse_device("MinMaxModularSVC")
         source, engine = rows_of_engine(X)
         if source is None:
             refuse_unsuited(X)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, final
 
+import attrs
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, Floats, Samples
 from clusterkit.core.compat import Composition
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.engines import engine_for
+from clusterkit.core.namespaces import array_namespace, as_type, follows, to_host
 from clusterkit.core.outcomes import Domain, Embedding, Outcome
 from clusterkit.estimators.inductive import inductive
+from clusterkit.estimators.same_place import check_same_place
 
 __all__ = ["Outputs"]
 
@@ -53,10 +58,14 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Only methods have it whose outcome extends to new rows; `set_output` chooses the type of the table.
         """
-        outcome, rows = self._outcome_and_rows(X)
-        values: Floats = np.asarray(outcome.extend(rows), dtype=np.float64)
-        if hasattr(outcome.extend, "means") and not outcome.are_memberships:
-            return np.sqrt(np.maximum(-values, 0.0))
+        values, extend = self._extended(X, "transform")
+        outcome = self._fitted().outcome_
+        if hasattr(extend, "means") and not (outcome is not None and outcome.are_memberships):
+            if isinstance(values, np.ndarray):
+                return np.sqrt(np.maximum(-values, 0.0))
+            xp = array_namespace(values)
+            distances: Floats = xp.sqrt(xp.where(values < 0, -values, xp.zeros_like(values)))
+            return distances
         return values
 
     @_only_of.kind(Embedding, Domain)
@@ -65,12 +74,12 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Of a method whose outcome is a domain: value minus level, (m,), positive inside. Of memberships: the degrees.
         """
-        outcome, rows = self._outcome_and_rows(X)
-        if isinstance(outcome, Domain):
+        if isinstance(self._fitted().outcome_, Domain):
+            outcome, rows = self._outcome_and_rows(X)
             space: Any = self._fitted().space_
             inside: Floats = np.asarray(outcome.value(space.coordinates(rows)) - outcome.level, dtype=np.float64)
             return inside
-        scores: Floats = np.asarray(outcome.extend(rows), dtype=np.float64)
+        scores, _ = self._extended(X, "decision_function")
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @inductive
@@ -83,10 +92,10 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         from sklearn.metrics import adjusted_rand_score, silhouette_score
 
         model = self._fitted()
-        labels = model.predict(X)
+        labels = to_host(model.predict(X))
         if y is not None:
-            return float(adjusted_rand_score(np.asarray(y), labels))
-        rows = model.rows_of(X)
+            return float(adjusted_rand_score(np.asarray(to_host(y)), labels))
+        rows = model.rows_of(to_host(X))
         if hasattr(rows, "toarray"):
             rows = rows.toarray()
         step = -(-len(labels) // SCORED_ROWS)
@@ -99,6 +108,8 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model: Any = self
         if hasattr(model, "labels_"):
             outcome = getattr(model, "outcome_", None)
+            if outcome is None:  # of rows that an engine read there is no table of scores
+                return Embedding in kinds and _extension(model) is not None
             extends = not isinstance(outcome, Embedding) or outcome.extend is not None
             return isinstance(outcome, kinds) and extends and getattr(model, "predictor_", None) is not None
         composition = model.planned()
@@ -112,11 +123,28 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         outcome: Any = getattr(self, "outcome_", None)
+        if outcome is None:
+            return int(_extension(self)(np.zeros((1, self._fitted().n_features_in_))).shape[1])
         return int(outcome.rows.shape[1])
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "labels_")
         return self
+
+    def _extended(self, X: Samples, method: str) -> tuple[Floats, Any]:
+        """Scores or embedding of rows, (m, q), float64, where the rows lie, and the function that gives them."""
+        model = self._fitted()
+        check_same_place(model, X, method)
+        engine = engine_for(X)
+        if isinstance(engine, DeviceEngine):
+            extend, rows = _extension(model), engine.rows(X)
+            if isinstance(rows, ArrayRows):
+                width = getattr(model.space_, "width", rows.d)
+                table: Floats = as_type(engine.values(_OfRows(extend), rows, width), np.float64)
+                return table, extend
+        outcome, points = self._outcome_and_rows(X)
+        extend = _extension(model) if outcome is None else outcome.extend
+        return np.asarray(extend(points), dtype=np.float64), extend
 
     def _outcome_and_rows(self, X: Samples) -> tuple[Any, Array]:
         model = self._fitted()
@@ -124,6 +152,29 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         span = getattr(model.predictor_, "span", None)
         # of wide data `Auto` fits the coordinates in which the rows differ
         return model.outcome_, rows if span is None or isinstance(model.outcome_, Domain) else span(rows)
+
+
+@final
+@attrs.frozen(eq=False)
+class _OfRows:
+    """The scores of a block of raw rows."""
+
+    extend: Any
+
+    @property
+    def array_api(self) -> bool:
+        """As of the function."""
+        return follows(self.extend)
+
+    def __call__(self, rows: slice, X: Array) -> Array:
+        """Whatever their place is."""
+        return self.extend(X)
+
+
+def _extension(model: Any) -> Any:
+    """The function from raw rows to scores of a fitted model; None if it has none."""
+    holder = getattr(model, "outcome_", None)
+    return getattr(getattr(model, "predictor_", None) if holder is None else holder, "extend", None)
 
 
 def _hide(name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -24,28 +23,35 @@ from clusterkit._typing import (
     SolverLike,
     TunerLike,
 )
+from clusterkit.core import devices
 from clusterkit.core.batches import Learned
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.engines import Engine, engine_for
-from clusterkit.core.errors import IncompatibleStages, InvalidParameter, NeedsClusters
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.engines import engine_for
+from clusterkit.core.errors import InvalidParameter, NeedsClusters
 from clusterkit.core.params import MOST_REPEATS, check_count
-from clusterkit.core.rows import Rows
-from clusterkit.core.rows_fit import by_sample, check_rows, fit_rows, in_memory, predict_rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
-from clusterkit.core.survey import Extremes
 from clusterkit.core.weighing import weighted
 from clusterkit.drivers import compose
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._rows_by_sample import domain_of_sample, fit_by_sample
+from clusterkit.estimators._rows_by_sample import domain_of_sample
+from clusterkit.estimators._rows_elsewhere import (
+    fit_elsewhere,
+    predict_elsewhere,
+    rows_in_memory,
+    space_of,
+    takes_arrays,
+)
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive, inductive_instead, learning
 from clusterkit.estimators.learning import add_batch, why_not_learning
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import PLACEHOLDER, checked_number, choose_number, is_open, limits_of, set_report
 from clusterkit.estimators.preparing import features_of
-from clusterkit.estimators.samples import checked, columns_of_the_fit
+from clusterkit.estimators.same_place import check_same_place
+from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -144,6 +150,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     """
 
     _slots: ClassVar[Mapping[str, str]] = {slot: slot for slot in compose.KINDS}
+    on_devices: ClassVar[bool] = True
     _learned: Learned | None
     _learned_by: tuple[object, ...]
 
@@ -180,9 +187,14 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         """
         self._learned = None
         if (engine := engine_for(X)) is not None:
-            return self._fit_rows(engine.rows(X), engine, sample_weight)
+            fit_elsewhere(self, engine.rows(X), engine, sample_weight)
+            return self
         composition = self.composition()
         rows = checked(self, X, composition.featuremap, reset=True, dense_only=not self._accepts_sparse_samples())
+        if (device := devices.current()) is not None:
+            fit_elsewhere(self, rows_in_memory(self, rows), DeviceEngine(device), sample_weight)
+            warn_of_units(self, rows, space_of(self.space_, rows), SCALE_FIRST)
+            return self
         composition = self.weighted(composition, sample_weight, rows.shape[0])
         seeds = Seeds.of(self.random_state)
         with (
@@ -199,43 +211,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         set_fitted(self, answer.fit, tuning, self.reported_labeler(tuning.composition))
         set_report(self, answer.report)
         warn_of_units(self, rows, answer.fit.space, SCALE_FIRST)
-        return self
-
-    def _fit_rows(self, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> Self:
-        """The fit to rows that an engine reads; few rows are read at once."""
-        if in_memory(rows):
-            X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
-            if len(X):
-                Extremes.of(slice(0, rows.n), X).check(rows.names, place)
-            self.fit(X, sample_weight=sample_weight)
-            if (placed := getattr(engine, "placed", None)) is not None:
-                self.labels_ = placed(self.labels_, rows)
-        else:
-            composition, tuning = self.weighted(self.composition(), sample_weight, rows.n), None
-            sampled = self.fits_by_sample()
-            if not sampled:
-                check_rows(composition, engine)
-            if (self.tuner is not None and not sampled) or is_open(getattr(self, "n_clusters", None)):
-                option = "tuner" if self.tuner is not None else "n_clusters='auto'"
-                raise IncompatibleStages(f"{option} compares fits of all rows in memory. {by_sample(engine)}")
-            seeds = Seeds.of(self.random_state)
-            with (
-                threads.suited(threads.elements(rows.n, composition.featuremap)),
-                bars.shown(self.verbose),
-                bars.hooks(),
-            ):
-                if sampled:
-                    tuner = compose.resolve("tuner", self.tuner)
-                    tuning, answer = fit_by_sample(composition, tuner, rows, engine, seeds)
-                else:
-                    answer = fit_rows(composition, rows, engine, seeds)
-            self.n_features_in_ = rows.d
-            self.__dict__.pop("feature_names_in_", None)
-            self._takes_sparse_rows = False
-            set_fitted(self, answer, tuning, self.reported_labeler(composition))
-            set_report(self, {})
-        if rows.names is not None:
-            self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
 
     @learning
@@ -271,12 +246,14 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d), or what `clusterkit.open` gives; of a model of a table, tables."""
         check_is_fitted(self, "labels_")
+        check_same_place(self, X, "predict")
         if (engine := engine_for(X)) is not None and self.predictor_ is not None:
-            width = self.n_features_in_ if self.space_ is None else getattr(self.space_, "width", self.n_features_in_)
-            return predict_rows(self.predictor_, columns_of_the_fit(self, engine.rows(X)), engine, width)
+            return predict_elsewhere(self, self.predictor_, engine.rows(X), engine)
         rows = self.rows_of(X)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
+        if (device := devices.current()) is not None:
+            return predict_elsewhere(self, self.predictor_, rows_in_memory(self, rows), DeviceEngine(device))
         return self.predictor_(rows)
 
     def rows_of(self, X: Samples) -> Array:
@@ -346,6 +323,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # small samples are made dense where a stage needs it
+        tags.array_api_support = takes_arrays(self)
         return tags
 
     def tuned(self, c: Composition, X: Array, seeds: Seeds) -> compose.Tuning:

@@ -15,7 +15,7 @@ from clusterkit.core.errors import InvalidData
 from clusterkit.core.rows import Rows
 from clusterkit.core.stages import FeatureMap
 from clusterkit.estimators.not_numbers import only_numbers
-from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = ["checked", "columns_of_the_fit"]
@@ -59,9 +59,14 @@ def checked(
     InvalidData
         If columns have texts, dates or gaps, which are named; if X is sparse, a stage takes no sparse rows, and a dense
         copy would have more than 1 GiB.
+    IncompatibleStages
+        In a fit, if a device is chosen for this process and the estimator does not say that it works there
+        (``on_devices``).
     NeedsMemory
         If a dense copy is needed and above the memory cap.
     """
+    if reset and not getattr(estimator, "on_devices", False):
+        refuse_device(type(estimator).__name__)
     takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr"

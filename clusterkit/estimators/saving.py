@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clusterkit import __version__
 from clusterkit.core import saving
 from clusterkit.core.errors import InvalidModelFile
+from clusterkit.core.namespaces import to_host
 
 __all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
 
@@ -71,7 +72,9 @@ class SavedAsData:
         # in a fixed order, so that a loaded estimator is saved as the same bytes
         fields = sorted(vars(self).items())
         return {
-            name: value for name, value in fields if name not in UNSAVED and (value is not None or name != "_recipe")
+            name: to_host(value)  # a model in a file belongs to no device
+            for name, value in fields
+            if name not in UNSAVED and (value is not None or name != "_recipe")
         }
 
     @classmethod

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit.core import memory
-from clusterkit.core.errors import InvalidData
+from clusterkit.core import devices, memory
+from clusterkit.core.device_paths import with_device_path
+from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.first_party import where
 from clusterkit.core.plugin_hooks import VARIABLE
 from clusterkit.core.registry import registry
 from clusterkit.core.rows import Rows
 
-__all__ = ["refuse_unsuited"]
+__all__ = ["refuse_device", "refuse_unsuited"]
 
 LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
 """Packages whose frames or relations may stand for a table that is not in memory yet."""
+
+
+ON_HOST = ("cpu", "CPU_DEVICE")
+"""Devices of other libraries whose arrays scikit-learn can convert without the array API dispatch."""
 
 
 def refuse_unsuited(X: object) -> None:
@@ -66,11 +71,35 @@ def refuse_unsuited(X: object) -> None:
             f"X is a {kind.__name__} of {package}, a query that would be run and kept in memory. If that is meant, "
             "pass its result (X.collect()); otherwise a part of the rows, and label the others by predict."
         )
-    if hasattr(X, "__array_namespace__") and _dispatches():
+    if package in devices.LIBRARIES and hasattr(X, "device") and not _dispatches():
+        place = devices.Device.of(X)
+        if place.name not in ON_HOST:
+            raise InvalidData(
+                f"X lies on the device {place}, and scikit-learn's array API dispatch is switched off. To fit it where "
+                "it lies: SCIPY_ARRAY_API=1 in the environment, and sklearn.set_config(array_api_dispatch=True). Or "
+                "pass a copy in memory."
+            )
+    if (hasattr(X, "__array_namespace__") or package in devices.LIBRARIES) and _dispatches():
         raise InvalidData(
-            f"X is a {kind.__name__} of {package}, and scikit-learn's array API dispatch is switched on; clusterkit "
-            "computes with numpy. Pass numpy.asarray(X), from a device after moving it to the host, or switch the "
-            "dispatch off: sklearn.set_config(array_api_dispatch=False)."
+            f"X is a {kind.__name__} of {package}, and scikit-learn's array API dispatch is switched on; this "
+            "computes with numpy, and single fits of `recipe` or `Pipeline` take arrays of "
+            f"{', '.join(devices.LIBRARIES)} as they are. Pass numpy.asarray(X), from a device after moving it to the "
+            "host, or switch the dispatch off: sklearn.set_config(array_api_dispatch=False)."
+        )
+
+
+def refuse_device(what: str) -> None:
+    """Refuse a fit of many parts while a device is chosen for this process.
+
+    Raises
+    ------
+    IncompatibleStages
+        With what has a path on a device.
+    """
+    if (device := devices.current()) is not None:
+        raise IncompatibleStages(
+            f"{what} has no path on the device {device}; single fits, of `recipe` or `Pipeline`, have one with "
+            f"these stages: {with_device_path()}. Or compute on the host: clusterkit.config(device='cpu')"
         )
 
 
@@ -81,7 +110,4 @@ def _size(X: object) -> str:
 
 
 def _dispatches() -> bool:
-    """Whether scikit-learn lets arrays of other libraries through."""
-    from sklearn import get_config
-
-    return bool(get_config().get("array_api_dispatch", False))
+    return devices.dispatches()

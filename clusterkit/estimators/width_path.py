@@ -16,7 +16,7 @@ from clusterkit.drivers.width_path import WidthPath, checked_widths, path_over_w
 from clusterkit.estimators import bars
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 
 __all__ = ["width_path"]
 
@@ -83,6 +83,7 @@ def width_path(
     >>> path.n_clusters.tolist()
     [1, 2]
     """
+    refuse_device("width_path")
     refuse_unsuited(X)
     with only_numbers(X):
         rows: Array = check_array(X, dtype=[np.float64, np.float32], order="C")

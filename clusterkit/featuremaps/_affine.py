@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import shapes
+from clusterkit.core.namespaces import as_type, beside, elsewhere, host_dtype
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import DenseSpace, FeatureSpace
 from clusterkit.core.survey import extremes
@@ -30,6 +31,9 @@ class Affine:
     columnwise: ClassVar[bool] = True
     """every column of the result depends on the same column of the input alone, so it can have its name"""
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its rows"""
+
     shift: Array = attrs.field(validator=shapes.shaped("d"))
     factor: Array = attrs.field(validator=shapes.shaped("d"))
     offset: Array = attrs.field(validator=shapes.shaped("d"))
@@ -40,7 +44,12 @@ class Affine:
         return len(self.shift)
 
     def __call__(self, Y: Array) -> Array:
-        """Scaled rows, (m, d), computed in float64 and returned in the type of Y."""
+        """Scaled rows, (m, d), computed in float64 and returned in the type of Y, where that lies."""
+        if elsewhere(Y):
+            scaled = as_type(Y, np.float64) - beside(self.shift, Y, np.float64)
+            scaled *= beside(self.factor, Y, np.float64)
+            scaled += beside(self.offset, Y, np.float64)
+            return as_type(scaled, host_dtype(Y))
         scaled = np.subtract(Y, self.shift, dtype=np.float64)
         scaled *= self.factor
         scaled += self.offset

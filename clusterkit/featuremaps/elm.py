@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_squares
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
@@ -44,6 +45,9 @@ class GaussianNodes:
         The factors b_j, in units of an inverse squared distance.
     """
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its rows"""
+
     scaling: Affine | None
     centers: Array = attrs.field(validator=shapes.shaped("L", "d"))
     widths: Array = attrs.field(validator=shapes.shaped("L"))
@@ -66,6 +70,8 @@ class GaussianNodes:
 
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]; one matrix product."""
+        if elsewhere(Y):
+            return self._on_device(Y)
         m, d = Y.shape
         rows = np.ones((m, d + 2), dtype=Y.dtype)
         rows[:, :d] = (Y if self.scaling is None else self.scaling(Y)) - self._origin
@@ -73,6 +79,15 @@ class GaussianNodes:
         Z = product(rows, self._exponent.astype(Y.dtype, copy=False))
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
+
+    def _on_device(self, Y: Any) -> Any:
+        """Features of rows of another library, by the same product."""
+        xp = array_namespace(Y)
+        scaled = Y if self.scaling is None else self.scaling(Y)
+        rows = as_type(as_type(scaled, np.float64) - beside(self._origin, Y, np.float64), host_dtype(Y))
+        squares, ones = row_squares(rows)[:, None], xp.ones((Y.shape[0], 1), dtype=Y.dtype, device=Y.device)
+        Z = xp.matmul(xp.concat([rows, squares, ones], axis=1), beside(self._exponent, Y))
+        return xp.exp(xp.minimum(Z, xp.zeros((), dtype=Y.dtype, device=Y.device)))
 
     def onnx(self, rows: Node) -> Node:
         """Features of raw rows."""
@@ -96,6 +111,9 @@ class _AdditiveNodes:
     biases : ndarray of shape (L,)
     """
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its rows"""
+
     scaling: Affine | None
     weights: Array = attrs.field(validator=shapes.shaped("L", "d"))
     biases: Array = attrs.field(validator=shapes.shaped("L"))
@@ -108,6 +126,10 @@ class _AdditiveNodes:
     def _sums(self, Y: Array) -> Array:
         """``a_j · x + b_j``, (m, L), in the type of Y."""
         Y = Y if self.scaling is None else self.scaling(Y)
+        if elsewhere(Y):
+            sums = array_namespace(Y).matmul(Y, beside(self.weights, Y).T)
+            sums += beside(self.biases, Y)
+            return sums
         Z = Y @ self.weights.T.astype(Y.dtype, copy=False)
         Z += self.biases.astype(Y.dtype, copy=False)
         return Z
@@ -128,6 +150,8 @@ class SigmoidNodes(_AdditiveNodes):
         Z = self._sums(Y)
         # 1 / (1 + e^-z) = (1 + tanh(z / 2)) / 2: no overflow on either side
         Z *= 0.5
+        if elsewhere(Z):
+            return 0.5 * (array_namespace(Z).tanh(Z) + 1.0)
         np.tanh(Z, out=Z)
         Z += 1.0
         Z *= 0.5
@@ -146,6 +170,8 @@ class RidgeNodes(_AdditiveNodes):
     def __call__(self, Y: Array) -> Array:
         """Features of raw rows, (m, d) to (m, L), in (0, 1]."""
         Z = self._sums(Y)
+        if elsewhere(Z):
+            return array_namespace(Z).exp(-(Z * Z))
         np.square(Z, out=Z)
         np.negative(Z, out=Z)
         return np.exp(Z, out=Z)

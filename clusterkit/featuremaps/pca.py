@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import memory, params, shapes, sums
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, host_dtype, row_chunks
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, build_space
 from clusterkit.core.stages import FeatureMap, FittedMap, Task
@@ -113,9 +114,18 @@ class Pca(FeatureMap):
 class _InnerProducts:
     """Part of the matrix of inner products of the attributes, about a mean."""
 
+    array_api: ClassVar[bool] = True
+
     mean: Array
 
     def __call__(self, rows: slice, H: Array) -> SymmetricSum:
+        if elsewhere(H):
+            xp, mean = array_namespace(H), beside(self.mean, H, np.float64)
+            products = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
+            for _, chunk in row_chunks(H):
+                differences = as_type(chunk, np.float64) - mean
+                products = products + xp.matmul(differences.T, differences)
+            return SymmetricSum.of(products)
         block = H - self.mean
         return SymmetricSum.of(block.T @ block)
 
@@ -163,6 +173,9 @@ class _PcaProjection:
     origin : ndarray of shape (r,)
     """
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its rows"""
+
     axes: Array = attrs.field(validator=shapes.shaped("d", "r"))
     origin: Array = attrs.field(validator=shapes.shaped("r"))
 
@@ -172,7 +185,12 @@ class _PcaProjection:
         return int(self.axes.shape[1])
 
     def __call__(self, Y: Any) -> Array:
-        """Coordinates, (m, d) to (m, r), in the type of Y."""
+        """Coordinates, (m, d) to (m, r), in the type of Y, where that lies."""
+        if elsewhere(Y):
+            xp, axes = array_namespace(Y), beside(self.axes, Y, np.float64)
+            products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)
+            products -= beside(self.origin, Y, np.float64)
+            return as_type(products, host_dtype(Y))
         coordinates = (Y if isinstance(Y, SparseRows) else Y.astype(np.float64, copy=False)) @ self.axes
         return (coordinates - self.origin).astype(Y.dtype, copy=False)
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.core import sums
+from clusterkit.core.namespaces import (
+    array_namespace,
+    as_type,
+    beside,
+    elsewhere,
+    follows,
+    host_dtype,
+    kept_beside,
+    row_chunks,
+    row_squares,
+    sent,
+    to_host,
+)
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_weighted
+from clusterkit.core.transform import block_rows
 from clusterkit.numerics.lloyd import weighted_kmeans
 from clusterkit.numerics.smallest import smallest
 
@@ -25,6 +40,10 @@ RECLUSTERINGS = 10
 MARGIN = 16.0
 """Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
 in the partitioner `seeds`."""
+
+COMPARED_CENTRES = 64
+"""Most centres that a device compares one by one, from differences, which need no rule for what cancels; more of them
+are compared by products, which cost less of its memory's time."""
 
 
 @final
@@ -41,6 +60,9 @@ class NearestOf:
         Rows that are the centres, which get their numbers as labels; None if they are no rows.
     """
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks; labels of a block with seeds come to the host"""
+
     origin: Array
     centres: Array
     seeds: Indices | None = None
@@ -50,7 +72,9 @@ class NearestOf:
         labels = self._nearest(H)[1]
         if self.seeds is not None:
             inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
-            labels[self.seeds[inside] - rows.start] = inside
+            if len(inside):
+                labels = np.array(to_host(labels)) if elsewhere(labels) else labels
+                labels[self.seeds[inside] - rows.start] = inside
         return labels
 
     def distances(self, rows: slice, H: Array) -> Array:
@@ -62,18 +86,50 @@ class NearestOf:
 
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
-        margin = MARGIN * np.finfo(distances.dtype).eps
+        margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
         largest = squared_distances_to(self.centres, self.origin).max()
-        noise = margin * (lengths + largest) + margin**2 * np.square(self.centres).sum(axis=1).max()
+        noise = margin * (lengths + float(largest)) + margin**2 * float(np.square(self.centres).sum(axis=1).max())
+        if elsewhere(distances):
+            xp = array_namespace(distances)
+            return as_type(xp.where(distances > noise, distances, xp.zeros_like(distances)), np.float64)
         return np.where(distances > noise, distances, 0.0).astype(np.float64, copy=False)
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:
         """Squared distances to the nearest centre, (b,), and its number."""
+        if elsewhere(H):
+            return self._nearest_on_device(H)
         from clusterkit.numerics.nearest_jit import approach
 
         distances, numbers = np.full(len(H), np.inf, dtype=H.dtype), np.zeros(len(H), dtype=np.intp)
         approach(H, self.centres, 0, distances, numbers)
         return distances, numbers
+
+    def _nearest_on_device(self, H: Any) -> tuple[Any, Any]:
+        """`_nearest` of a block of another library: from differences, or from products with many centres."""
+        xp = array_namespace(H)
+        if len(self.centres) > COMPARED_CENTRES:
+            about = beside(self.origin, H)
+            moved = kept_beside(self, H, lambda: sent(self.centres - self.origin, H), "candidates")
+            parts = [_nearest_by_products(chunk - about, moved) for _, chunk in row_chunks(H, len(self.centres))]
+            first, second = zip(*parts, strict=True)
+            return xp.concat(first), xp.concat(second)
+        centres = beside(self.centres, H)
+        distances = row_squares(H - centres[0, :])
+        numbers = xp.zeros(H.shape[0], dtype=xp.int64, device=H.device)
+        for number in range(1, len(self.centres)):
+            others = row_squares(H - centres[number, :])
+            nearer = others < distances
+            distances = xp.where(nearer, others, distances)
+            numbers = xp.where(nearer, xp.full((), number, dtype=xp.int64, device=H.device), numbers)
+        return distances, numbers
+
+
+def _nearest_by_products(differences: Any, centres: Any) -> tuple[Any, Any]:
+    """Squared distances to the nearest centre and its number, (b,) each, of rows and centres about one origin."""
+    xp = array_namespace(differences)
+    costs = row_squares(centres) - 2.0 * xp.matmul(differences, centres.T)
+    distances = xp.min(costs, axis=1) + row_squares(differences)
+    return xp.where(distances > 0.0, distances, xp.zeros_like(distances)), xp.argmin(costs, axis=1)
 
 
 @final
@@ -187,15 +243,36 @@ class _Draw:
     size: int
     weights: Array | None = None
 
+    @property
+    def array_api(self) -> bool:
+        """As of the distances."""
+        return follows(self.nearest)
+
     def __call__(self, rows: slice, H: Array) -> _Drawn:
-        distances = self.nearest.distances(rows, H)
+        distances = to_host(self.nearest.distances(rows, H))
         if self.weights is not None:
             distances = distances * self.weights[rows]
         far = np.flatnonzero(distances > 0.0)  # the others are candidates, or equal to one
-        exponential = np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
+        exponential = self._exponential(rows, H)
         keys = exponential[far] / distances[far]
         chosen = smallest(keys, self.size)
-        return _Drawn(keys[chosen], H[far[chosen]], self.size)
+        index = far[chosen]
+        few = to_host(array_namespace(H).take(H, sent(index, H), axis=0)) if elsewhere(H) else H[index]
+        return _Drawn(keys[chosen], few, self.size)
+
+    def _exponential(self, rows: slice, H: Array) -> Array:
+        """A number for each row of a block, (b,): the same ones for blocks of other sizes on a device."""
+        if not elsewhere(H):
+            return np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
+        parts, step = [], block_rows(H.shape[1], host_dtype(H))
+        start = rows.start
+        while start < rows.stop:
+            group = start // sums.GROUP * sums.GROUP
+            begin = group + (start - group) // step * step
+            end = min(begin + step, group + sums.GROUP, rows.stop)
+            parts.append(np.random.default_rng([*self.seed, begin]).exponential(size=end - begin)[start - begin :])
+            start = end
+        return np.concatenate([np.empty(0), *parts])
 
 
 @final
@@ -207,6 +284,11 @@ class _Weigh:
     count: int
     weights: Array | None = None
 
+    @property
+    def array_api(self) -> bool:
+        """As of the labels."""
+        return follows(self.nearest)
+
     def __call__(self, rows: slice, H: Any) -> Sums:
         weights = None if self.weights is None else self.weights[rows]
-        return Sums.of(np.bincount(self.nearest(rows, H), weights, minlength=self.count))
+        return Sums.of(np.bincount(to_host(self.nearest(rows, H)), weights, minlength=self.count))

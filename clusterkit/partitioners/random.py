@@ -75,6 +75,9 @@ class Random(Partitioner["Space | Rows"]):
 class _GroupShuffles:
     """Labels 0..k-1 in equal numbers, shuffled within each group of rows by a stream of its own."""
 
+    array_api: ClassVar[bool] = True
+    """the features are not looked at"""
+
     n: int
     k: int
     seed: int

@@ -4,6 +4,7 @@
 streamed, embedded, sparse) and `build_space`, `kernel.py` the space that knows its samples through a kernel.
 """
 
+from clusterkit.core.spaces.feature_sums import squared_distances_to
 from clusterkit.core.spaces.features import (
     DenseSpace,
     EmbeddedSpace,
@@ -11,7 +12,6 @@ from clusterkit.core.spaces.features import (
     SparseSpace,
     StreamedSpace,
     build_space,
-    squared_distances_to,
 )
 from clusterkit.core.spaces.kernel import KernelSpace
 from clusterkit.core.spaces.space import Space

@@ -17,8 +17,10 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory, sums
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
+from clusterkit.core.namespaces import to_host
+from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
-from clusterkit.core.sums import Addable, Sums, SymmetricSum
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -29,7 +31,6 @@ __all__ = [
     "SparseSpace",
     "StreamedSpace",
     "build_space",
-    "squared_distances_to",
 ]
 
 Part = TypeVar("Part", bound=Addable)
@@ -112,7 +113,7 @@ class FeatureSpace(Space):
 
     def gram(self, weights: Array | None = None) -> Array:
         """H'H, or H'WH for weights (n,) of the rows; (L, L), always in float64, because it is factorised."""
-        return self.reduce(_Gram(weights)).matrix
+        return self.reduce(Gram(weights)).matrix
 
     def outer(self) -> Array:
         """HH', (n, n), float64, if the memory cap allows it."""
@@ -156,8 +157,8 @@ class FeatureSpace(Space):
         count = self.n if weights is None else weights.sum()
         if self.sparse:
             return self.adjoint(np.ones((self.n, 1)) if weights is None else weights[:, None])[:, 0] / count
-        first = next(iter(self.blocks()))[1][0].astype(np.float64)
-        return np.asarray(first + self.reduce(_Differences(first, weights)).arrays[0] / count)
+        first = to_host(next(iter(self.blocks()))[1][0, :]).astype(np.float64)
+        return np.asarray(first + self.reduce(Differences(first, weights)).arrays[0] / count)
 
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
@@ -169,37 +170,6 @@ class FeatureSpace(Space):
     def minimum(self) -> float:
         """Smallest entry of H."""
         return float(min(H.min() for _, H in self.blocks()))
-
-
-@final
-@attrs.frozen(eq=False)
-class _Differences:
-    """Part of a mean: the sum of the differences from one row, so that equal rows have an exact mean."""
-
-    first: Array
-    weights: Array | None = None
-
-    def __call__(self, rows: slice, H: Array) -> Sums:
-        differences = H - self.first
-        return Sums.of(differences.sum(axis=0) if self.weights is None else self.weights[rows] @ differences)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Gram:
-    """Part of the Gram matrix, in float64."""
-
-    weights: Array | None = None
-
-    def __call__(self, rows: slice, H: Array) -> SymmetricSum:
-        block = H.astype(np.float64, copy=False)
-        return SymmetricSum.of(block.T @ (block if self.weights is None else block * self.weights[rows, None]))
-
-
-def squared_distances_to(H: Array, point: Array) -> Array:
-    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,)."""
-    difference = H - point
-    return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
 @final

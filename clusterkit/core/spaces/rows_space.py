@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.engines import Engine
+from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
@@ -31,9 +32,15 @@ class Mapped:
     transform: Transform
     part: Callable[[slice, Array], Addable]
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the rows are mapped where they lie; a part that cannot follow gets the features on the host."""
+        return self.transform.array_api
+
     def __call__(self, rows: slice, X: Array) -> Addable:
         """Map the rows and take their part."""
-        return self.part(rows, self.transform(X))
+        H = self.transform(X)
+        return self.part(rows, H if follows(self.part) else to_host(H))
 
 
 @final

@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import NotExportable
+from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores, Tree
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
@@ -92,6 +93,8 @@ class Codec(Labeler[Scores]):
 
     A solver may then compute labels without the table of scores (`core.descent`).
     """
+    array_api: ClassVar[bool] = False
+    """True if `costs` is written against the namespace of the scores (`clusterkit.core.namespaces`)."""
     rowwise: ClassVar[bool] = False
     """True if `calibrate` gives the codec itself whatever the scores: the label of a row then follows from its scores
     alone, and labels may be read block by block."""
@@ -119,8 +122,11 @@ class Codec(Labeler[Scores]):
 
     @final
     def decode(self, rows: Array, k: int) -> Labels:
-        """Labels of rows of scores."""
-        return np.argmin(self.costs(rows, k), axis=1)
+        """Labels of rows of scores, where these lie."""
+        xp = array_namespace(rows)
+        if xp is not np and self.largest:
+            return xp.argmax(rows, axis=1)  # a table of costs would be one more to write
+        return xp.argmin(self.costs(rows, k), axis=1)
 
     @final
     def label(self, outcome: Scores, space: Space, task: Task, rng: Rng) -> Labeling:
@@ -159,11 +165,19 @@ class Decoder:
     k: int
     offsets: Array | None = None
 
+    @property
+    def array_api(self) -> bool:
+        """Whether codec and scores are written against the namespace of their rows."""
+        return follows(self.codec) and follows(self.extend)
+
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows."""
+        """Labels of raw rows, where these lie."""
         rows = self.extend(Y)
-        costs = self.codec.costs(rows if self.scale is None else rows * self.scale, self.k)
-        return np.argmin(costs if self.offsets is None else costs + self.offsets, axis=1)
+        scale, offsets = self.scale, self.offsets
+        if elsewhere(rows):
+            scale, offsets = (None if array is None else beside(array, rows) for array in (scale, offsets))
+        costs = self.codec.costs(rows if scale is None else rows * scale, self.k)
+        return array_namespace(rows).argmin(costs if offsets is None else costs + offsets, axis=1)
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows; the scores are an output of their own."""

@@ -28,6 +28,7 @@ class Argmax(Codec):
     name: ClassVar[str] = "argmax"
     coding: ClassVar[Coding] = Coding.ONEHOT
     rowwise: ClassVar[bool] = True
+    array_api: ClassVar[bool] = True
     largest: ClassVar[bool] = True
 
     def codebook(self, k: int) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import params
 from clusterkit.core.coding import Coding
+from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 
@@ -41,6 +42,7 @@ class Interval(Codec):
     name: ClassVar[str] = "interval"
     coding: ClassVar[Coding] = Coding.ORDINAL
     rowwise: ClassVar[bool] = True
+    array_api: ClassVar[bool] = True
     rule: str = params.choice("nearest", ("nearest", "midpoint", "paper"))
 
     def codebook(self, k: int) -> Array:
@@ -50,7 +52,11 @@ class Interval(Codec):
 
     def costs(self, rows: Array, k: int) -> Array:
         """Squared distance to the middle of each interval, (n, k); a score on a boundary goes to the lower cluster."""
-        return (rows - self._middles(k)) ** 2
+        xp = array_namespace(rows)
+        if xp is np:
+            return (rows - self._middles(k)) ** 2
+        costs: Array = (rows - (xp.arange(k, dtype=xp.float64, device=rows.device) + self._first_middle)) ** 2
+        return costs
 
     def onnx(self, rows: Node, k: int) -> Node:
         """Squared distances to the middles."""
@@ -58,7 +64,11 @@ class Interval(Codec):
 
     def _middles(self, k: int) -> Array:
         """The middle of each interval, (k,)."""
-        return np.arange(k) + (1.0 if self.rule == "nearest" else 0.5)
+        return np.arange(k) + self._first_middle
+
+    @property
+    def _first_middle(self) -> float:
+        return 1.0 if self.rule == "nearest" else 0.5
 
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""

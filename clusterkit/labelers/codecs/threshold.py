@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coding
+from clusterkit.core.namespaces import array_namespace
 from clusterkit.core.row_graph import Node
 from clusterkit.core.stages import Codec, Task
 
@@ -28,6 +29,7 @@ class Threshold(Codec):
     name: ClassVar[str] = "threshold"
     coding: ClassVar[Coding] = Coding.SIGNED
     rowwise: ClassVar[bool] = True
+    array_api: ClassVar[bool] = True
     max_clusters: ClassVar[int | None] = 2
 
     def codebook(self, k: int) -> Array:
@@ -36,7 +38,9 @@ class Threshold(Codec):
 
     def costs(self, rows: Array, k: int) -> Array:
         """(f, -f): half the difference of the squared errors, so a score of 0 is a tie and goes to label 0."""
-        return np.concatenate([rows, -rows], axis=1)[:, :k]
+        xp = array_namespace(rows)
+        join = np.concatenate if xp is np else xp.concat  # numpy 1.26 has no concat
+        return join([rows, -rows], axis=1)[:, :k]
 
     def onnx(self, rows: Node, k: int) -> Node:
         """(f, -f)."""

@@ -97,15 +97,6 @@ def _total(values: Array, count: int, low: float, high: float) -> float:
 
 
 @njit
-def _count(values: Array, count: int, edge: float) -> int:
-    """How many of the first values are not above `edge`."""
-    inside = 0
-    for i in range(count):
-        inside += values[i] <= edge
-    return inside
-
-
-@njit
 def bracket(
     values: Array, count: int, k: int, above: int, inside: int, edge: float, scratch: Array
 ) -> tuple[float, int, float, int]:

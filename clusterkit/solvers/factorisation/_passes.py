@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import InvalidData
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
 from clusterkit.core.outcomes import Extension, KernelRows, LinearRows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import KernelSpace
@@ -230,12 +231,29 @@ def fold_in(N: Array, G: Array, update: RowUpdate) -> Array:
 
     The start is the best row whose entries are all equal, so a row depends on nothing but its products N and G.
     """
+    if elsewhere(N):
+        return _fold_in_on_device(N, G, update)
     N = np.maximum(N, 0.0).astype(np.float64, copy=False)
     total = float(G.sum())
     start = N.sum(axis=1, keepdims=True) / total if total > 0 else np.zeros((len(N), 1))
     A = np.repeat(start, len(G), axis=1)
     attrs.evolve(update, max_passes=FOLD_IN_UPDATES, stop_ratio=FOLD_IN_CHANGE).advance(A, N, G)
     return A
+
+
+def _fold_in_on_device(N: Any, G: Array, update: RowUpdate) -> Any:
+    """`fold_in` of products that are a block of another library."""
+    from clusterkit.solvers.factorisation._updates_on_device import descended, multiplied
+
+    xp = array_namespace(N)
+    N = as_type(N, np.float64)
+    N = xp.maximum(N, xp.zeros((), dtype=xp.float64, device=N.device))
+    total = float(G.sum())
+    start = xp.sum(N, axis=1, keepdims=True) / total if total > 0 else xp.zeros_like(N[:, :1])
+    A = start + xp.zeros_like(N)
+    if update.kind == "multiplicative":
+        return multiplied(A, N, G, FOLD_IN_UPDATES, update.delta)
+    return descended(A, N, G, FOLD_IN_UPDATES, FOLD_IN_CHANGE)
 
 
 @final
@@ -267,15 +285,26 @@ class FoldIn:
         """W, (L, q), or weights of the samples, (n, q)."""
         return self.products.coefficients
 
+    @property
+    def array_api(self) -> bool:
+        """As of the products."""
+        return follows(self.products)
+
     def __call__(self, Y: Array) -> Array:
         """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""
-        return fold_in(self.products(Y), self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
+        return self._of(self.products(Y))
 
     def on(self, H: Array) -> Array:
         """Rows for a block of features, (b, L) to (b, q)."""
         assert isinstance(self.products, LinearRows)
-        N = np.asarray(self.products.on(H))
-        return fold_in(N, self.gram, self.update)[:, self.shown].astype(self.dtype, copy=False)
+        return self._of(self.products.on(H))
+
+    def _of(self, N: Array) -> Array:
+        A = fold_in(N, self.gram, self.update)
+        if elsewhere(A):
+            A = array_namespace(A).take(A, beside(self.shown, A), axis=1)
+            return as_type(A, self.dtype)
+        return A[:, self.shown].astype(self.dtype, copy=False)
 
     def onnx(self, rows: Node) -> Node:
         """Rows of the factor for raw rows, by the updates of `fold_in`."""

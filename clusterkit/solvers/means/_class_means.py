@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
-from clusterkit.core.class_sums import target_sums
+from clusterkit.core.class_sums import class_totals
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import array_namespace
+from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, sent, to_host
 from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
-from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+from clusterkit.solvers.means._geometry import CentredFeatures
+from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = ["CentroidSums", "Farthest", "farthest_of", "too_few"]
 
@@ -33,6 +34,9 @@ class CentroidSums:
     tol : float
         As of the solver `centroids`.
     """
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -58,17 +62,15 @@ class CentroidSums:
 
         All of them count the rows by their weights, where there are some.
         """
-        cost, measured = 0.0, 0
+        cost, measured = np.float64(0.0), 0
         if scores is not None:
-            xp = array_namespace(scores)
-            labels = targets.labels[0]
-            if xp is not np:
-                labels = xp.asarray(labels, device=scores.device)
-            each = xp.take_along_axis(scores, labels[:, None], axis=1)
+            each = _of_labels(scores, targets.labels[0, :])
             if targets.weights is not None:
-                each = each * xp.asarray(targets.weights, dtype=scores.dtype)[:, None]
-            cost, measured = -float(xp.sum(each, dtype=xp.float64)), each.shape[0]
-        return Sums.of(target_sums(H, targets), targets.sizes()[0], np.float64(cost), np.int64(measured))
+                weights = sent(targets.weights, each) if elsewhere(each) else targets.weights.astype(scores.dtype)
+                each = each * weights
+            xp = array_namespace(each)
+            cost, measured = -xp.sum(each, dtype=xp.float64), each.shape[0]
+        return Sums.of(*class_totals(H, targets), cost, np.int64(measured))
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
@@ -104,6 +106,13 @@ class CentroidSums:
         return Finished(self.about.extension(centres), objective, status)
 
 
+def _of_labels(scores: Array, labels: Labels) -> Array:
+    """The score of each row for its label, (b,), where the scores lie."""
+    xp = array_namespace(scores)
+    labels = sent(labels, scores) if elsewhere(scores) else labels
+    return xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
+
+
 def _moved(centres: Array, before: Array) -> Array:
     """Squared movement of each centre, (k,)."""
     return np.asarray(np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0))
@@ -126,6 +135,9 @@ class Refill:
         The centres of the turn before.
     """
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
+
     turn: CentroidSums
     centres: Array
     sizes: Array
@@ -139,13 +151,17 @@ class Refill:
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
         """The samples of the block that may become centres."""
-        labels = targets.labels[0]
-        rows = np.asarray(self.turn.about.extension(self.centres).on(H))
-        distances = -rows[np.arange(len(labels)), labels].astype(np.float64)
+        scores = self.turn.about.extension(self.centres).on(H)
+        distances = -as_type(to_host(_of_labels(scores, targets.labels[0, :])), np.float64)
+        labels = to_host(targets.labels[0, :])
         if targets.weights is not None:
             distances *= targets.weights > 0  # a sample that does not count is no centre
-        empty = Farthest(distances, labels, np.asarray(H), self._count, self.turn.about.rounding_error)
-        return empty.candidates()
+        error = self.turn.about.rounding_error
+        if not elsewhere(H):
+            return Farthest(distances, labels, H, self._count, error).candidates()
+        index = _candidates(distances, self._count, error)  # only these leave the device
+        rows = to_host(array_namespace(H).take(H, sent(index, H), axis=0))
+        return Farthest(distances[index], labels[index], rows, self._count, error)
 
     def finish(self, total: Farthest, previous: RowFunction | None) -> Finished:
         """The centres with the empty classes at samples."""
@@ -199,21 +215,28 @@ class Farthest:
         return joined.candidates()
 
     def candidates(self) -> Farthest:
-        """Without the samples that cannot be chosen: those nearer than the `count` farthest by more than rounding.
-
-        Of samples at the same distance the first `count` are enough.
-        """
-        if len(self.distances) <= self.count:
+        """Without the samples that cannot be chosen."""
+        index = _candidates(self.distances, self.count, self.rounding_error)
+        if len(index) == len(self.distances):
             return self
-        limit = np.partition(self.distances, -self.count)[-self.count]
-        near = np.flatnonzero(self.distances >= limit - self.rounding_error)
-        _, group = np.unique(self.distances[near], return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        position = np.empty(len(near), dtype=np.intp)
-        position[order] = np.arange(len(near)) - np.repeat(starts, np.diff(np.append(starts, len(near))))
-        index = near[position < self.count]
         return attrs.evolve(self, distances=self.distances[index], labels=self.labels[index], rows=self.rows[index])
+
+
+def _candidates(distances: Array, count: int, rounding_error: float) -> Indices:
+    """The samples without those that cannot be chosen: nearer than the `count` farthest by more than rounding.
+
+    Of samples at the same distance the first `count` are enough.
+    """
+    if len(distances) <= count:
+        return np.arange(len(distances))
+    limit = np.partition(distances, -count)[-count]
+    near = np.flatnonzero(distances >= limit - rounding_error)
+    _, group = np.unique(distances[near], return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    position = np.empty(len(near), dtype=np.intp)
+    position[order] = np.arange(len(near)) - np.repeat(starts, np.diff(np.append(starts, len(near))))
+    return near[position < count]
 
 
 def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:

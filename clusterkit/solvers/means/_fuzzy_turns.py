@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import sums
-from clusterkit.core.class_sums import target_sums
-from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.class_sums import class_totals, products_of_rows
+from clusterkit.core.coding import Coded, Coding, unit_vectors
 from clusterkit.core.iterating import Step
+from clusterkit.core.namespaces import (
+    array_namespace,
+    as_type,
+    beside,
+    elsewhere,
+    follows,
+    host_dtype,
+    sent,
+    to_host,
+)
 from clusterkit.core.outcomes import Extension
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import FeatureSpace, KernelSpace
@@ -20,7 +30,8 @@ from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_rows, draw_weighted
 from clusterkit.core.transform import block_plan
-from clusterkit.solvers.means._geometry import CentredFeatures, NearestMeans
+from clusterkit.solvers.means._geometry import CentredFeatures
+from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = [
     "ALL_EQUAL",
@@ -66,6 +77,8 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
     >>> memberships(np.array([[1.0, 4.0], [0.0, 4.0], [0.0, 0.0]]), 2.0).tolist()
     [[0.8, 0.2], [1.0, 0.0], [0.5, 0.5]]
     """
+    if elsewhere(distances):
+        return _memberships_on_device(distances, fuzzifier)
     distances = distances.astype(np.float64, copy=False)
     # relative to the nearest centre: exactly 1 there, at most 1 elsewhere, and 0 beside a distance of 0
     if fuzzifier == 2.0:  # the usual value: a quotient, which cannot overflow
@@ -77,6 +90,20 @@ def memberships(distances: Array, fuzzifier: float) -> Array:
             shares = np.exp((logs.min(axis=1, keepdims=True) - logs) / (fuzzifier - 1.0))
         shares[distances == 0.0] = 1.0
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _memberships_on_device(distances: Any, fuzzifier: float) -> Any:
+    """`memberships` of a block of another library, float64, without a division by 0, of which some libraries warn."""
+    xp = array_namespace(distances)
+    distances = as_type(distances, np.float64)
+    one = xp.ones((), dtype=xp.float64, device=distances.device)
+    nearest, on_centre = xp.min(distances, axis=1, keepdims=True), distances == 0.0
+    shares = nearest / xp.where(on_centre, one, distances)
+    if fuzzifier != 2.0:
+        somewhere = xp.where(nearest == 0.0, one, shares)
+        shares = xp.where(nearest == 0.0, 0.0 * one, xp.exp(xp.log(somewhere) / (fuzzifier - 1.0)))
+    shares = xp.where(on_centre, one, shares)
+    return shares / xp.sum(shares, axis=1, keepdims=True)
 
 
 @final
@@ -101,12 +128,22 @@ class Memberships:
         """Memberships of raw rows, (m, d) to (m, len(shown)), in the type of the training data."""
         return self._of(self.nearness(Y))
 
+    @property
+    def array_api(self) -> bool:
+        """As of the distances."""
+        return follows(self.nearness)
+
     def on(self, H: Array) -> Array:
         """Memberships of a block of features, (b, L) to (b, len(shown)); of centres in features only."""
         assert isinstance(self.nearness, NearestMeans)
-        return self._of(np.asarray(self.nearness.on(H)))
+        return self._of(self.nearness.on(H))
 
     def _of(self, scores: Array) -> Array:
+        if elsewhere(scores):
+            shown = array_namespace(scores).take(
+                memberships(-scores, self.fuzzifier), beside(self.shown, scores), axis=1
+            )
+            return as_type(shown, host_dtype(scores))
         U = np.empty((len(scores), len(self.shown)), dtype=scores.dtype)
         for rows in block_plan(len(scores), scores.shape[1], np.float64):
             U[rows] = memberships(-scores[rows], self.fuzzifier)[:, self.shown]
@@ -147,6 +184,10 @@ class FuzzySums:
     objective: float
     change: float
 
+    def landed(self) -> FuzzySums:
+        """The same on the host."""
+        return FuzzySums(self.sums.landed(), self.objective, self.change)
+
     def __add__(self, following: FuzzySums) -> FuzzySums:
         """Those of both."""
         objective = self.objective + following.objective
@@ -167,6 +208,9 @@ class FuzzyTurns:
     weights : ndarray of shape (n,) or None
         How much each sample counts in the first centres.
     """
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     about: CentredFeatures
     k: int
@@ -202,7 +246,8 @@ class FuzzyTurns:
         """The sums of a block; memberships are computed anew under both functions, so that none is kept."""
         assert isinstance(function, Memberships)
         assert isinstance(function.nearness, NearestMeans)
-        H = np.asarray(H)
+        if elsewhere(H):
+            return self._part_on_device(H, function, before, weights)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier) if len(H) else np.empty(scores.shape)
         change = 0.0 if before is None else largest_change(U.astype(scores.dtype, copy=False) - before.on(H), weights)
@@ -212,6 +257,27 @@ class FuzzyTurns:
             powers *= weights[:, None]
         objective = -np.vdot(powers, scores.astype(np.float64, copy=False))
         return FuzzySums(weighted_sums(H, powers), float(objective), np.inf if before is None else change)
+
+    def _part_on_device(
+        self, H: Any, function: Memberships, before: RowFunction | None, weights: Array | None
+    ) -> FuzzySums:
+        """`part` of a block of another library."""
+        assert isinstance(function.nearness, NearestMeans)
+        xp = array_namespace(H)
+        scores = function.nearness.on(H)
+        U = memberships(-scores, self.fuzzifier)
+        change = np.inf
+        if before is not None:
+            changes = xp.abs(as_type(U, host_dtype(scores)) - before.on(H))
+            if weights is not None:
+                counted = sent(weights > 0, H)[:, None]
+                changes = xp.where(counted, changes, xp.zeros_like(changes))
+            change = float(xp.max(changes)) if H.shape[0] else 0.0
+        powers = U**self.fuzzifier
+        if weights is not None:
+            powers = powers * sent(weights, H, np.float64)[:, None]
+        objective = -float(xp.sum(powers * as_type(scores, np.float64)))
+        return FuzzySums(weighted_sums(H, powers), objective, change)
 
     def finish(self, total: FuzzySums, function: RowFunction) -> Step:
         """The means weighted by the memberships."""
@@ -236,6 +302,9 @@ class FuzzyTurns:
 
 def weighted_sums(H: Array, weights: Array) -> Sums:
     """Features times weights, (L, k), and the sums of the weights, (k,)."""
+    if elsewhere(H):
+        xp, weights_there = array_namespace(H), as_type(weights, host_dtype(H))
+        return Sums.of(products_of_rows(H, weights_there), xp.sum(weights_there, axis=0, dtype=xp.float64))
     rounded = weights.astype(H.dtype, copy=False)  # so that the sums are of the same weights as the product
     return Sums.of(H.T @ rounded, rounded.sum(axis=0, dtype=np.float64))
 
@@ -256,14 +325,22 @@ class _StartSums:
     seeds: Indices
     weights: Array | None
 
+    @property
+    def array_api(self) -> bool:
+        """As of the distances."""
+        return self.nearness.array_api
+
     def __call__(self, rows: slice, H: Array) -> Sums:
         k = len(self.seeds)
-        labels = np.argmax(np.asarray(self.nearness.on(H)), axis=1)
+        scores = self.nearness.on(H)
+        labels = array_namespace(scores).argmax(scores, axis=1)
         inside = np.flatnonzero((self.seeds >= rows.start) & (self.seeds < rows.stop))
-        labels[self.seeds[inside] - rows.start] = inside
+        if len(inside):  # a few blocks only: their labels come to the host
+            labels = to_host(labels)
+            labels = labels if labels.flags.writeable else labels.copy()
+            labels[self.seeds[inside] - rows.start] = inside
         weights = None if self.weights is None else self.weights[rows]
-        coded = Coded(labels[None], Coding.ONEHOT, k, np.eye(k), weights)
-        return Sums.of(target_sums(H, coded), coded.sizes()[0])
+        return Sums.of(*class_totals(H, Coded(labels[None, :], Coding.ONEHOT, k, unit_vectors(k), weights)))
 
 
 def distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None = None) -> Indices:

@@ -7,21 +7,20 @@ same block products as the scores of new rows, so that predicting the training r
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.core import shapes, sums
+from clusterkit.core import sums
 from clusterkit.core.coding import Coded
-from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace
-from clusterkit.core.row_graph import Node
+from clusterkit.core.namespaces import array_namespace, elsewhere, sent
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
 from clusterkit.core.transform import Transform, block_plan
+from clusterkit.solvers.means._nearness import NearestKernelMeans, NearestMeans, minus_distances
 
-__all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans", "minus_distances"]
+__all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans"]
 
 MARGIN = 16.0
 """Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
@@ -46,10 +45,22 @@ class Radii:
     @classmethod
     def of(cls, radii: Array, weights: Array | None = None) -> Radii:
         """Those of a block, (b,)."""
+        if elsewhere(radii):
+            return cls._of_device(radii, weights)
         largest = float(radii.max(initial=0.0))
         if weights is None:
             return cls(float(radii.sum()), largest, len(radii))
         return cls(float(weights @ radii), largest, float(weights.sum()))
+
+    @classmethod
+    def _of_device(cls, radii: Any, weights: Array | None) -> Radii:
+        xp = array_namespace(radii)
+        count = int(radii.shape[0])
+        largest = float(xp.max(radii)) if count else 0.0
+        if weights is None:
+            return cls(float(xp.sum(radii, dtype=xp.float64)), largest, count)
+        added = xp.sum(sent(weights, radii, np.float64) * radii, dtype=xp.float64)
+        return cls(float(added), largest, float(weights.sum()))
 
     def __add__(self, following: Radii) -> Radii:
         """Those of both blocks."""
@@ -61,6 +72,9 @@ class Radii:
 @attrs.frozen(eq=False)
 class _RadiiAbout:
     """Part of `Radii`: the distances of a block from the mean of all samples."""
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     origin: Array
     weights: Array | None = None
@@ -277,124 +291,3 @@ class KernelMeans:
         """Scores of new samples."""
         space = self.space
         return NearestKernelMeans(space.coordinates, space.points, space.kernel, centres, norms, self.rounding_error)
-
-
-@final
-@attrs.frozen(eq=False)
-class NearestMeans:
-    """Minus squared distances of new samples to centres with coordinates about an origin.
-
-    Parameters
-    ----------
-    transform : Transform
-        Raw rows to features.
-    origin : ndarray of shape (L,)
-    centres : ndarray of shape (L, k)
-    constants : ndarray of shape (k,)
-        ``|c|² + 2 origin·c``.
-    rounding_error : float
-        Squared distances below this value count as 0.
-    """
-
-    transform: Transform
-    origin: Array = attrs.field(validator=shapes.shaped("L"))
-    centres: Array = attrs.field(validator=shapes.shaped("L", "k"))
-    constants: Array = attrs.field(validator=shapes.shaped("k"))
-    rounding_error: float
-
-    def __call__(self, Y: Array) -> Array:
-        """Scores of raw rows, (m, d) to (m, k), in blocks."""
-        scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
-        for rows, H in self.transform.blocks(Y):
-            scores[rows] = self.on(H)
-        return scores
-
-    @property
-    def means(self) -> Array:
-        """The centres as features, (k, L)."""
-        return (self.centres + self.origin[:, None]).T
-
-    def on(self, H: Array) -> Array:
-        """Scores of a block of features, (b, L) to (b, k)."""
-        xp = array_namespace(H)
-        if xp is np:
-            lengths = squared_distances_to(H, self.origin)
-            return minus_distances(H @ self.centres, self.constants, lengths, self.rounding_error)
-        centres, origin, constants = (
-            xp.asarray(array, dtype=H.dtype, device=H.device) for array in (self.centres, self.origin, self.constants)
-        )
-        lengths = xp.sum((H - origin) ** 2, axis=1)
-        scores = 2.0 * xp.matmul(H, centres) - constants - lengths[:, None]
-        nearness: Array = xp.where(scores > -self.rounding_error, xp.zeros_like(scores), scores)
-        return nearness
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        H = rows.through(self.transform)
-        lengths = (H - self.origin).square().sum()
-        scores = (H @ self.centres) * 2.0 - self.constants - lengths
-        return (scores > -self.rounding_error).where(0.0, scores)
-
-    def columns(self, index: slice) -> NearestMeans:
-        """The extension with some of the centres."""
-        return attrs.evolve(self, centres=self.centres[:, index], constants=self.constants[index])
-
-
-@final
-@attrs.frozen(eq=False)
-class NearestKernelMeans:
-    """Minus squared distances of new samples to centres that are weighted sums of the training samples.
-
-    Parameters
-    ----------
-    coordinates : Transform
-        Raw rows to the coordinates of `points`.
-    points : ndarray of shape (n, d)
-    kernel : Kernel
-    centres : ndarray of shape (n, k)
-    norms : ndarray of shape (k,)
-        Squared norms of the centres.
-    rounding_error : float
-        Squared distances below this value count as 0.
-    """
-
-    coordinates: Transform
-    points: Array = attrs.field(validator=shapes.shaped("n", "d"))
-    kernel: Kernel
-    centres: Array = attrs.field(validator=shapes.shaped("n", "k"))
-    norms: Array = attrs.field(validator=shapes.shaped("k"))
-    rounding_error: float
-
-    def __call__(self, Y: Array) -> Array:
-        """Scores of raw rows, (m, d) to (m, k), in blocks."""
-        points = self.coordinates(Y)
-        scores = np.empty((len(points), self.centres.shape[1]), dtype=self.points.dtype)
-        for rows in block_plan(len(points), len(self.points), self.points.dtype):
-            products = self.kernel(points[rows], self.points) @ self.centres
-            diagonal = self.kernel.diag(points[rows])
-            scores[rows] = minus_distances(products, self.norms, diagonal, self.rounding_error)
-        return scores
-
-    def onnx(self, rows: Node) -> Node:
-        """Scores of raw rows."""
-        points = rows.through(self.coordinates)
-        products = self.kernel.onnx(points, self.points) @ self.centres
-        scores = products * 2.0 - self.norms - self.kernel.onnx_diag(points)
-        return (scores > -self.rounding_error).where(0.0, scores)
-
-    def columns(self, index: slice) -> NearestKernelMeans:
-        """The extension with some of the centres."""
-        return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
-
-
-def minus_distances(products: Array, constants: Array, lengths: Array, rounding_error: float) -> Array:
-    """Minus squared distances ``2 h·c - constant - |h|²``, (n, b); distances below the rounding error become 0.
-
-    The large terms are added first because they cancel. Without the threshold the rounding errors of distances that
-    are 0 would separate duplicates.
-    """
-    scores = 2.0 * products.astype(np.float64, copy=False)
-    scores -= constants
-    scores -= lengths[:, None]
-    np.copyto(scores, 0.0, where=scores > -rounding_error)
-    return scores.astype(products.dtype, copy=False)

@@ -23,7 +23,8 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.transform import BLOCK_ROWS
 from clusterkit.numerics.nearest import compiled_pays
-from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans, minus_distances
+from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans
+from clusterkit.solvers.means._nearness import minus_distances
 
 __all__ = ["feature_turns", "kernel_turns"]
 

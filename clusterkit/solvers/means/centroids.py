@@ -16,8 +16,9 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.summing import solve_by_sums
 from clusterkit.solvers.means._class_means import CentroidSums, farthest_of, too_few
-from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans
+from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans
 from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
+from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = ["Centroids"]
 

@@ -27,13 +27,8 @@ from clusterkit.solvers.means._fuzzy_turns import (
     tolerance_reached,
     weighted_sums,
 )
-from clusterkit.solvers.means._geometry import (
-    CentredFeatures,
-    FeatureMeans,
-    KernelMeans,
-    NearestMeans,
-    minus_distances,
-)
+from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans
+from clusterkit.solvers.means._nearness import NearestMeans, minus_distances
 
 __all__ = ["FuzzyCMeans", "Memberships", "memberships"]
 

@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.namespaces import array_namespace, elsewhere, kept_beside, sent
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
@@ -101,12 +102,27 @@ def _kernel(spec: Ridge, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
 class TargetProducts:
     """The sums of a turn of ridge regression."""
 
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
+
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
         """``H_b'T_b``, (L, R q), and ``|T_b|²`` of each start, (R,)."""
+        if elsewhere(H):
+            return self._on_device(H, targets)
         squares = np.square(targets.codebook).sum(axis=1)[targets.labels]
         if targets.weights is not None:
             squares = squares * targets.weights
         return Sums.of(target_sums(H, targets), squares.sum(axis=1))
+
+    def _on_device(self, H: Any, targets: Coded) -> Sums:
+        xp = array_namespace(H)
+        book, labels = targets.codebook, sent(targets.labels, H)
+        lengths = kept_beside(book, H, lambda: sent(np.square(book).sum(axis=1), H, np.float64), "squares")
+        squares = xp.take(lengths, xp.reshape(labels, (-1,)), axis=0)
+        squares = xp.reshape(squares, (targets.starts, targets.n))
+        if targets.weights is not None:
+            squares = squares * sent(targets.weights, H, np.float64)
+        return Sums.of(target_sums(H, targets), xp.sum(squares, axis=1))
 
 
 @final
@@ -121,6 +137,9 @@ class RidgeSums:
     factor : RegularisedInverse
         Of ``H'H + I/C``.
     """
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     transform: Transform
     factor: RegularisedInverse

@@ -1,0 +1,41 @@
+"""Everything follows the samples: fitted arrays and answers lie where the samples of the fit lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterkit._typing import AnyArray
+from clusterkit.core import devices
+from clusterkit.core.devices import Device
+from clusterkit.core.errors import InvalidData
+from clusterkit.core.namespaces import elsewhere
+
+__all__ = ["beside_labels", "check_same_place"]
+
+
+def beside_labels(model: Any, values: AnyArray) -> Any:
+    """Values of a fitted model where its labels lie: itself, or a copy on their device."""
+    labels = model.labels_
+    return Device.of(labels).put(values) if elsewhere(labels) else values
+
+
+def check_same_place(model: Any, X: object, method: str) -> None:
+    """Refuse new samples of another place than those of the fit, if these lay on a device and the dispatch is on.
+
+    A model that was fitted in memory, or comes from a file, takes samples of any library.
+
+    Raises
+    ------
+    InvalidData
+        In the words of scikit-learn, whose checks look for them.
+    """
+    labels = model.labels_
+    if not elsewhere(labels) or not devices.dispatches():
+        return
+    there, here = Device.of(labels), Device.of(X) if elsewhere(X) else None
+    if there != here:
+        raise InvalidData(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
+            f"those passed to fit(): the fit was on {there}, and these samples are on {here or 'numpy'}. "
+            "Move them there"
+        )

@@ -1,0 +1,210 @@
+"""Laws of what carries the mark ``array_api``: block programs give on a device what they give on the host.
+
+The device is one that array-api-strict simulates; without that package the laws concern no stage. A stage is concerned
+by itself as soon as its row maps, parts and functions carry the mark (`clusterkit.core.device_paths`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from clusterkit._typing import Array
+from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.device_paths import has_device_path
+from clusterkit.core.iterating import Iterating
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.rows import SlicedRows
+from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.stages import (
+    Codec,
+    FeatureMap,
+    MapsByPasses,
+    Partitioner,
+    Solver,
+    StartsByBlocks,
+    Task,
+    labels_by_blocks,
+)
+from clusterkit.core.summing import Summing, adder_of, solve_by_sums
+from clusterkit.core.sums import Addable, landed
+from clusterkit.core.transform import Keep, device_plan
+from clusterkit.testing.compare import close, same_bits, small_blocks, small_groups
+from clusterkit.testing.elsewhere import DEVICE, installed, numbers_of, put, same_there
+from clusterkit.testing.law import Law, law
+from clusterkit.testing.laws.solver import codebook
+from clusterkit.testing.laws.summing import FEATURES
+from clusterkit.testing.strategies import VIEWS, Case, cases
+
+__all__ = ["CODEC_LAWS", "MAP_LAWS", "SOLVER_LAWS", "START_LAWS"]
+
+MAP_LAWS: list[Law] = []
+"""Laws of feature maps whose row maps carry the mark."""
+
+SOLVER_LAWS: list[Law] = []
+"""Laws of solvers whose turns carry the mark."""
+
+CODEC_LAWS: list[Law] = []
+"""Laws of codecs that carry the mark."""
+
+START_LAWS: list[Law] = []
+"""Laws of partitioners with `starts`, whose passes and labels may carry the mark."""
+
+
+def _maps(stage: FeatureMap) -> bool:
+    return installed() and isinstance(stage, MapsByPasses) and has_device_path(stage)
+
+
+def _adds_up(stage: Solver) -> bool:
+    return installed() and stage.targets != "never" and has_device_path(stage)
+
+
+def _iterates(stage: Solver) -> bool:
+    return installed() and stage.targets == "never" and has_device_path(stage)
+
+
+def _decodes(stage: Codec) -> bool:
+    return installed() and has_device_path(stage)
+
+
+def _starts(stage: Partitioner) -> bool:
+    return installed() and isinstance(stage, StartsByBlocks) and stage.why_not_by_blocks() is None
+
+
+def _codings(stage: Solver) -> st.SearchStrategy[Coding]:
+    return st.sampled_from(sorted(stage.codings, key=lambda coding: coding.value))
+
+
+@law(MAP_LAWS, applies=_maps, case=cases())
+def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
+    """The features of rows on a device are those of numpy up to rounding, and lie there."""
+    X = case.X
+    assert isinstance(stage, MapsByPasses)
+    rows = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(X.shape[1]))
+    mapping = stage.row_map(rows, Task(case.n, case.k), case.rng("map")).mapping
+    assert follows(mapping)
+    H = mapping(X)
+    for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
+        same_there(there, here, "features", digits=1, scale=1.0)
+
+
+@law(MAP_LAWS, applies=_maps, case=cases(["blobs"]))
+def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
+    """`row_map` of rows that an engine moves to a device gives the map of the host up to rounding."""
+    assert isinstance(stage, MapsByPasses)
+    assume(case.n > case.X.shape[1] + 1)  # directions of variance 0 are arbitrary
+    X, task, maps = case.X, Task(case.n, case.k), []
+    with small_groups(5):
+        for engine in (LocalEngine(), DeviceEngine(DEVICE)):
+            rows = RowsSpace.of(SlicedRows(X), engine, Keep(X.shape[1]))
+            maps.append(stage.row_map(rows, task, case.rng("map")).mapping)
+    here, there = (mapping(X) for mapping in maps)
+    close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
+
+
+def _same_part(there: Addable, here: Addable, what: str, size: float) -> None:
+    """Sums of the device and of the host: whole numbers equal, others up to rounding."""
+    pairs = list(zip(numbers_of(landed(there)), numbers_of(landed(here)), strict=True))
+    assert pairs
+    for one, other in pairs:
+        if other.dtype.kind in "iub":
+            np.testing.assert_array_equal(one, other, err_msg=what)
+        else:
+            finite = np.isfinite(other)
+            np.testing.assert_array_equal(np.isfinite(one), finite, err_msg=what)
+            close(np.where(finite, one, 0.0), np.where(finite, other, 0.0), what, scale=size)
+
+
+def _size(H: Array) -> float:
+    """The size of the numbers that are added up for a block, for what counts as rounding.
+
+    Of float32 rows the products are rounded to that type on the host, too.
+    """
+    largest = max(1.0, float(np.square(H.astype(np.float64)).sum()))
+    return largest * (1.0 if H.dtype == np.float64 else float(np.finfo(np.float32).eps / np.finfo(np.float64).eps))
+
+
+@law(SOLVER_LAWS, applies=_adds_up, case=cases(), view=st.sampled_from(FEATURES), coding=_codings,
+     weighted=st.booleans())  # fmt: skip
+def a_block_adds_the_same_on_a_device(stage: Solver, case: Case, view: str, coding: Coding, weighted: bool) -> None:
+    """The sums of a block on a device are those of numpy up to rounding, as are the scores of its rows."""
+    k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
+    space = VIEWS[view].fit(case.X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    path = stage.path(type(space))
+    assert path is not None
+    assert path.sums is not None
+    weights = case.rng("weights").integers(0, 4, case.n).astype(np.float64) if weighted and path.weighted else None
+    assume(weights is None or weights.any())
+    turns = path.sums(stage, space, Task(case.n, k, sample_weight=weights))
+    assert isinstance(turns, Summing)
+    coded = Coded(case.labels[None] % k, coding, k, codebook(coding, k), weights)
+    H, function = space.rows(), solve_by_sums(turns, space, coded).extend
+    there, part, size = put(H), adder_of(turns).part, _size(H)
+    _same_part(part(there, coded, None), part(H, coded, None), "sums", size)
+    _same_part(part(there[:0, :], coded.of(slice(0, 0)), None), part(H[:0], coded.of(slice(0, 0)), None), "none", size)
+    scores, spread = function.on(H), float(np.abs(H.astype(np.float64)).max(initial=0.0)) ** 2 * H.shape[1]
+    same_there(function.on(there), scores, "scores", digits=3, scale=max(1.0, spread))
+    _same_part(part(there, coded, put(scores)), part(H, coded, scores), "sums with scores", size)
+
+
+@law(SOLVER_LAWS, applies=_iterates, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES),
+     weighted=st.booleans())  # fmt: skip
+def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, weighted: bool) -> None:
+    """As the sums of solvers with targets: for the first function, and for the one after it."""
+    X = np.abs(case.X) if stage.nonnegative else case.X
+    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    path = stage.path(type(space))
+    assert path is not None
+    assert path.sums is not None
+    weights = case.rng("weights").integers(1, 4, case.n).astype(np.float64) if weighted and path.weighted else None
+    assume(not stage.nonnegative or space.minimum() >= 0)
+    turns = path.sums(stage, space, Task(case.n, case.k, sample_weight=weights))
+    assert isinstance(turns, Iterating)
+    H = space.rows()
+    there, size = put(H), _size(H)
+    begin = turns.begin(space, case.rng("solve"))
+    here = turns.part(H, begin, None, weights)
+    _same_part(turns.part(there, begin, None, weights), here, "sums", 1e3 * size)
+    following = turns.finish(here, begin).following
+    scores = following.on(H)
+    same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
+    here = turns.part(H, following, begin, weights)
+    _same_part(turns.part(there, following, begin, weights), here, "sums of the second turn", 1e3 * size)
+
+
+@law(CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),
+     dtype=st.sampled_from(["float32", "float64"]), seed=st.integers(0, 2**16))  # fmt: skip
+def scores_are_decoded_where_they_lie(stage: Codec, k: int, n: int, levels: int, dtype: str, seed: int) -> None:
+    """Costs and labels of scores on a device are those of numpy bit for bit, ties included."""
+    k = min(k, stage.max_clusters or k)
+    columns = stage.codebook(k).shape[1]
+    scores = np.random.default_rng(seed).integers(-levels, levels + 1, (n, columns)).astype(dtype) / 2
+    same_bits(to_host(stage.costs(put(scores), k)), stage.costs(scores, k), "costs")
+    np.testing.assert_array_equal(to_host(stage.decode(put(scores), k)), stage.decode(scores, k), "labels")
+
+
+@law(START_LAWS, applies=_starts, case=cases(["blobs"], dtypes=["float64"]), view=st.sampled_from(FEATURES))
+def passes_on_a_device_start_alike(stage: Partitioner, case: Case, view: str) -> None:
+    """`starts` of rows that an engine moves to a device gives the labels of the host."""
+    assert isinstance(stage, StartsByBlocks)
+    X, task, labels = case.X, Task(case.n, case.k), []
+    space = VIEWS[view].fit(X, task, case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    mapping = Keep(X.shape[1]) if stage.sees == "input" else space.mapping
+    with small_groups(7), small_blocks():
+        for engine in (LocalEngine(), DeviceEngine(DEVICE)):
+            rows = RowsSpace.of(SlicedRows(X), engine, mapping)
+            start = stage.starts(rows, task, case.rng("init"))
+            labels.append(labels_by_blocks(start, rows))
+            if isinstance(engine, DeviceEngine) and follows(start):
+                H = rows.rows()
+                plan = device_plan(case.n, H.shape[1], H.dtype)
+                parts = [to_host(start(each, put(H[each]))) for each in plan]
+                np.testing.assert_array_equal(np.concatenate(parts), labels[0], "labels of blocks on a device")
+    np.testing.assert_array_equal(labels[1], labels[0], "labels of passes on the host and on a device")
