@@ -25,7 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.spaces import Space
+from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import TIED, BalancedLabeling, StartResult
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -336,14 +336,16 @@ def _check_sparse(c: Composition, X: Array, space: Space) -> None:
     unfit = []
     if space.sparse and (c.path is None or not c.path.sparse):
         unfit.append(f"solver '{c.solver.name}'")
-    if space.sparse and issubclass(c.labeler.consumes, Domain) and not c.labeler.sparse:
+    # a domain of features is a function of the points, which are sparse before a map that makes them dense
+    of_features = isinstance(space, FeatureSpace) and isinstance(space.points, SparseRows)
+    if issubclass(c.labeler.consumes, Domain) and (of_features or (space.sparse and not c.labeler.sparse)):
         unfit.append(f"labeler '{c.labeler.name}'")
     if isinstance(space.points, SparseRows) and c.init is not None and c.init.sees == "input" and not c.init.sparse:
         unfit.append(f"init '{c.init.name}'")
     if unfit:
         raise InvalidData(
             f"{' and '.join(unfit)} cannot work on {X.shape[0]} x {X.shape[1]} sparse samples. Make the attributes "
-            "fewer first, by featuremap 'pca' in front of the others, or pass a dense array if it fits into memory."
+            "fewer first, by featuremap 'pca' in front of another one, or pass a dense array if it fits into memory."
         )
 
 

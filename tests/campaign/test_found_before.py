@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.errors import InvalidData, InvalidParameter
@@ -103,6 +104,8 @@ def test_steps_that_no_criterion_can_end_are_limited():
         ("driver", "auto_pooled", "limit", "np.float16(0.5)"),
         ("balancer", "band", "slack", "np.float16(0.5)"),
         ("partitioner", "seeds", "trials", "2**31 - 1"),
+        ("solver", "lmsvc", "C", "1e300"),
+        ("solver", "lmsvc", "C", "1e12"),
     ],
 )
 def test_the_campaign_has_no_objection(kind, name, parameter, value):
@@ -120,3 +123,13 @@ def test_integers_beyond_the_floats_in_a_table_are_refused():
     pandas = pytest.importorskip("pandas", reason="needs pandas, of the extra 'tables'")
     with pytest.raises(InvalidData, match=r"column 'weight': a value is an integer beyond 1.8e\+308"):
         columns_of(pandas.DataFrame({"size": [1, 2], "weight": [10**400, 3]}))
+
+
+@pytest.mark.parametrize("solver", ["svdd", "psvdd", "lmsvc"])
+@pytest.mark.parametrize("labeler", ["complete_graph", "support_graph"])
+def test_a_domain_of_features_of_sparse_samples_is_refused(solver, labeler):
+    X = csr_array(np.random.default_rng(0).random((12, 4)))
+    model = Pipeline(featuremap="pca", solver=solver, labeler=labeler, balancer=None)
+    with pytest.raises(InvalidData, match=rf"'{labeler}' cannot work on 12 x 4 sparse samples"):
+        model.fit(X)
+    assert len(model.set_params(featuremap=["pca", "identity"]).fit(X).labels_) == 12

@@ -23,6 +23,9 @@ from clusterkit.solvers.one_class._gram_blocks import FeatureProducts, KernelPro
 
 __all__ = ["Lmsvc"]
 
+MOST_WEIGHT = 1e100
+"""Greatest C: its square and the squared counts of steps must stay finite."""
+
 MOST_STEPS = 10**8
 """Most steps that are taken unless `t_max` asks for more: seconds for a few samples. What needs more, a `step_tol` of
 1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
@@ -113,7 +116,7 @@ class Lmsvc(Solver):
     name: ClassVar[str] = "lmsvc"
     has_objective: ClassVar[bool] = True
 
-    C: float = real(8.0, above=0.0)
+    C: float = real(8.0, above=0.0, at_most=MOST_WEIGHT)
     step_tol: float = real(0.01, above=0.0)
     t_min: int = integer(1, at_least=1, at_most=MOST_STEPS)
     t_max: int | None = integer(None, at_least=1, optional=True)
