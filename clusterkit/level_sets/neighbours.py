@@ -12,7 +12,7 @@ from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbours import unique_pairs
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.threads import available
+from clusterkit.numerics.tree_search import nearest_in_tree
 
 __all__ = ["nearest_edges", "nearest_rows"]
 
@@ -56,7 +56,7 @@ def _nearest(queries: Array, points: Array, k: int) -> tuple[Array, Indices]:
     if points.shape[1] <= TREE_DIMENSIONS:
         from scipy.spatial import KDTree
 
-        distances, neighbours = KDTree(points).query(queries, k=k, workers=available())
+        distances, neighbours = nearest_in_tree(KDTree(points), queries, k)
         return distances, neighbours.astype(np.int64)
     from sklearn.neighbors import NearestNeighbors
 
@@ -98,7 +98,7 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
         from scipy.spatial import KDTree
 
         tree = KDTree(points)
-        distances, neighbours = tree.query(Y, k=2, workers=available())
+        distances, neighbours = nearest_in_tree(tree, Y, 2)
         nearest[:] = neighbours[:, 0]
         for i in np.flatnonzero(distances[:, 1] <= distances[:, 0] * (1.0 + TIE)):
             nearest[i] = _first_nearest(Y[i], points, tree.query_ball_point(Y[i], distances[i, 0] * (1.0 + TIE)))

@@ -19,7 +19,8 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.level_sets.neighbours import TREE_DIMENSIONS
 from clusterkit.numerics.disjoint_jit import join
-from clusterkit.numerics.threads import available, over_rows
+from clusterkit.numerics.threads import over_rows
+from clusterkit.numerics.tree_search import nearest_in_tree, within_radius
 
 __all__ = ["delaunay_edges", "knn_edges", "mst_edges"]
 
@@ -111,12 +112,12 @@ def _tree_neighbours(points: Array, k: int, neighbours: Indices) -> None:
 
     tree = KDTree(points)
     # the point itself, k others, and one more, which shows whether the k-th distance is tied
-    distances, candidates = tree.query(points, k=k + 2, workers=available())
+    distances, candidates = nearest_in_tree(tree, points, k + 2)
     tied = np.flatnonzero(distances[:, -1] <= distances[:, -2] * (1.0 + TIE))
     _row_neighbours(points, candidates[:, :-1].astype(np.int64), neighbours)
     for start in range(0, len(tied), ROWS):
         rows = tied[start : start + ROWS]
-        balls = tree.query_ball_point(points[rows], distances[rows, -2] * (1.0 + TIE), workers=available())
+        balls = within_radius(tree, points[rows], distances[rows, -2] * (1.0 + TIE))
         for row, ball in zip(rows, balls, strict=True):
             _all_neighbours(points, row, row + 1, np.array(ball, dtype=np.int64), neighbours)
 

@@ -19,7 +19,7 @@ from clusterkit.core.transform import block_plan
 from clusterkit.labelers._outliers_and_prediction import MOST_POINTS, OUTLIERS, domain_labeling
 from clusterkit.level_sets.distinct import DistinctRows
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.threads import available
+from clusterkit.numerics.tree_search import nearest_in_tree
 
 if TYPE_CHECKING:
     from clusterkit.level_sets.segment_test import ComponentSearch, SegmentTest
@@ -188,7 +188,7 @@ def _nearest_edges(points: Array, supports: Indices, count: int) -> Indices:
     """Edges (e, 2) from every point to its `count` nearest support vectors, the shortest first."""
     from scipy.spatial import KDTree
 
-    distances, neighbours = KDTree(points[supports]).query(points, k=np.arange(1, count + 1), workers=available())
+    distances, neighbours = nearest_in_tree(KDTree(points[supports]), points, count)
     order = np.argsort(distances.reshape(-1), kind="stable")
     edges = np.stack([np.repeat(np.arange(len(points)), count), supports[neighbours.reshape(-1)]], axis=1)[order]
     return edges.astype(np.int64, copy=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.numerics.threads import available
+from clusterkit.numerics.tree_search import nearest_in_tree
 
 __all__ = ["Search", "approximate_neighbours", "neighbour_search"]
 
@@ -81,8 +81,8 @@ def _tree(points: Array) -> Candidates:
     tree = KDTree(points, balanced_tree=False, compact_nodes=False)
 
     def find(queries: Array, count: int) -> tuple[Indices, Array]:
-        distances, index = tree.query(queries, k=[*range(1, count + 1)], workers=available())
-        return index.astype(np.intp), np.square(distances[:, -1]) * (1.0 - TREE_ROUNDING)
+        distances, index = nearest_in_tree(tree, queries, count)
+        return index, np.square(distances[:, -1]) * (1.0 - TREE_ROUNDING)
 
     return find
 
