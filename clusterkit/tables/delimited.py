@@ -185,13 +185,18 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
 
 
 def _lead(rows: list[list[str]]) -> int:
-    """Number of rows before the table: titles and remarks, of one filled cell, where all rows after them are longer."""
+    """Number of rows before the table: titles and remarks of one filled cell, where all rows after them are longer."""
     if not rows or not any(cell.strip() for cell in rows[0]):
         return 0
     width, _ = Counter(len(row) for row in rows[:PREVIEW]).most_common(1)[0]
     lead = next((i for i, row in enumerate(rows[:PREVIEW]) if not _is_title(row, width)), 0)
     after = rows[lead : lead + PREVIEW]
-    return lead if len(after) > 1 and all(len(row) == width for row in after) else 0
+    if len(after) < 2 or not all(len(row) == width for row in after):
+        return 0
+    if any(len(row) == width for row in rows[:lead]):  # may be a header of one name, unless another one follows
+        names = [cell.strip() for cell in after[0]]
+        return lead if all(name and not _is_value(name) for name in names) else 0
+    return lead
 
 
 def _is_title(row: list[str], width: int) -> bool:

@@ -223,6 +223,11 @@ def test_titles_above_the_table_are_left_out(write, lead, lines):
     )
 
 
+def test_a_header_of_one_name_is_no_title(write):
+    table = read_table(write("t.csv", "name,,\n" + "".join(f"{i},{i},{i + 1}\n" for i in range(9))))
+    assert (table.names, table.n_rows) == (("name", "x2", "x3"), 9)
+
+
 @pytest.mark.parametrize("mark", [";", ",", "|", "\t"])
 def test_the_line_with_the_delimiter_of_spreadsheets(write, mark):
     table = read_table(write("t.csv", f"sep={mark}\n" + "a,b\n1,2\n3,4\n".replace(",", mark)))
