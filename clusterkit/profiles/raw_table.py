@@ -147,8 +147,8 @@ def _array(X: Any, caller: str) -> AnyArray:
 
 def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
     """The column, so that some of its rows are read as all of them are."""
-    mark = plan.decimal if isinstance(plan, NumberColumn) else "."
-    return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE)
+    mark, unit = (plan.decimal, plan.unit) if isinstance(plan, NumberColumn) else (".", "")
+    return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE, unit)
 
 
 def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
@@ -156,8 +156,8 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
     if isinstance(plan, NumberColumn) or (plan is None and column.kind == "number"):
-        decimal = plan.decimal if isinstance(plan, NumberColumn) else "."
-        return Column(name, "number", as_numbers(column, decimal).values)
+        decimal, unit = (plan.decimal, plan.unit) if isinstance(plan, NumberColumn) else (".", "")
+        return Column(name, "number", as_numbers(column, decimal, unit).values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
     texts = as_levels(column)

@@ -1,7 +1,9 @@
 r"""Tables with gaps, categories, dates and units become features: read, prepared, and applied again to new rows.
 
 `files` reads a file and `frames` is the seam for data frames; both give typed columns. `sums` adds up what has to be
-known of them, `decisions` makes a plan for each column (`plans`), and `preparation` applies it.
+known of them, `decisions` makes a plan for each column (`plans`), and `preparation` applies it. What stands before
+decimals (`marks`) and whether the day or the month is first is decided for each table by itself; `notices` says it
+where a table leaves that open.
 
 >>> import io
 >>> from clusterkit.tables import Preparation, read_table

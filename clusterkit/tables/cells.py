@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "in_dollars", "is_code", "is_number", "is_slashed",
-    "is_undivided", "number", "only_order", "order_of", "readings", "seconds",
+    "is_undivided", "number", "only_order", "order_of", "readings", "seconds", "unit_of", "without_unit",
 ]  # fmt: skip
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-", "--", ".", "#n/a", "<na>", "nat"})
@@ -35,6 +35,9 @@ GROUPED = {
 
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """A number whose thousands are apart."""
+
+UNIT = re.compile(r".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){1,10}|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){0,9})")
+"""A number and its unit: letters after a blank, or from a small one on without it. 4711DE is no number with a unit."""
 
 POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
 """Numbers before whose decimals nothing but a point can stand."""
@@ -68,6 +71,25 @@ def is_code(text: str) -> bool:
     return CODE.fullmatch(text) is not None
 
 
+def unit_of(text: str) -> str:
+    """The unit behind a number, without the blank before it; "" if there is none.
+
+    Examples
+    --------
+    >>> unit_of("12.5 kg"), unit_of("80m²"), unit_of("5 m/s"), unit_of("4711DE"), unit_of("12"), unit_of("32 %")
+    ('kg', 'm²', 'm/s', '', '', '')
+    """
+    if text[-1:].isdecimal() or len(text) > LONGEST or UNIT.fullmatch(text) is None:
+        return ""
+    unit = text[max(i for i, letter in enumerate(text) if letter.isdecimal()) + 1 :].strip()
+    return "" if unit == "%" or unit in CURRENCIES else unit
+
+
+def without_unit(text: str, unit: str) -> str:
+    """A text without the unit behind its number."""
+    return text.removesuffix(unit).rstrip() if unit else text
+
+
 def number(text: str, decimal: str) -> float | None:
     """The number that a text stands for; None if it stands for none.
 
@@ -83,6 +105,8 @@ def number(text: str, decimal: str) -> float | None:
     (45920.0, 1234.5, 0.325, 12.0, None)
     >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
     (1234567890.0, None, 900000.0, None)
+    >>> number("(1,234.50)", "."), number("1.234,50-", ","), number("-$12", "."), number("2-", ".")
+    (-1234.5, -1234.5, -12.0, None)
     """
     if decimal == ".":
         try:
@@ -94,8 +118,14 @@ def number(text: str, decimal: str) -> float | None:
     if len(text) > LONGEST:
         return None
     bare = text.strip().replace("−", "-")
+    if bare.startswith("(") and bare.endswith(")"):  # as bookkeepers write what is below zero
+        bare = "-" + bare[1:-1]
+    elif bare.endswith("-") and ("." in bare or "," in bare):
+        bare = "-" + bare[:-1]
     share = bare.endswith("%")
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
+    if bare.startswith("-") and bare[1:2] in SIGNS:
+        bare = "-" + bare[1:].strip(SIGNS).strip()
     if bare.endswith(CURRENCIES):
         bare = bare[:-3].rstrip()
     elif bare.startswith(CURRENCIES):

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from clusterkit.numerics.units import differing_units
+from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
@@ -169,6 +170,13 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
         strange = column.strange()
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
+    if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
+        strange = next(
+            (text for text in column.levels or () if cells.number(cells.without_unit(text, column.unit), mark) is None),
+            None,
+        )
+        example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
+        return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
     return plan
 
 
@@ -202,7 +210,9 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if flag:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
     unread = column.filled - numbers.n
-    return NumberColumn(column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread)
+    return NumberColumn(
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=column.unit
+    )
 
 
 def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import numpy as np
 
+from clusterkit.core.wording import counted
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.marks import marks_in
@@ -35,6 +37,9 @@ PREVIEW = 50
 
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
+
+SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?\n', re.IGNORECASE)
+"""The first line of texts that spreadsheets write and read with a delimiter of their own."""
 
 FIRST = "\t;|"
 """Delimiters that hardly occur inside a cell, as commas and blanks do."""
@@ -76,6 +81,8 @@ class Form:
         Columns with another mark before the decimals than `decimal`.
     orders : dict of str to str
         The order of day and month between slashes, by column, where the first rows show it.
+    lead : int
+        Lines of words before the table, which are left out.
     """
 
     title: str
@@ -88,6 +95,7 @@ class Form:
     shared: dict[str, str]
     marks: dict[str, str]
     orders: dict[str, str]
+    lead: int = 0
 
     @property
     def as_text(self) -> list[int] | None:
@@ -122,6 +130,8 @@ def read_delimited(
     """
     form = form_of(text, title, delimiter, header, decimal)
     reader = _Reader(text, form)
+    if form.lead:
+        notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")
     frame = reader.frame(form.as_text)
     return Table(
         title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells,
@@ -131,13 +141,19 @@ def read_delimited(
 
 def form_of(text: str, title: str, delimiter: str | None, header: bool | None, decimal: str | None) -> Form:
     """Delimiter, names and decimals of a text, or of its first lines; parameters and errors of `read_delimited`."""
-    sep = delimiter or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
+    separator_line = SEPARATOR_LINE.match(text)
+    sep = delimiter or (separator_line[1] if separator_line else "")
+    sep = sep or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
     try:
         sample = list(_rows(text, sep, SAMPLE + 1))
     except csv.Error as error:
         raise TableError(f"{title} is no delimited text: {error}") from None
     if not sample:
         raise TableError(f"{title} is empty")
+    lead = _lead([row for _, row in sample[bool(separator_line) :]]) + bool(separator_line)
+    sample = sample[lead:]
+    if not sample:
+        raise TableError(f"{title} has no row of data")
     preview = [row for _, row in sample[: PREVIEW + 1]]
     named = _looks_like_names(preview) if header is None else header
     names = unique(preview[0]) if named else numbered(len(preview[0]))
@@ -150,7 +166,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     shared = shared_names(preview[0], names) if named else {}
     signs = [sign for sign in ".," if sign != sep or '"' in text]
     rows = (row for _, row in _rows(text, sep))
-    seen = marks_in(islice(rows, named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
+    seen = marks_in(islice(rows, lead + named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
     marks = seen.of_columns(mark, explicit=decimal is not None)
     texts = [
@@ -164,7 +180,30 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     return Form(
         title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
+        lead - bool(separator_line),
     )  # fmt: skip
+
+
+def _lead(rows: list[list[str]]) -> int:
+    """Number of rows before the table: titles and remarks of one filled cell, where all rows after them are longer."""
+    if not rows or not any(cell.strip() for cell in rows[0]):
+        return 0
+    width, _ = Counter(len(row) for row in rows[:PREVIEW]).most_common(1)[0]
+    lead = next((i for i, row in enumerate(rows[:PREVIEW]) if not _is_title(row, width)), 0)
+    after = rows[lead : lead + PREVIEW]
+    if len(after) < 2 or not all(len(row) == width for row in after):
+        return 0
+    if any(len(row) == width for row in rows[:lead]):  # may be a header of one name, unless another one follows
+        names = [cell.strip() for cell in after[0]]
+        return lead if all(name and not _is_value(name) for name in names) else 0
+    return lead
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """Whether a row is a title above a table of this width: shorter than its rows, or filled up with empty cells."""
+    if any(cell.strip() for cell in row[1:]):
+        return False
+    return len(row) < width or (width > 2 and not (row[0].strip() and _is_value(row[0])))
 
 
 def _order(texts: Iterator[str]) -> str | None:

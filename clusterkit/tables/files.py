@@ -91,9 +91,10 @@ def read_table(
     """
     table = _table(source, delimiter, header, encoding, decimal, sheet)
     order = order_of(day_first)
-    return attrs.evolve(
-        table, decimal=table.decimal or decimal, orders=dict.fromkeys(table.names, order) if order else {}
-    )
+    if decimal is None and order is None:
+        return table
+    orders = dict.fromkeys(table.names, order) if order else {}
+    return attrs.evolve(table, decimal=table.decimal or decimal, orders=orders)
 
 
 def _table(

@@ -58,7 +58,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
     column : Column
     """
     if isinstance(plan, NumberColumn):
-        yield from of_numbers(column, plan.decimal)
+        yield from of_numbers(column, plan.decimal, plan.unit)
     if column.kind == "text" and not column.offset and isinstance(plan, DateColumn) and plan.form in ORDERS:
         row = _reversed(column, plan.form)
         if row is not None:
@@ -69,7 +69,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
             )
 
 
-def of_numbers(column: Column, mark: str) -> Iterator[str]:
+def of_numbers(column: Column, mark: str, unit: str = "") -> Iterator[str]:
     """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
 
     Parameters
@@ -78,9 +78,11 @@ def of_numbers(column: Column, mark: str) -> Iterator[str]:
         Of a table in pieces, the first one is told of.
     mark : {".", ","}
         What is taken to be before the decimals.
+    unit : str
+        What may stand behind the numbers.
     """
     if column.kind == "text" and column.decimal is None and not column.offset:
-        example = _open_number(column)
+        example = _open_number(column, unit)
         if example:
             yield _open_decimals(column.name, example, mark)
 
@@ -105,11 +107,12 @@ def _open_decimals(name: str, example: str, mark: str) -> str:
     )
 
 
-def _open_number(column: Column) -> str:
+def _open_number(column: Column, unit: str) -> str:
     """A text that is another number with a point than with a comma; "" if some cell of the column shows the mark."""
     example = ""
-    for text in dict.fromkeys(column.values):
-        if text is not None:
+    for cell in dict.fromkeys(column.values):
+        if cell is not None:
+            text = cells.without_unit(cell, unit)
             point, comma = cells.readings(text)
             if (point is None) != (comma is None) or cells.is_undivided(text):
                 return ""

@@ -118,6 +118,8 @@ class NumberColumn(ColumnPlan):
         Of these, cells that were no numbers.
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
+    unit : str
+        What stands behind the numbers, such as kg; empty for nothing.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -128,6 +130,7 @@ class NumberColumn(ColumnPlan):
     gaps: int = 0
     unread: int = 0
     told_by: str = ""
+    unit: str = ""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -136,7 +139,7 @@ class NumberColumn(ColumnPlan):
 
     def write(self, column: Column, out: Array, odd: Odd) -> None:
         """Write the scaled numbers."""
-        reading = as_numbers(column, self.decimal)
+        reading = as_numbers(column, self.decimal, self.unit)
         _refuse_none(reading, column, "number", self.unread)
         odd("no number", reading.unread, column, "counted as a gap")
         x = reading.values

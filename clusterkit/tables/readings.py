@@ -40,7 +40,7 @@ class Reading:
     unread: NDArray[np.bool_]
 
 
-def as_numbers(column: Column, default: str) -> Reading:
+def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
     """The cells as numbers.
 
     The mark before the decimals of texts is that of the column, where its table shows it; else the one with which more
@@ -51,6 +51,8 @@ def as_numbers(column: Column, default: str) -> Reading:
     column : Column
     default : {".", ","}
         The mark where both read as many.
+    unit : str
+        What may stand behind the numbers.
     """
     gaps = column.missing()
     if column.kind in ("number", "truth"):
@@ -60,10 +62,10 @@ def as_numbers(column: Column, default: str) -> Reading:
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
     mark = column.decimal or default
-    reading = _of_texts(column, lambda text: cells.number(text, mark))
+    reading = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), mark))
     if column.decimal is None and column.offset is None and reading.unread.any():
         other = "," if mark == "." else "."
-        by_other = _of_texts(column, lambda text: cells.number(text, other))
+        by_other = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), other))
         if by_other.unread.sum() < reading.unread.sum():
             return by_other
     return reading
@@ -101,7 +103,7 @@ def _order_of(column: Column, default: str) -> str:
     return shown or (default if default in ORDERS else cells.ANY)
 
 
-def settled(column: Column, mark: str, form: str) -> Column:
+def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
     """The column with the mark before decimals, and the order of day and month, in which all of its texts are read.
 
     So that a part of its rows is read as the whole.
@@ -109,8 +111,8 @@ def settled(column: Column, mark: str, form: str) -> Column:
     Parameters
     ----------
     column : Column
-    mark, form : str
-        The defaults of `as_numbers` and `as_seconds`.
+    mark, form, unit : str
+        What `as_numbers` and `as_seconds` take.
 
     Examples
     --------
@@ -121,7 +123,9 @@ def settled(column: Column, mark: str, form: str) -> Column:
     if column.kind != "text" or column.offset is not None:
         return column
     other = "," if mark == "." else "."
-    unread = {each: int(as_numbers(attrs.evolve(column, decimal=each), each).unread.sum()) for each in (mark, other)}
+    unread = {
+        each: int(as_numbers(attrs.evolve(column, decimal=each), each, unit).unread.sum()) for each in (mark, other)
+    }
     best = other if unread[other] < unread[mark] else mark
     order = _order_of(column, form)
     return attrs.evolve(column, decimal=column.decimal or best, order=order if order in ORDERS else None, offset=0)

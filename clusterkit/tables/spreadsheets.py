@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
@@ -51,7 +53,10 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     filled = cells.notna().to_numpy()
     if not filled.any():
         raise TableError(f"{title} is empty")
-    rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    rows = np.flatnonzero(filled.any(axis=1))
+    lead = _lead(cells.to_numpy(dtype=object)[rows], filled[rows])
+    rows = rows[lead:]
+    columns = np.flatnonzero(filled[rows].any(axis=0))
     values = cells.to_numpy(dtype=object)[rows][:, columns]
     first = values[0]
     named = all(isinstance(cell, str) for cell in first) if header is None else header
@@ -68,6 +73,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     notes = (
         (f"sheet {sheets[sheet] if isinstance(sheet, int) else sheet!r} of {len(sheets)}",) if len(sheets) > 1 else ()
     )
+    if lead:
+        notes = (*notes, f"{counted(lead, 'row')} before the table left out")
     places = rows[1:] if named else rows
     return check_not_empty(
         Table(
@@ -80,3 +87,16 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
+
+
+def _lead(cells: NDArray[np.object_], filled: NDArray[np.bool_]) -> int:
+    """Number of rows before the table: titles of one filled cell, above a row of texts that names all columns."""
+    several = np.flatnonzero(filled.sum(axis=1) > 1)
+    lead = int(several[0]) if len(several) else 0
+    if not lead or not all(
+        isinstance(row[mask][0], str) for row, mask in zip(cells[:lead], filled[:lead], strict=True)
+    ):
+        return 0
+    width = int(filled[lead:].any(axis=0).sum())
+    names = cells[lead][filled[lead]]
+    return lead if width > 2 and len(names) == width and all(isinstance(name, str) for name in names) else 0

@@ -25,6 +25,12 @@ MOST_PAIRED = 100
 """Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
 side."""
 
+MOSTLY_IN_UNIT = 0.9
+"""Share of the texts of a column that must have the same unit."""
+
+UNITS_TRIED = 100
+"""Distinct texts after which no more are looked at where none has a unit."""
+
 FEWEST_CODES = 0.01
 """Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
 
@@ -61,6 +67,8 @@ class ColumnSums:
         those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
         Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
+    unit : str
+        What stands behind most numbers, such as kg; empty for nothing.
     decimal, order : str or None
         As in `Column`.
     open_number : str
@@ -84,6 +92,7 @@ class ColumnSums:
     codes: int = 0
     readings: Mapping[str, Moments] = attrs.field(factory=dict)
     circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
+    unit: str = ""
     decimal: str | None = None
     order: str | None = None
     open_number: str = ""
@@ -130,20 +139,22 @@ class ColumnSums:
         counts = np.array(list(levels.values()))
         readings: dict[str, Moments] = {}
         circles: dict[str, NDArray[np.complex128]] = {}
-        open_number, mark_shown, shown = "", False, dict[str, str]()
+        unit, open_number, mark_shown, shown = "", "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
         if letters <= cells.LONGEST * sum(levels.values()):
-            by_mark = {mark: [cells.number(text, mark) for text in distinct] for mark in (".", ",")}
+            unit = _unit(levels)
+            bare = [cells.without_unit(text, unit) for text in distinct]
+            by_mark = {mark: [cells.number(text, mark) for text in bare] for mark in (".", ",")}
             for mark, numbers in by_mark.items():
                 _add(readings, NUMBER + mark, numbers, counts)
-            for text, point, comma in zip(distinct, by_mark["."], by_mark[","], strict=True):
+            for text, point, comma in zip(bare, by_mark["."], by_mark[","], strict=True):
                 if point == comma:
                     continue
                 if point is None or comma is None or cells.in_dollars(text):
                     mark_shown = True
                 else:
                     open_number = open_number or text
-            mark_shown = mark_shown or any(map(cells.is_undivided, distinct))
+            mark_shown = mark_shown or any(map(cells.is_undivided, bare))
             slashed = np.array([cells.is_slashed(text) for text in distinct])
             for form in DATES:
                 if form == cells.ANY or slashed.any():
@@ -161,7 +172,7 @@ class ColumnSums:
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
-            decimal=column.decimal, order=column.order, open_number=open_number,
+            unit=unit, decimal=column.decimal, order=column.order, open_number=open_number,
             mark_shown=mark_shown, shown=shown,
         )  # fmt: skip
 
@@ -174,6 +185,8 @@ class ColumnSums:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
             )
+        if self.unit != other.unit and self.unit and other.unit:
+            raise TableError(f"column {self.name!r} is in {self.unit} in some rows and in {other.unit} in others")
         levels: Mapping[str, int] | None = None
         if self.levels is not None and other.levels is not None:
             both = Counter(self.levels) + Counter(other.levels)
@@ -187,6 +200,7 @@ class ColumnSums:
         return ColumnSums(
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
+            self.unit or other.unit,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
         )  # fmt: skip
@@ -233,6 +247,17 @@ class ColumnSums:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
         return next((text for text in self.levels or () if cells.seconds(text, form) is None), None)
+
+
+def _unit(levels: Mapping[str, int]) -> str:
+    """The unit behind the numbers of texts; "" if fewer than most of them have the same one."""
+    total, units = sum(levels.values()), Counter[str]()
+    for i, (text, count) in enumerate(levels.items()):
+        units[cells.unit_of(text)] += count
+        if i == UNITS_TRIED and not any(units.keys()):
+            return ""
+    unit, count = units.most_common(1)[0]
+    return unit if count >= MOSTLY_IN_UNIT * total else ""
 
 
 def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
@@ -295,7 +320,7 @@ def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.
     legible = np.zeros_like(missing)
     for k, (column, its) in enumerate(zip(columns, sums, strict=True)):
         if column.kind in ("number", "truth") or its.readings:
-            x = as_numbers(column, its.as_number()[0]).values
+            x = as_numbers(column, its.as_number()[0], its.unit).values
             usable = np.isfinite(x)
             values[usable, k], legible[usable, k] = x[usable], 1.0
     return np.stack([missing.T @ legible, missing.T @ values])

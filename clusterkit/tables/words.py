@@ -24,6 +24,7 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> di
         "features": sum(len(plan.features) for plan in plans),
         "numbers": [plan.name for plan in numbers],
         "categories": {plan.name: _levels(plan) for plan in categories},
+        "units": {plan.name: plan.unit for plan in numbers if plan.unit},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
@@ -49,6 +50,9 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     parts = [
         f"{len(used)} of {counted(len(plans), 'column')} used ({', '.join(kinds)}), as {counted(features, 'feature')}"
     ]
+    units = [f"{plan.name} ({plan.unit})" for plan in plans if isinstance(plan, NumberColumn) and plan.unit]
+    if units:
+        parts.append(f"Units behind numbers: {_some(units)}")
     commas = [plan.name for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")

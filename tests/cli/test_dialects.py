@@ -113,6 +113,21 @@ class TestWholeThousands:
         assert run("predict", of_commas, whole).stdout == labels
 
 
+@pytest.mark.parametrize("ending", [".xlsx", ".parquet"])
+def test_texts_in_other_formats(run, english, whole, ending):
+    """Cells of Excel and Parquet may be texts too; the option decides how they are read."""
+    import pandas
+
+    pytest.importorskip("openpyxl" if ending == ".xlsx" else "pyarrow")
+    frame = pandas.read_csv(whole, sep=";", dtype=str)
+    path = whole.with_suffix(ending)
+    frame.to_excel(path, index=False) if ending == ".xlsx" else frame.to_parquet(path)
+    model, labels = fitted(run, english)
+    assert "The option --decimal , " in run("predict", model, path).stderr
+    answer = run("predict", model, path, "--decimal", ",")
+    assert (answer.stderr, answer.stdout) == ("", labels)
+
+
 class TestDates:
     @pytest.fixture
     def write(self, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from clusterkit.tables import NotNumeric, TableError, TableWarning, read_table, select
+from clusterkit.tables.chunks import table_chunks
 
 
 @pytest.fixture
@@ -167,6 +168,8 @@ def test_a_short_row_of_numbers_between_blanks(write):
         ("", "is empty"),
         ("\n \n", "is empty"),
         ("a,b\n", "has no row of data, only the names a, b"),
+        ("sep=;\n", "has no row of data"),
+        ("sep=;\na;b\n", "has no row of data, only the names a, b"),
         ("a," + 999 * "b" + "\n", f"has no row of data, only the names a, {80 * 'b'}"),
         ("a,b\n1,2\n3\n", "row 2 (line 3) has 1 cells instead of 2"),
         ("a,b\n1,2\n3,4,5\n", "row 2 (line 3) has 3 cells instead of 2"),
@@ -196,6 +199,52 @@ def test_what_is_no_number(write, content, message):
         read_table(write("t.csv", content)).numbers()
     assert message in str(caught.value)
     assert "t.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lead", "lines"),
+    [
+        ("Report of sales\nmade 2024-05-01\n\n", 2),
+        ("# made by a tool\n", 1),
+        ("Report of sales,,\n,,\n", 2),
+        ("\n\nTitle\n", 1),
+    ],
+)
+def test_titles_above_the_table_are_left_out(write, lead, lines):
+    body = "".join(f"{i},{i / 4},{'ab'[i % 2]}\n" for i in range(30))
+    path = write("t.csv", f"{lead}n,x,g\n{body}")
+    table = read_table(path)
+    assert (table.names, table.n_rows) == (("n", "x", "g"), 30)
+    assert f"{lines} line{'s' * (lines > 1)} before the table left out" in table.notes[0]
+    assert table.cells()[0] == ["0", "0.0", "a"]
+    pieces = list(table_chunks(str(path), rows=7))
+    np.testing.assert_array_equal(
+        np.concatenate([piece.pick([0, 1]).numbers() for piece in pieces])[:, 0], np.arange(30)
+    )
+
+
+def test_a_header_of_one_name_is_no_title(write):
+    table = read_table(write("t.csv", "name,,\n" + "".join(f"{i},{i},{i + 1}\n" for i in range(9))))
+    assert (table.names, table.n_rows) == (("name", "x2", "x3"), 9)
+
+
+@pytest.mark.parametrize("mark", [";", ",", "|", "\t"])
+def test_the_line_with_the_delimiter_of_spreadsheets(write, mark):
+    table = read_table(write("t.csv", f"sep={mark}\n" + "a,b\n1,2\n3,4\n".replace(",", mark)))
+    assert (table.names, table.notes) == (("a", "b"), ())
+    assert table.numbers().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_titles_in_a_sheet(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["Sales of 2024"], [], ["all regions"], ["n", "x", "g"], [1, 2.5, "a"], [2, None, "b"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx")
+    assert (table.names, table.n_rows) == (("n", "x", "g"), 2)
+    assert table.notes == ("2 rows before the table left out",)
+    assert table.line_of(0) == "row 1 (row 5 of the sheet)"
 
 
 def test_a_single_column_keeps_its_rows():

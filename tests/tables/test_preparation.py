@@ -273,23 +273,6 @@ class TestUnits:
         assert set(fitted.transform({"flag": flag, "a": flag, "b": flag})[:, 0]) == {0.0, 0.5}
 
 
-class TestCodes:
-    def test_postal_codes_are_levels_though_few_begin_with_a_zero(self):
-        zips = np.array(["02139", "10001", "94105", "60601"] * 25, dtype=object)
-        assert Preparation().fit({"zip": zips, "a": np.arange(100.0) ** 2}).resolved()["categories"] == {
-            "zip": "4 levels"
-        }
-
-    def test_numbers_of_several_lengths_are_no_codes(self):
-        values = np.array(["007", *map(str, range(8, 107))], dtype=object)
-        assert "n" in Preparation(keep="n").fit({"n": values}).resolved()["numbers"]
-
-    def test_addresses_of_computers_are_no_numbers(self):
-        rng = np.random.default_rng(0)
-        ips = np.array([f"192.168.{a}.{b}" for a, b in rng.integers(100, 255, (90, 2))], dtype=object)
-        assert "ip" in Preparation().fit({"ip": ips, "a": np.arange(90.0) ** 2}).left_out
-
-
 class TestWhatIsLeft:
     def test_numbers_alone_are_used_whatever_they_look_like(self):
         assert Preparation().fit({"id": np.arange(30)}).used == ("id",)

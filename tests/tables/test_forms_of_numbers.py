@@ -1,0 +1,80 @@
+"""Numbers with a unit, below zero in brackets, and digits that are no numbers: codes and addresses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clusterkit.tables import Preparation, TableError, TableWarning
+
+
+class TestCodes:
+    def test_postal_codes_are_levels_though_few_begin_with_a_zero(self):
+        zips = np.array(["02139", "10001", "94105", "60601"] * 25, dtype=object)
+        assert Preparation().fit({"zip": zips, "a": np.arange(100.0) ** 2}).resolved()["categories"] == {
+            "zip": "4 levels"
+        }
+
+    def test_numbers_of_several_lengths_are_no_codes(self):
+        values = np.array(["007", *map(str, range(8, 107))], dtype=object)
+        assert "n" in Preparation(keep="n").fit({"n": values}).resolved()["numbers"]
+
+    def test_addresses_of_computers_are_no_numbers(self):
+        rng = np.random.default_rng(0)
+        ips = np.array([f"192.168.{a}.{b}" for a, b in rng.integers(100, 255, (90, 2))], dtype=object)
+        assert "ip" in Preparation().fit({"ip": ips, "a": np.arange(90.0) ** 2}).left_out
+
+
+class TestUnitsBehindNumbers:
+    WEIGHTS = np.round(np.random.default_rng(0).normal(60, 9, 50), 2)
+
+    def texts(self, form):
+        return np.array([form.format(value) for value in self.WEIGHTS], dtype=object)
+
+    @pytest.mark.parametrize("form", ["{} kg", "{}kg", "{:.2f} kg", "{} km/h", "{}°C", "{} m²", "{} months"])
+    def test_one_unit_is_read(self, form):
+        fitted = Preparation(scale="none").fit({"w": self.texts(form)})
+        np.testing.assert_array_equal(fitted.transform({"w": self.texts(form)})[:, 0], self.WEIGHTS)
+        np.testing.assert_array_equal(fitted.transform({"w": self.WEIGHTS})[:, 0], self.WEIGHTS)
+        assert f"Units behind numbers: w ({fitted.plans[0].unit})." in fitted.paragraph()
+        assert fitted.resolved()["units"] == {"w": fitted.plans[0].unit}
+
+    def test_decimal_commas(self):
+        german = np.array([text.replace(".", ",") for text in self.texts("{} kg")], dtype=object)
+        fitted = Preparation(scale="none").fit({"w": german})
+        np.testing.assert_array_equal(fitted.transform({"w": german})[:, 0], self.WEIGHTS)
+        with pytest.warns(TableWarning, match="'1.234' is read as 1.234 and may mean 1234"):
+            Preparation().fit({"w": np.array(["1.234 kg", "2.345 kg"], dtype=object)})
+
+    def test_another_unit_in_new_rows_is_no_number(self):
+        fitted = Preparation(scale="none").fit({"w": self.texts("{} kg")})
+        with pytest.raises(TableError, match=r"column 'w' has no number, though .* row 1 has '.* g'"):
+            fitted.transform({"w": self.texts("{} g")})
+        mixed = self.texts("{} kg")
+        mixed[3] = "61000 g"
+        with pytest.warns(TableWarning, match="column 'w': 1 cell is no number and .* row 4: '61000 g'"):
+            fitted.transform({"w": mixed})
+
+    def test_several_units_are_no_numbers(self):
+        mixed = np.where(np.arange(50) % 2, self.texts("{} kg"), self.texts("{} g"))
+        assert "w" in Preparation().fit({"w": mixed, "a": self.WEIGHTS}).left_out
+        with pytest.raises(TableError, match="column 'w' is in kg in some rows and in g in others"):
+            Preparation().fit_blocks([{"w": self.texts("{} kg")}, {"w": self.texts("{} g")}])
+
+    def test_codes_have_no_unit(self):
+        rng = np.random.default_rng(0)
+        for form in ("{}DE", "K{} x", "{}-de", "{}_x"):
+            codes = np.array([form.format(value) for value in rng.integers(1000, 9999, 50)], dtype=object)
+            assert "code" in Preparation().fit({"code": codes, "a": self.WEIGHTS}).left_out, form
+
+    def test_below_zero_as_bookkeepers_write_it(self):
+        cells = np.array(["(1,234.50)", "12.25-", "-$3.50", "7.5"], dtype=object)
+        assert Preparation(scale="none").fit({"a": cells}).transform({"a": cells})[:, 0].tolist() == [
+            -1234.5, -12.25, -3.5, 7.5,
+        ]  # fmt: skip
+
+    def test_mostly_numbers_are_named_so(self):
+        values = self.texts("{}")
+        values[::8] = "<0.5"
+        left_out = Preparation().fit({"w": values, "a": self.WEIGHTS}).left_out
+        assert left_out == {"w": "86 % of its cells are numbers, and others are not, such as '<0.5'"}
