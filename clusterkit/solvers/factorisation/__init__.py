@@ -9,6 +9,9 @@ convex_nmf.py
     `_PreparedConvexNmf._iterate`.
 _passes.py
     Passes over the rows of H, with threads, and the embedding of new samples with the basis fixed (`FoldIn`).
+_anls.py, _stored_turns.py, _factor_files.py
+    The iterations on rows outside memory: alternating least squares, and updates that start from the rows of the turn
+    before, which lie in files.
 _updates_jit.py
     The compiled products and updates. The mathematics is in `_multiply` (multiplicative updates) and `_descend`
     (coordinate descent).
