@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Rng
+from clusterkit._typing import Indices, Rng
 from clusterkit.core.labelings import by_appearance
 from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import real
@@ -61,7 +61,7 @@ class Genie(Labeler[Tree]):
         from clusterkit.numerics.spanning_trees.genie_jit import genie
 
         if outcome.n_neighbors == 1 and outcome.heights.size and outcome.heights[0] > 0:
-            first_equal = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
+            first_equal: Indices = np.arange(len(outcome.rows))  # equal rows would be joined at height 0
         else:
             first, inverse = distinct_rows(outcome.rows)
             first_equal = first[inverse]
