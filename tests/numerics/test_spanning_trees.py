@@ -79,7 +79,7 @@ def test_a_bracket_of_the_kth_smallest_holds_it(kind, data):
         return
     k = data.draw(st.integers(1, len(ranked)))
     above, inside, edge = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 300)), np.finfo(kind).max
-    scratch = np.empty(count, kind)
+    scratch = np.full(count + 1, np.nan, kind)
     low, below, high, upto = bracket(values, count, k, above, inside, edge, scratch)
     assert low < ranked[k - 1] <= high
     assert (below, upto) == ((values <= low).sum(), (values <= high).sum())

@@ -29,8 +29,8 @@ ROOM = 8
 """Places above the k-th at which a search for a bound of its distance may end: it takes fewer looks."""
 
 
-BLOCKS = 16
-"""Leaves whose distances a row keeps, next to thrice k distances, before it lets go of those that are too large."""
+BLOCKS = 4
+"""Distances that a row keeps, over k and the rows of a leaf; from half of them on those too large are dropped."""
 
 DENSE = 2
 """A leaf's distances are kept as they are if one in so many is wanted: to pick them out would take longer."""
@@ -133,20 +133,20 @@ def _kth_square(
     grow: float,
     slack: float,
     cut: float,
-    kept: Array,
+    buffer: Array,
     near: Indices,
     squares: Array,
 ) -> float:
     """The exact k-th smallest squared distance, from values in the leaves' type."""
     if not filtered:
-        return kth_smallest(values, count, k, edge, kept)
-    start, _, stop, _ = bracket(values, count, k, 2, 4, edge, kept)
+        return kth_smallest(values, count, k, edge, buffer)
+    start, _, stop, _ = bracket(values, count, k, 2, 4, edge, buffer)
     # the k-th row is not nearer than rows below `low`, since these are nearer than all those above `start`
     reach = max(((math.sqrt(max(start, 0.0)) - slack) / grow - slack) / grow, 0.0)
-    kept[0] = reach * reach
-    low = kept[0]
-    kept[0] = edge_of(_limit_of(stop, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
-    high = kept[0]
+    buffer[0] = reach * reach
+    low = buffer[0]
+    buffer[0] = edge_of(_limit_of(stop, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
+    high = buffer[0]
     nearer = 0
     for i in range(count):
         nearer += values[i] < low
@@ -194,10 +194,10 @@ def core_task(
     K = near_to.shape[1]
     largest = np.finfo(np.float64).max
     weighted = len(repeats) > 0
-    cap = 3 * k + ROOM + BLOCKS * slots
+    cap = BLOCKS * (k + slots) + ROOM
     # what a row has met: distances in the leaves' type, and slots
     values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
-    kept, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
+    buffer, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
     squares, scratch, weights = np.empty(cap), np.empty(cap), np.empty(cap, np.int64)
     # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
     masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
@@ -264,11 +264,11 @@ def core_task(
                         full = count > cap - slots
                         if masses[a] >= k and (full or fresh[a] >= again):
                             if not weighted:
-                                value = bracket(values[a], count, k, ROOM, cap, edges[a], kept)[2]
+                                value = bracket(values[a], count, k, ROOM, cap, edges[a], buffer)[2]
                                 limits[a] = _limit_of(value, filtered, scale, grow, slack)
                                 edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
                             fresh[a] = 0
-                            if full or weighted:
+                            if weighted or 2 * count > cap:
                                 count = _pack(values[a], places[a], count, edges[a])
                             if weighted or count > cap - slots:
                                 limits[a], count = _keep_nearest(
@@ -308,7 +308,7 @@ def core_task(
                         grow,
                         slack,
                         cut,
-                        kept,
+                        buffer,
                         near,
                         squares,
                     )
@@ -317,10 +317,12 @@ def core_task(
                     near_to[slot, i], listed[slot, i] = -1, last
                 edge = edges[a]
                 if not weighted or count > K + 1:
-                    value = bracket(values[a], count, K + 1, 2, cap, edge, kept)[2]
-                    kept[0] = edge_of(_limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut)
-                    edge = kept[0]
-                met = _within(values[a], places[a], count, 0.0, edge, near)
+                    value = bracket(values[a], count, K + 1, 2, cap, edge, buffer)[2]
+                    buffer[0] = edge_of(
+                        _limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut
+                    )
+                    edge = buffer[0]
+                met = _within(values[a], places[a], count, edge * 0, edge, near)
                 length = 0
                 for i in range(met):
                     other = near[i]

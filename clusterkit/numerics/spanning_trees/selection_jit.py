@@ -90,7 +90,7 @@ def _count(values: Array, count: int, edge: float) -> int:
 @njit(fastmath={"reassoc", "nsz"})
 def _total(values: Array, count: int, low: float, high: float) -> float:
     """The sum, in any order, of the first values above `low` that are not above `high`."""
-    total, zero = values[0] * 0, values[0] * 0
+    total, zero = low - low, low - low
     for i in range(count):
         total += values[i] if (values[i] > low) & (values[i] <= high) else zero
     return total
@@ -104,10 +104,10 @@ def bracket(
 
     The second, which may be the k-th itself, has at most ``k + above`` values not above it, and there are at most
     `inside` between the two, unless many values are equal. Values are at least 0, of the type of `scratch` and `edge`,
-    and k or more of them not above `edge`.
+    and k or more of them not above `edge`. `scratch` has two places at least.
     """
-    zero = scratch[0] * 0
-    low, below, high, upto = zero - 1, 0, edge, _count(values, count, edge)
+    scratch[0], scratch[1] = 0.0, -1.0  # in the type of the values, in which loops do twice as many at once
+    zero, low, below, high, upto = scratch[0], scratch[1], 0, edge, _count(values, count, edge)
     # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
     end = min(high, 2 * _total(values, count, low, high) / upto)
     margin = max(0.5 * above, MARGIN)
