@@ -137,6 +137,13 @@ class DeviceEngine:
             return ArrayRows.of(X)
         return self.base.rows(X)
 
+    def placed(self, labels: Labels, rows: Rows) -> Labels:
+        """Labels of a fit in memory where the rows lie."""
+        if isinstance(rows, ArrayRows):
+            return cast("Labels", self.device.put(labels))
+        placed: Callable[[Labels, Rows], Labels] | None = getattr(self.base, "placed", None)
+        return labels if placed is None else placed(labels, rows)
+
     def reduce(self, part: Callable[[slice, Array], Part], rows: Rows, width: int) -> Part:
         """One pass; on the device if `part` is written for it."""
         if not follows(part):
