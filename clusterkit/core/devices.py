@@ -124,8 +124,8 @@ class Device:
     def put(self, array: AnyArray) -> Any:
         """A copy of an array of the host on the device."""
         # of its own, because some libraries refuse arrays that cannot be written
-        own = array if array.flags.writeable else array.copy()
-        return self.xp.asarray(own, device=self.handle)
+        writable = array if array.flags.writeable else array.copy()
+        return self.xp.asarray(writable, device=self.handle)
 
     def why_not(self) -> str | None:
         """Why nothing can be computed there, by a first small sum in float64; None if it can."""
