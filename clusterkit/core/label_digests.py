@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Labels
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 
-__all__ = ["Digest", "digest_of"]
+__all__ = ["Digest", "MixedDigest", "digest_of"]
 
 KEYS = ((0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9), (0x14D049BB133111EB, 0x2545F4914F6CDD1D))
 """Offset and factor of the two families of pseudo-random row numbers: odd constants of splitmix64 and xorshift64*,
@@ -31,7 +31,7 @@ class Digest(Protocol):
 def digest_of(rows: slice, labels: Labels) -> Digest:
     """The digest of the labels of a block; computed where they lie."""
     if elsewhere(labels):
-        return _Mixed(_mixed(rows, labels))
+        return MixedDigest(_mixed(rows, labels))
     return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
 
 
@@ -52,7 +52,7 @@ class _Hashed:
 
 @final
 @attrs.frozen(eq=False)
-class _Mixed:
+class MixedDigest:
     """Two sums of labels times pseudo-random numbers of their rows, modulo 2^64.
 
     Two labellings that differ have equal sums with a probability of about 2^-128. All of it is done by the device, of
@@ -61,8 +61,8 @@ class _Mixed:
 
     sums: Any
 
-    def __add__(self, following: _Mixed) -> _Mixed:
-        return _Mixed(self.sums + following.sums)
+    def __add__(self, following: MixedDigest) -> MixedDigest:
+        return MixedDigest(self.sums + following.sums)
 
     def landed(self) -> _Hashed:
         """The bytes of the sums."""
