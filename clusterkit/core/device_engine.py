@@ -7,15 +7,15 @@ It stands in front of another engine, which reads the rows. What is not written 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
-from clusterkit.core.engines import Engine
+from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.local_engine import LocalEngine, room_for_labels
 from clusterkit.core.namespaces import follows, to_host
@@ -141,6 +141,8 @@ class DeviceEngine:
         """One pass; on the device if `part` is written for it."""
         if not follows(part):
             return self.base.reduce(part, rows, width)
+        if (there := getattr(self.base, "there", None)) is not None:
+            return self.base.reduce(there(part, self.device), rows, width)
         return total(self._computed(part, rows, width))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
@@ -153,13 +155,17 @@ class DeviceEngine:
             return cast("Labels", self.values(label, rows, width))
         if not follows(label):
             return self.base.labels(label, rows, width)
+        if (there := getattr(self.base, "there", None)) is not None:
+            return self.base.labels(there(label, self.device), rows, width)
         labels = room_for_labels(rows.n)
         for block, values in self._computed(label, rows, width):
             labels[block] = to_host(values)
         return labels
 
-    def values(self, function: Callable[[slice, Array], Any], rows: ArrayRows, width: int) -> Any:
+    def values(self, function: Callable[[slice, Array], Any], rows: Rows, width: int) -> Any:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
+        if not isinstance(rows, ArrayRows):
+            return np.concatenate([np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)])
         xp, parts = self.device.xp, []
         for block in device_plan(rows.n, width, rows.dtype):
             if follows(function):
@@ -179,16 +185,5 @@ class DeviceEngine:
             for block in plan:
                 yield block, function(block, cast("Array", rows.block(block)))
             return
-        with ThreadPoolExecutor(1, thread_name_prefix="clusterkit-device") as pool:
-            block = next(plan, None)
-            ahead = None if block is None else pool.submit(self._sent, rows, block)
-            while block is not None and ahead is not None:
-                X = ahead.result()
-                following = next(plan, None)
-                ahead = None if following is None else pool.submit(self._sent, rows, following)
-                yield block, function(block, X)
-                block = following
-
-    def _sent(self, rows: Rows, block: slice) -> Any:
-        """A block of rows on the device."""
-        return self.device.put(rows.read(block))
+        for block, X in sent_ahead(self.device, rows.read, plan):
+            yield block, function(block, X)

@@ -1,7 +1,7 @@
 """The device on which blocks of rows are computed: by name, of an array, and the one chosen for this process.
 
-A device is one of a library of the array API standard. Without a choice everything is computed by numpy, and nothing
-of this module is imported by a fit but the look at one environment variable.
+A device is one of a library of the array API standard. Without a choice everything is computed by numpy, and no such
+library is imported: a fit looks at one environment variable.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -35,7 +35,8 @@ class HostBalance:
 
     def decide(self, costs: CostPasses, task: Task) -> RowDecision:
         """The assignment of all rows."""
-        (table,) = costs.reduce(_Table()).arrays
+        (joined,) = costs.reduce(_Table()).arrays
+        table = cast("Array", joined)
         with During(self.balancer):
             assignment = self.balancer.assign(table, np.argmin(table, axis=1), task)
         check_assignment(self.balancer, assignment, task.n, task.k)

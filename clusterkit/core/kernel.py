@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import final
+from typing import ClassVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.errors import NotExportable
+from clusterkit.core.kernel_products import over_exponents
+from clusterkit.core.namespaces import array_namespace, as_type, beside, sent
 from clusterkit.core.row_graph import Node, Operand, dense
 from clusterkit.core.transform import block_plan
 from clusterkit.core.work import spend
@@ -23,7 +25,11 @@ EXPLICIT_SUMS = 512
 
 
 class Kernel(ABC):
-    """A positive semidefinite function of two points."""
+    """A positive semidefinite function of two points.
+
+    A kernel that takes rows of any library of the array API, and leaves its values where they lie, says so by the
+    attribute ``array_api = True`` (`clusterkit.core.namespaces`).
+    """
 
     @abstractmethod
     def __call__(self, A: Array, B: Array) -> Array:
@@ -51,10 +57,14 @@ class Kernel(ABC):
 class Gaussian(Kernel):
     """``exp(-gamma |x - y|²)``; ``gamma = 1 / (2 sigma²)`` is in units of an inverse squared distance."""
 
+    array_api: ClassVar[bool] = True
+
     gamma: float
 
     def __call__(self, A: Array, B: Array) -> Array:
-        """Kernel values, all in (0, 1] up to underflow."""
+        """Kernel values, all in (0, 1] up to underflow; by matrix products where A is of another library than numpy."""
+        if (xp := array_namespace(A)) is not np:
+            return xp.astype(over_exponents(A, B, self.gamma, xp.exp), A.dtype)
         D = squared_distances(A, B)
         # beyond float32, whose products with squared distances may be ordinary numbers all the same
         if float(self.gamma) > float(np.finfo(D.dtype).max):
@@ -64,6 +74,8 @@ class Gaussian(Kernel):
 
     def diag(self, A: Array) -> Array:
         """Ones."""
+        if (xp := array_namespace(A)) is not np:
+            return xp.ones(A.shape[0], dtype=A.dtype, device=A.device)
         return np.ones(len(A), dtype=A.dtype)
 
     def onnx(self, rows: Node, points: Array) -> Node:
@@ -75,8 +87,14 @@ class Gaussian(Kernel):
         return 1.0
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
-        """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes."""
-        spend(len(Y) * len(centres))
+        """In compiled loops; a row's value does not depend on the other rows up to `EXPLICIT_SUMS` attributes.
+
+        Rows of another library than numpy: by matrix products, in float64 where they lie.
+        """
+        spend(Y.shape[0] * len(centres))
+        if (xp := array_namespace(Y)) is not np:
+            there = beside(weights, Y, np.float64)
+            return over_exponents(Y, centres, self.gamma, lambda exponents: xp.matmul(xp.exp(exponents), there))
         if Y.shape[1] > EXPLICIT_SUMS or isinstance(Y, SparseRows) or isinstance(centres, SparseRows):
             return _in_blocks(self, Y, centres, weights)
         from clusterkit.numerics.gaussian_jit import gaussian_sums
@@ -89,12 +107,18 @@ class Gaussian(Kernel):
 class Linear(Kernel):
     """The inner product ``x · y``."""
 
+    array_api: ClassVar[bool] = True
+
     def __call__(self, A: Array, B: Array) -> Array:
         """Inner products."""
+        if (xp := array_namespace(A)) is not np:
+            return xp.matmul(A, beside(B, A).T)
         return A @ B.T
 
     def diag(self, A: Array) -> Array:
         """Squared lengths."""
+        if (xp := array_namespace(A)) is not np:
+            return xp.sum(xp.square(A), axis=1)
         return np.einsum("ij,ij->i", A, A)
 
     def onnx(self, rows: Node, points: Array) -> Node:
@@ -107,6 +131,8 @@ class Linear(Kernel):
 
     def weighted_sum(self, Y: Array, centres: Array, weights: Array) -> Array:
         """The product with the combined centre."""
+        if (xp := array_namespace(Y)) is not np:
+            return xp.matmul(as_type(Y, np.float64), sent(weights @ centres, Y, np.float64))
         return np.asarray(Y.astype(np.float64, copy=False) @ (weights @ centres))
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import shapes
 from clusterkit.core.kernel import Kernel
-from clusterkit.core.namespaces import array_namespace, beside
+from clusterkit.core.namespaces import array_namespace, beside, follows
 from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform, block_plan
+from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
     "Domain",
@@ -257,7 +258,11 @@ class Domain(Outcome):
 
     @abstractmethod
     def value(self, Y: Array) -> Array:
-        """Value at coordinates Y, (m, d) to (m,); larger is further inside."""
+        """Value at coordinates Y, (m, d) to (m,); larger is further inside.
+
+        Where the domain has the mark ``array_api`` (`clusterkit.core.namespaces`), Y may belong to any library, and the
+        values are float64 where Y lies.
+        """
 
 
 @final
@@ -275,6 +280,11 @@ class FunctionDomain(Domain):
 
     function: Callable[[Array], Array]
     supports: Array | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def array_api(self) -> bool:
+        """Whether the function takes coordinates of any library."""
+        return follows(self.function)
 
     def value(self, Y: Array) -> Array:
         """The function."""
@@ -296,6 +306,11 @@ class KernelDomain(Domain):
     centres: Array = attrs.field(validator=shapes.shaped("s", "d"))
     weights: Array = attrs.field(validator=shapes.shaped("s"))
     kernel: Kernel
+
+    @property
+    def array_api(self) -> bool:
+        """Whether the kernel takes coordinates of any library."""
+        return follows(self.kernel) and not isinstance(self.centres, SparseRows)
 
     @property
     def supports(self) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from clusterkit.core.coding import Coding
 from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.contracts import During
 from clusterkit.core.cost_passes import BalancesByPasses
-from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems, with_device_path
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
@@ -146,6 +146,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     labels = _labels(end.decide, space)
     _warn(end, labels, task)
     interrupted = any(each.interrupted for each in ends)
+    memberships = _memberships(end.decide, space)
     balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
     resolved = {"featuremap": dict(space.resolved), "solver": dict(turns.resolved), "balancer": balanced}
     return FitResult(
@@ -162,6 +163,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(each.objective for each in ends),
         interrupted,
+        memberships,
     )
 
 
@@ -271,9 +273,22 @@ def _given(on_host: HostStarts, index: int) -> Decide:
 
 def _labels(decide: Decide, space: RowsSpace) -> Labels:
     labels = space.engine.labels(decide, space.source, space.width)
-    if hasattr(labels, "flags"):
+    if isinstance(labels, np.ndarray):
         labels.flags.writeable = False
     return labels
+
+
+def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
+    """Degrees of membership (n, k), for methods that have them, of rows on a device that are few or lie there."""
+    engine, extend = space.engine, decide.extend
+    if not isinstance(engine, DeviceEngine) or not hasattr(extend, "nearness"):
+        return None
+    few = HostStarts.serve(space.n) and isinstance(engine.base, LocalEngine)
+    if not (few or isinstance(space.source, ArrayRows)):
+        return None
+    degrees = cast("Predict", extend)  # a table in the place of labels
+    table: Array = engine.values(_Predicted(degrees), space.source, space.width)
+    return table
 
 
 def _predictor(decide: Decide) -> Decoder | None:

@@ -13,6 +13,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.cost_passes import CostPasses
 from clusterkit.core.engines import Engine
+from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.radix_selection import limit_of
@@ -207,8 +208,13 @@ class _Bracket:
     low: float
     high: float
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the values are computed where the rows lie."""
+        return follows(self.domain)
+
     def __call__(self, rows: slice, H: Array) -> _Bracketed:
-        values = self.domain.value(H)
+        values = to_host(self.domain.value(H))
         return _Bracketed(int((values < self.low).sum()), values[(values >= self.low) & (values <= self.high)])
 
 
@@ -238,8 +244,13 @@ class _Violators:
     limit: float
     size: int
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the values are computed where the rows lie."""
+        return follows(self.domain)
+
     def __call__(self, rows: slice, H: Array) -> _Worst:
-        values = self.domain.value(H)
+        values = to_host(self.domain.value(H))
         below = np.flatnonzero(values < self.limit)
         chosen = below[smallest(values[below], self.size)]
         return _Worst(values[chosen], chosen + rows.start, len(below), self.size)
@@ -271,8 +282,13 @@ class _OfValues:
     domain: Domain
     part: Callable[[slice, Array], Addable]
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the values are computed where the rows lie."""
+        return follows(self.domain)
+
     def __call__(self, rows: slice, H: Array) -> Addable:
-        return self.part(rows, self.domain.value(H)[:, None])
+        return self.part(rows, to_host(self.domain.value(H))[:, None])
 
 
 @final

@@ -16,7 +16,9 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.compat import Composition
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import NotExportable
+from clusterkit.core.kernel_products import left_with
 from clusterkit.core.labelings import NOISE
+from clusterkit.core.namespaces import elsewhere, follows, to_host
 from clusterkit.core.outcomes import Domain, KernelDomain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
@@ -74,9 +76,14 @@ class NearestSampleRow:
     reach: float
     domain: Domain | None = None
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the nearest rows and the domain are computed where the rows lie."""
+        return follows(self.coordinates) and (self.domain is None or follows(self.domain))
+
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,)."""
-        return self.labels_and_far(Y)[0]
+        return left_with(Y, self.labels_and_far(Y)[0])
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows."""
@@ -90,11 +97,14 @@ class NearestSampleRow:
 
         A class that the sample has missed lies there.
         """
-        if isinstance(Y, np.ndarray) and len(Y) > GROUP:  # coordinates in float64 of a part of the rows at a time
-            parts = [self.labels_and_far(Y[rows]) for rows in groups(len(Y))]
+        if not isinstance(Y, SparseRows) and Y.shape[0] > GROUP:  # float64 coordinates of a part of the rows at a time
+            parts = [self.labels_and_far(Y[rows, ...]) for rows in groups(Y.shape[0])]
             labels, far = (np.concatenate(several) for several in zip(*parts, strict=True))
             return labels, far
-        points = as_rows(self.coordinates(Y), np.float64)
+        mapped = self.coordinates(Y)
+        if elsewhere(mapped):
+            return self._on_block(mapped)
+        points = as_rows(mapped, np.float64)
         if isinstance(points, SparseRows):
             labels, far = self.labels[nearest_rows(points, self.rows)], np.zeros(len(points), dtype=np.bool_)
         else:
@@ -105,6 +115,15 @@ class NearestSampleRow:
             labels, far = GROUPS[self].label(points, self.reach)
         if self.domain is not None:
             labels = np.where(self.domain.value(points) >= self.domain.level, labels, NOISE)
+        return labels, far
+
+    def _on_block(self, points: Array) -> tuple[Labels, Mask]:
+        """The same for coordinates of another library than numpy; the answers are of numpy."""
+        nearest = nearest_rows(points, self.rows)
+        distances = np.square(np.asarray(to_host(points), dtype=np.float64) - self.rows[nearest]).sum(axis=1)
+        labels, far = self.labels[nearest], np.sqrt(distances) > self.reach
+        if self.domain is not None:
+            labels = np.where(to_host(self.domain.value(points)) >= self.domain.level, labels, NOISE)
         return labels, far
 
 
@@ -136,6 +155,11 @@ class _Predicted:
     """The labels of a block by a predictor of raw rows."""
 
     predict: NearestSampleRow
+
+    @property
+    def array_api(self) -> bool:
+        """Whether it takes rows of any library."""
+        return follows(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

@@ -12,7 +12,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Mask
 from clusterkit.core import shapes
+from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
+from clusterkit.core.namespaces import elsewhere, follows, to_host
 from clusterkit.core.outcomes import Domain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -133,23 +135,30 @@ class DomainPredictor:
     known: Labels = attrs.field(validator=shapes.shaped("u"))
     nearest: bool
 
+    @property
+    def array_api(self) -> bool:
+        """Whether kernel sums of rows of any library are computed where they lie."""
+        return follows(self.coordinates) and follows(self.domain)
+
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,).
 
         O(p n_segment_points s) with s the number of support vectors if most rows are connected to their nearest
         candidate.
         """
-        points = as_rows(self.coordinates(Y), np.float64)
+        mapped = self.coordinates(Y)
+        points = as_rows(to_host(mapped), np.float64)
+        there = mapped if elsewhere(mapped) else points
         if not len(points):
-            return np.empty(0, dtype=np.intp)
+            return left_with(there, np.empty(0, dtype=np.intp))
         labels = self._known(points)
         new = np.flatnonzero(labels == _UNKNOWN)
         if len(new):
-            labels[new] = self._component(points[new])
+            labels[new] = self._component(points[new], rows_at(there, new))
             if self.nearest:
                 outside = new[labels[new] < 0]
                 labels[outside] = nearest_label(points[outside], self.rows, self.cluster_labels)
-        return labels
+        return left_with(there, labels)
 
     def _known(self, points: Array) -> Labels:
         """Labels of the rows that equal a training sample, `_UNKNOWN` for all others."""
@@ -158,19 +167,26 @@ class DomainPredictor:
         where = find_rows(self.rows, points)
         return np.where(where >= 0, self.known[where], _UNKNOWN)
 
-    def _component(self, points: Array) -> Labels:
-        """Label of the component that each row is connected to, -1 if there is none."""
+    def _component(self, points: Array, there: Array) -> Labels:
+        """Label of the component that each row is connected to, -1 if there is none.
+
+        Whether the rows are inside, and connected to the nearest sample, is computed where they lie, with `there` the
+        same rows in any library; the few that are not are tried with other samples on the host.
+        """
         from clusterkit.level_sets.neighbours import nearest_rows
         from clusterkit.level_sets.segment_test import FIRST_BATCH, LARGEST_BATCH, segment_test
+        from clusterkit.level_sets.segments_of_blocks import SegmentsOfBlocks
 
         labels = np.full(len(points), NOISE, dtype=np.intp)
         rows, row_labels = self.rows[self.inside], self.cluster_labels[self.inside]
         if not len(rows):
             return labels
         test = segment_test(self.domain, self.n_segment_points)
-        candidates = np.flatnonzero(test.inside(points))
-        first = nearest_rows(points[candidates], rows)
-        hit = test.connected(points[candidates], rows[first])
+        quick = SegmentsOfBlocks(self.domain, self.n_segment_points) if elsewhere(there) else test
+        candidates = np.flatnonzero(quick.inside(there))
+        near = rows_at(there, candidates)
+        first = nearest_rows(near, rows)
+        hit = quick.connected(near, rows[first])
         labels[candidates[hit]] = row_labels[first[hit]]
         for i in candidates[~hit]:
             # the other rows, nearest first, in growing batches

@@ -12,6 +12,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
+from clusterkit.core.namespaces import as_type, beside, elsewhere
 from clusterkit.core.outcomes import KernelDomain
 
 __all__ = ["Ascent", "Balls"]
@@ -113,7 +114,11 @@ class Ascent:
         return cls(origin, root, columns, weights[weights > 0], tol * unit, merge * unit, max_iter)
 
     def scaled(self, points: Array) -> Array:
-        """Points in the coordinates of the ascent."""
+        """Points, of any library, in the coordinates of the ascent."""
+        if elsewhere(points):
+            origin = beside(self.origin, points, np.float64)
+            scaled: Array = (as_type(points, np.float64) - origin) * self.root
+            return scaled
         return np.ascontiguousarray((points - self.origin) * self.root)
 
     def unscaled(self, points: Array) -> Array:
@@ -157,6 +162,15 @@ class Ascent:
 
         over_rows(work, p, CLIMB_COST * self.columns.size)
         return ascents.ends, ascents.steps, ascents.end_balls, ascents.trace
+
+    def limits(self, starts: Array, balls: Balls) -> tuple[Array, Indices]:
+        """`ends` and `end_balls` of `climb`, of numpy, for scaled starts of any library; undefined in a ball."""
+        if elsewhere(starts):
+            from clusterkit.level_sets._ascent_of_blocks import climb_together
+
+            return climb_together(self, starts, balls)
+        ends, _, end_balls, _ = self.climb(starts, balls)
+        return ends, end_balls
 
     def trajectories(self, starts: Array, most: int) -> list[Array]:
         """All points of the ascent from each scaled start (p, d), up to `most` steps and the end, (steps + 1, d) each.

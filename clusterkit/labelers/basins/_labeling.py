@@ -10,7 +10,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core import shapes
+from clusterkit.core.kernel_products import left_with, rows_at
 from clusterkit.core.labelings import NOISE, by_appearance
+from clusterkit.core.namespaces import elsewhere, follows, to_host
 from clusterkit.core.outcomes import KernelDomain
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeling
@@ -144,33 +146,39 @@ class BasinPredictor:
             raise ValueError(f"BasinPredictor: {len(self.equilibrium_labels)} labels of {M} equilibria")
         shapes.in_range(self.basins.balls.limits, 0, M, "BasinPredictor: a ball's limit")
 
+    @property
+    def array_api(self) -> bool:
+        """Whether rows of any library ascend where they lie; equal rows are looked up on the host."""
+        return follows(self.coordinates) and follows(self.domain)
+
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (p,); O(p I s d) for I steps of the ascent from a row."""
         from clusterkit.numerics.distinct_rows_jit import find_rows
 
-        points = np.ascontiguousarray(self.coordinates(Y), dtype=np.float64)
-        if not len(points):
-            return np.empty(0, dtype=np.intp)
-        same = find_rows(self.rows, points)
+        mapped = self.coordinates(Y)
+        points = np.ascontiguousarray(to_host(mapped), dtype=np.float64)
+        there = mapped if elsewhere(mapped) else points
+        same = find_rows(self.rows, points) if len(points) else np.empty(0, dtype=np.intp)
         labels = self.labels[same]
         new = np.flatnonzero(same < 0)
         if not len(new):
-            return labels
-        new_labels = self.equilibrium_labels[self.equilibrium(points[new])]
+            return left_with(there, labels)
+        climbing = rows_at(there, new)
+        new_labels = self.equilibrium_labels[self.equilibrium(climbing)]
         if self.outliers != "basin":
-            new_labels[~(self.domain.value(points[new]) >= self.domain.level)] = NOISE
+            new_labels[~(to_host(self.domain.value(climbing)) >= self.domain.level)] = NOISE
         if self.outliers == "nearest":
             outside = np.flatnonzero(new_labels < 0)
             cluster_labels = self.labels[self.in_cluster]
             new_labels[outside] = nearest_label(points[new[outside]], self.rows[self.in_cluster], cluster_labels)
         labels[new] = new_labels
-        return labels
+        return left_with(there, labels)
 
     def equilibrium(self, points: Array) -> Indices:
         """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
-        ends, _, end_balls, _ = self.ascent.climb(self.ascent.scaled(points), balls)
-        numbers = np.empty(len(points), dtype=np.intp)
+        ends, end_balls = self.ascent.limits(self.ascent.scaled(points), balls)
+        numbers = np.empty(len(end_balls), dtype=np.intp)
         in_ball = end_balls >= 0
         numbers[in_ball] = balls.limits[end_balls[in_ball]]
         numbers[~in_ball] = nearest_rows(ends[~in_ball], self.basins.points)

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core.kernel import Kernel
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, row_chunks, row_squares
 from clusterkit.core.transform import RowMap, block_plan
 
 __all__ = ["KernelPower", "MinusSquaredDistance", "Sphere"]
@@ -86,8 +87,20 @@ class MinusSquaredDistance:
     centre: Array
     dtype: np.dtype
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the map takes rows of any library."""
+        return follows(self.mapping)
+
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
+        if elsewhere(Y):
+            parts = []
+            for _, part in row_chunks(Y):
+                H = as_type(self.mapping(as_type(part, self.dtype)), np.float64)
+                parts.append(-row_squares(H - beside(self.centre, H)))
+            joined: Array = array_namespace(Y).concat(parts, axis=0)
+            return joined
         values = np.empty(len(Y))
         for rows in block_plan(len(Y), len(self.centre), np.float64):
             difference = self.mapping(np.ascontiguousarray(Y[rows], dtype=self.dtype)) - self.centre
@@ -113,8 +126,16 @@ class KernelPower:
     weights: Array
     kernel: Kernel
 
+    @property
+    def array_api(self) -> bool:
+        """Whether the kernel takes rows of any library."""
+        return follows(self.kernel)
+
     def __call__(self, Y: Array) -> Array:
         """Values of the rows of Y, (m,), in blocks."""
+        if elsewhere(Y):
+            Y = as_type(Y, np.float64)
+            return 2.0 * self.kernel.weighted_sum(Y, self.centres, self.weights) - self.kernel.diag(Y)
         values = np.empty(len(Y))
         for rows in block_plan(len(Y), len(self.centres), np.float64):
             block = Y[rows].astype(np.float64, copy=False)

@@ -388,3 +388,67 @@ def test_blocks_and_rows_come_as_they_are():
     assert np.array_equal(np.concatenate([block for _, block in there]), X)
     with pytest.raises(TypeError, match="runs over its own rows, not SlicedRows"):
         DaskEngine().reduce(None, SlicedRows(X), 5)
+
+
+class TestOnDevices:
+    """Each worker computes on its device; without a worker, the threads of this process on one."""
+
+    @pytest.fixture(autouse=True)
+    def strict(self):
+        pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
+
+    @pytest.mark.parametrize("name", ["k-means", "EMMC"])
+    def test_labels_are_those_of_the_host_and_lazy(self, name):
+        recipe_name, changes = COMPOSITIONS[name]
+        X, parameters = blobs(np.float64), {"n_clusters": 4, "random_state": 3, **changes}
+        rows = da.from_array(X, chunks=(300, -1))
+        here = recipe(recipe_name, **parameters).fit(rows)
+        with clusterkit.config(device="array_api_strict:device1"):
+            there = recipe(recipe_name, **parameters).fit(rows)
+            assert isinstance(there.labels_, da.Array)
+            predicted = there.predict(rows).compute()
+        assert np.array_equal(there.labels_.compute(), here.labels_.compute())
+        assert np.array_equal(predicted, here.predict(X))
+
+    def test_what_has_no_path_is_refused(self):
+        rows = da.from_array(blobs(), chunks=(300, -1))
+        with (
+            clusterkit.config(device="array_api_strict:device1"),
+            pytest.raises(IncompatibleStages, match="no path on"),
+        ):
+            recipe("ncut", n_clusters=4).fit(rows)
+
+    def test_a_block_is_computed_on_the_device_and_its_sums_come_back(self):
+        on_device = pytest.importorskip("clusterkit_dask.on_device")
+        from clusterkit.core.devices import Device
+        from clusterkit.core.sums import Sums
+
+        places = []
+
+        def sums_of(rows, X):
+            places.append(str(X.device))
+            return Sums((X.sum() if isinstance(X, np.ndarray) else X.__array_namespace__().sum(X, axis=0),))
+
+        part = on_device.OnWorkersDevice(sums_of, Device("array_api_strict", "device2"))
+        answer = part(slice(0, 3), np.ones((3, 2)))
+        assert "device2" in places[0]
+        assert isinstance(answer.arrays[0], np.ndarray)
+        assert answer.arrays[0].tolist() == [3.0, 3.0]
+        assert part.block_rows(5, np.dtype(np.float32)) >= 150
+
+    def test_a_device_without_a_number_is_the_workers_own(self, monkeypatch):
+        on_device = pytest.importorskip("clusterkit_dask.on_device")
+        distributed = pytest.importorskip("distributed")
+        from clusterkit.core.devices import Device
+
+        class Worker:
+            name = 5
+
+        monkeypatch.setattr(distributed, "get_worker", Worker)
+        monkeypatch.setattr(on_device, "_count", lambda device: 4)
+        monkeypatch.delenv(on_device.VISIBLE, raising=False)
+        own = on_device.device_of_worker
+        assert own(Device("torch", "cuda")) == Device("torch", "cuda:1")
+        assert own(Device("torch", "cuda:3")) == Device("torch", "cuda:3")
+        monkeypatch.setenv(on_device.VISIBLE, "2,3")
+        assert own(Device("torch", "cuda")) == Device("torch", "cuda")

@@ -13,11 +13,13 @@ from dask.delayed import Delayed, delayed
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import sums
+from clusterkit.core.devices import Device
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.thread_limit import suited
 from clusterkit_dask import tasks
+from clusterkit_dask.on_device import OnWorkersDevice
 from clusterkit_dask.pieces import Pieces, pieces_of
 from clusterkit_dask.rows import DaskRows, literal
 
@@ -47,7 +49,7 @@ class DaskEngine:
         rows.keep()
         if not rows.n:
             raise ValueError("no rows, so there is nothing to add up")
-        sent, spans = literal(part), rows.spans(width)
+        sent, spans = literal(part), rows.spans(width, getattr(part, "block_rows", None))
         close = len(spans[0].groups) == sums.FAN_IN
         nodes = [
             delayed(tasks.sums_of_span, pure=False)(sent, source, span, close)
@@ -64,6 +66,10 @@ class DaskEngine:
         with suited(0):  # of Dask's own threads none could set the limit while this one lives
             (totals,) = dask.compute(nodes[0])
         return sums.fold(totals)
+
+    def there(self, function: Callable[[slice, Array], Part], device: Device) -> OnWorkersDevice:
+        """The function of a block as one that runs on a device of the worker: one device a worker."""
+        return OnWorkersDevice(function, device)
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The rows of the blocks, group by group brought here."""
@@ -85,7 +91,7 @@ class DaskEngine:
                 for number, part in enumerate(rows.source.parts)
             ]
             return _concatenated([(task, np.nan) for task in labelled])
-        spans = rows.spans(width) if rows.n else ()
+        spans = rows.spans(width, getattr(label, "block_rows", None)) if rows.n else ()
         lazy = _concatenated(
             [
                 (delayed(tasks.labels_of_span, pure=False)(sent, source, span), span.stop - span.start)

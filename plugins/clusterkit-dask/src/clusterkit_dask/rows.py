@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import final
 
@@ -121,9 +121,9 @@ class DaskRows:
             self._units = tuple(tuple(groups[first : first + size]) for first in range(0, len(groups), size))
         return self._units
 
-    def spans(self, width: int) -> tuple[tasks.Span, ...]:
-        """The units with the length of their blocks for so many features."""
-        step = self.step(width)
+    def spans(self, width: int, block_rows: Callable[[int, np.dtype], int] | None = None) -> tuple[tasks.Span, ...]:
+        """The units with the length of their blocks for so many features; `block_rows` gives another one than usual."""
+        step = self.step(width) if block_rows is None else min(sums.GROUP, block_rows(max(width, self.d), self.dtype))
         return tuple(tasks.Span(unit, step) for unit in self.units())
 
     def step(self, width: int) -> int:

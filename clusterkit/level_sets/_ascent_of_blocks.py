@@ -1,0 +1,129 @@
+"""The ascent of many points at once, by matrix products: for points of another library of the array API.
+
+The step is that of `_ascent_jit`, computed relative to the largest term, so that no quotient of two sums that underflow
+occurs. All points of a chunk move together; those that have arrived leave it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Mask
+from clusterkit.core.kernel_products import Centres, pair_chunks, rows_at
+from clusterkit.core.namespaces import array_namespace, sent, to_host
+from clusterkit.level_sets._ascent_jit import NO_BALL, UNFINISHED
+
+if TYPE_CHECKING:
+    from clusterkit.level_sets._ascent import Ascent, Balls
+
+__all__ = ["climb_together"]
+
+
+def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, Indices]:
+    """Ascend from each scaled start until a step is at most `tol` long or ends in a ball.
+
+    Parameters
+    ----------
+    ascent : Ascent
+    starts : array of shape (p, d)
+        Of any library, float64.
+    balls : Balls
+
+    Returns
+    -------
+    ends : ndarray of shape (p, d)
+        In the memory of the host; undefined where the ascent ended in a ball.
+    end_balls : ndarray of shape (p,)
+        As of `Ascent.climb`.
+    """
+    p = starts.shape[0]
+    ends, end_balls = np.empty((p, starts.shape[1])), np.full(p, UNFINISHED, dtype=np.intp)
+    steps = _Steps.of(ascent, starts)
+    search = _Enclosing.of(balls, starts)
+    for rows in pair_chunks(p, max(len(ascent.weights), len(balls.radii))):
+        x, numbers = starts[rows, :], np.arange(rows.start, rows.stop)
+        for turn in range(ascent.max_iter + 1):
+            enclosing = search.balls_of(x)
+            caught = enclosing >= 0
+            end_balls[numbers[caught]] = enclosing[caught]
+            x, numbers = _without(caught, x, numbers)
+            if turn == ascent.max_iter or not len(numbers):
+                break
+            x, arrived = steps.step(x, ascent.tol)
+            end_balls[numbers[arrived]] = NO_BALL
+            ends[numbers[arrived]] = to_host(rows_at(x, np.flatnonzero(arrived))) if arrived.any() else 0.0
+            x, numbers = _without(arrived, x, numbers)
+        if len(numbers):
+            ends[numbers] = to_host(x)
+    return ends, end_balls
+
+
+def _without(gone: Mask, x: Array, numbers: Indices) -> tuple[Array, Indices]:
+    """The points that go on, with their numbers."""
+    if not gone.any():
+        return x, numbers
+    return rows_at(x, np.flatnonzero(~gone)), numbers[~gone]
+
+
+@final
+@attrs.frozen(eq=False)
+class _Steps:
+    """Mean-shift steps beside the points: ``P(x) = Σ_s p_s(x) c_s``.
+
+    Parameters
+    ----------
+    centres : Centres
+    log_weights : array of shape (s,)
+    moments : array of shape (s, d + 1)
+        Rows ``(1, c_s)``: the sum of the terms and the sum of the centres in one product.
+    """
+
+    centres: Centres
+    log_weights: Any
+    moments: Any
+
+    @classmethod
+    def of(cls, ascent: Ascent, beside: Array) -> _Steps:
+        points = ascent.columns.T
+        centres = Centres.beside(beside, points)
+        moments = np.concatenate([np.ones((len(points), 1)), points], axis=1)
+        return cls(centres, sent(np.log(ascent.weights), beside, np.float64), sent(moments, beside, np.float64))
+
+    def step(self, x: Array, tol: float) -> tuple[Array, Mask]:
+        """The points after a step, and whether it was at most `tol` long."""
+        xp = self.centres.xp
+        terms = self.centres.exponents(self.centres.scaled(x)) + self.log_weights
+        shares = xp.exp(terms - xp.max(terms, axis=1, keepdims=True))
+        sums = xp.matmul(shares, self.moments)
+        after = sums[:, 1:] / sums[:, :1]
+        moved = xp.sum(xp.square(after - x), axis=1)
+        return after, to_host(moved <= tol * tol)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Enclosing:
+    """Certified balls beside the points, or none."""
+
+    centres: Centres | None
+    radii: Any
+
+    @classmethod
+    def of(cls, balls: Balls, beside: Array) -> _Enclosing:
+        if not len(balls.radii):
+            return cls(None, None)
+        return cls(Centres.beside(beside, balls.centres), sent(balls.radii, beside, np.float64))
+
+    def balls_of(self, x: Array) -> Indices:
+        """The ball in which each point lies deepest, or `NO_BALL`, (b,)."""
+        if self.centres is None:
+            return np.full(x.shape[0], NO_BALL, dtype=np.intp)
+        xp = array_namespace(x)
+        squares = -self.centres.exponents(self.centres.scaled(x))
+        depth = self.radii - xp.sqrt(xp.clip(squares, 0.0))
+        best = to_host(xp.argmax(depth, axis=1)).astype(np.intp)
+        inside: Indices = np.where(to_host(xp.max(depth, axis=1) > 0.0), best, NO_BALL)
+        return inside

@@ -1,0 +1,482 @@
+"""All figures of a device, in at most ten minutes: EMMC, k-means, kernel sums, ascents and memory, beside the CPU.
+
+    python tests/benchmarks/device.py                     # the first GPU of torch or CuPy; else "not measured"
+    python tests/benchmarks/device.py --device cupy:cuda:0 --only svdd kmeans
+    python tests/benchmarks/device.py --device array_api_strict:device1 --small     # what the test runs
+
+It needs array-api-compat and torch or CuPy, and no data set. Each figure is printed with its goal, the floor that the
+device's own measured rates set, and the share of that floor that was reached. The floor is the largest of three times:
+the floating-point operations at the rate of a large matrix product of the same type, the bytes that must pass through
+the memory of the device, and the bytes that must come from the host. An exponential counts as one operation.
+
+The CPU computes the same with the same seed on as many rows as it can in the time. It makes passes too: in memory it adds
+in another order, from which a few rows differ as well. Labels are compared: the share of rows that differ, and how far
+the worst of them is from a border, relative to the spread of its costs. Sections that would begin after ``--seconds``
+are printed as not measured. The exit status is 1 if labels, values or memory miss their goals, and 0 whatever the times
+are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from machine import describe
+from sklearn import config_context
+
+from clusterkit import Pipeline, config
+from clusterkit.core.devices import Device
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.first_labels import GivenLabels
+from clusterkit.core.kernel import Gaussian
+from clusterkit.core.namespaces import to_host
+from clusterkit.core.outcomes import KernelDomain
+from clusterkit.core.rows import SlicedRows
+from clusterkit.core.stages import Partitioner
+from clusterkit.level_sets.equilibria import Ascent, Balls
+from clusterkit.numerics.threads import available
+
+NOT_MEASURED = "not measured"
+
+FULL = {
+    "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "turns": 20, "cpu_n": 1_000_000},
+    "kmeans": {"n": 10_000_000, "d": 50, "k": 100, "turns": 20, "cpu_n": 1_000_000},
+    "svdd": {"n": 1_000_000, "s": 2000, "d": 20},
+    "ascent": {"n": 200_000, "s": 1000, "d": 10},
+    "memory": {"n": 2_000_000, "d": 100, "L": 1000, "k": 10, "turns": 2},
+}
+SMALL = {
+    "emmc": {"n": 3000, "d": 5, "L": 40, "k": 3, "turns": 4, "cpu_n": 2000},
+    "kmeans": {"n": 3000, "d": 4, "k": 5, "turns": 4, "cpu_n": 3000},
+    "svdd": {"n": 500, "s": 40, "d": 3},
+    "ascent": {"n": 200, "s": 30, "d": 2},
+    "memory": {"n": 2000, "d": 5, "L": 40, "k": 3, "turns": 2},
+}
+GOALS = {"emmc": 10.0, "kmeans": 0.020, "svdd": 0.050}
+"""Seconds: 20 turns from the memory of the host; a turn of data on the device; all values."""
+MEMORY_GOAL = 2048.0
+"""MiB of the device beside the data that lie there."""
+LABELS_GOAL, SUMS_GOAL = 1e-4, 1e-12
+"""Share of rows whose labels may differ from the CPU's, and difference of kernel sums."""
+
+
+@attrs.define
+class Report:
+    """What is printed, line by line, and kept for the test."""
+
+    rates_count: bool = True
+    """Whether there is a peak at all: simulated devices have none."""
+    lines: list[str] = attrs.field(factory=list)
+    figures: dict[str, float] = attrs.field(factory=dict)
+    wrong: bool = False
+
+    def say(self, line: str) -> None:
+        """Print a line at once."""
+        self.lines.append(line)
+        print(line, flush=True)
+
+    def exact(self, name: str, value: float, goal: float) -> str:
+        """Keep a figure that a busy machine cannot change, and say whether its goal is met."""
+        self.figures[name] = value
+        self.wrong = self.wrong or not value <= goal
+        return f"goal <= {goal:g} {'met' if value <= goal else 'MISSED'}"
+
+    def missing(self, name: str, why: str) -> None:
+        """A section without figures."""
+        self.say(f"{name}: {NOT_MEASURED} ({why})")
+
+    def timed(self, name: str, seconds: float, floor: float | None, goal: float | None = None) -> None:
+        """A time with its goal and its share of the floor."""
+        self.figures[name] = seconds
+        words = [f"  {name}: {1000 * seconds:.1f} ms"]
+        if goal is not None:
+            words.append(f"goal <= {1000 * goal:.0f} ms {'met' if seconds <= goal else 'MISSED'}")
+        if floor is not None and self.rates_count:
+            words.append(f"floor {1000 * floor:.1f} ms, {100 * floor / seconds:.0f} % of the device's peak")
+        self.say("; ".join(words))
+
+
+@attrs.frozen
+class Rates:
+    """What was measured: operations a second by type, and bytes a second through the memory and from the host."""
+
+    flops: dict[str, float]
+    copied: float
+    sent: float
+
+    def floor(self, *, flops: dict[str, float], moved: float = 0.0, sent: float = 0.0) -> float:
+        """The least time for so many operations by type, bytes through the memory, and bytes from the host."""
+        work = sum(count / self.flops[name] for name, count in flops.items())
+        return max(work, moved / self.copied, sent / self.sent)
+
+
+@attrs.frozen
+class Bench:
+    """A device with its clock and its memory."""
+
+    device: Device
+    report: Report
+
+    def put(self, array: np.ndarray) -> Any:
+        """A copy on the device."""
+        return self.device.put(array)
+
+    def wait(self) -> None:
+        """Until everything asked for is computed."""
+        if self.device.library == "torch":
+            import torch
+
+            if self.device.name.startswith("cuda"):
+                torch.cuda.synchronize()
+        elif self.device.library == "cupy":
+            import cupy
+
+            cupy.cuda.Device().synchronize()
+
+    def median(self, call: Callable[[], Any], repeats: int = 5) -> float:
+        """Seconds of a call, after one that loads what it needs."""
+        call()
+        times = []
+        for _ in range(repeats):
+            self.wait()
+            begin = time.perf_counter()
+            call()
+            self.wait()
+            times.append(time.perf_counter() - begin)
+        return statistics.median(times)
+
+    def once(self, call: Callable[[], Any]) -> tuple[Any, float]:
+        """What a call returns, and its seconds."""
+        self.wait()
+        begin = time.perf_counter()
+        value = call()
+        self.wait()
+        return value, time.perf_counter() - begin
+
+    def peak(self, call: Callable[[], Any]) -> int | None:
+        """The most bytes of the device that a call has beside those there before; None where nobody counts."""
+        if self.device.library == "torch" and self.device.name.startswith("cuda"):
+            import torch
+
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            call()
+            return int(torch.cuda.max_memory_allocated() - before)
+        if self.device.library == "cupy":
+            import cupy
+
+            pool = cupy.get_default_memory_pool()
+            pool.free_all_blocks()
+            before = pool.used_bytes()
+            call()
+            return int(pool.total_bytes() - before)  # blocks are kept, so that the total is the peak
+        return None
+
+
+@attrs.frozen(eq=False)
+class Given(Partitioner):
+    """A start from labels that are there already."""
+
+    name: ClassVar[str] = "given"
+
+    labels: np.ndarray
+
+    def partition(self, samples: Any, task: Any, rng: Any) -> np.ndarray:
+        """The labels."""
+        return self.labels
+
+    def why_not_by_blocks(self) -> None:
+        """Nothing rules it out."""
+        return
+
+    def starts(self, samples: Any, task: Any, rng: Any) -> GivenLabels:
+        """The labels block by block."""
+        return GivenLabels(self.labels)
+
+
+def blobs(n: int, d: int, k: int, spread: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping blobs (n, d) in float32, and labels of which nine in ten are those of the blobs."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(k, size=n)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    means = (spread * rng.standard_normal((k, d))).astype(np.float32)
+    for first in range(0, n, 2**18):
+        rows = slice(first, first + 2**18)
+        X[rows] += means[truth[rows]]
+    labels = np.where(rng.random(n) < 0.9, truth, rng.integers(k, size=n))
+    return X, labels
+
+
+def emmc(labels: np.ndarray, k: int, L: int, turns: int) -> Pipeline:
+    """EMMC with one output a cluster, without a balance, from given labels."""
+    return Pipeline(
+        n_clusters=k, featuremap={"name": "elm", "n_hidden": L}, solver="ridge", labeler="argmax", balancer=None,
+        init=Given(labels), max_iter=turns, random_state=0,
+    )  # fmt: skip
+
+
+def kmeans(labels: np.ndarray, k: int, turns: int) -> Pipeline:
+    """k-means from given labels."""
+    return Pipeline(
+        n_clusters=k, featuremap="identity", solver={"name": "centroids", "tol": 0.0}, labeler="argmax", balancer=None,
+        init=Given(labels), max_iter=turns, random_state=0,
+    )  # fmt: skip
+
+
+@contextmanager
+def on(bench: Bench) -> Iterator[None]:
+    """Fits on the device, and arrays of its library let through."""
+    with config(device=str(bench.device)), config_context(array_api_dispatch=True):
+        yield
+
+
+@contextmanager
+def arrays() -> Iterator[None]:
+    """Arrays of any library let through: everything follows X."""
+    with config_context(array_api_dispatch=True):
+        yield
+
+
+def rates(bench: Bench, small: bool) -> Rates:
+    """Measured rates of large products, of a copy within the device, and of one from the host."""
+    xp, rng = bench.device.xp, np.random.default_rng(0)
+    side = 128 if small else 8192
+    flops = {}
+    for name in ("float32", "float64"):
+        A = bench.put(rng.standard_normal((side, side)).astype(name))
+        flops[name] = 2.0 * side**3 / bench.median(lambda A=A: xp.matmul(A, A))
+    size = 2**20 if small else 2**30
+    host = np.ones(size // 4, dtype=np.float32)
+    there = bench.put(host)
+    copied = 2.0 * size / bench.median(lambda: there + 1.0)
+    sent = size / bench.median(lambda: bench.put(host))
+    bench.report.say(
+        f"measured rates: {flops['float32'] / 1e12:.2f} TFLOP/s float32, {flops['float64'] / 1e12:.2f} float64, "
+        f"{copied / 1e9:.0f} GB/s in its memory, {sent / 1e9:.1f} GB/s from the host"
+    )
+    return Rates(flops, copied, sent)
+
+
+def compared(report: Report, name: str, X: np.ndarray, cpu: Pipeline, there: np.ndarray) -> None:
+    """The share of rows with other labels, and how far these are from a border by the costs of the CPU's model."""
+    differ = np.flatnonzero(cpu.labels_ != there)
+    share = len(differ) / len(there)
+    worst = 0.0
+    if len(differ):
+        decoder = cpu.predictor_
+        costs = np.sort(decoder.codec.costs(decoder.extend(X[differ]), decoder.k), axis=1)
+        worst = float(((costs[:, 1] - costs[:, 0]) / np.ptp(costs, axis=1)).max())
+    goal = report.exact(f"{name} labels", share, LABELS_GOAL)
+    border = f"; the worst of them is {worst:.1e} of its spread of costs from a border" if len(differ) else ""
+    report.say(f"  labels unlike the CPU's: {len(differ)} of {len(there)} rows, {share:.1e}; {goal}{border}")
+
+
+def measure_emmc(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, turns: int, cpu_n: int) -> None:
+    """Turns of EMMC from the memory of the host."""
+    report = bench.report
+    X, labels = blobs(n, d, k, 0.25)
+    report.say(f"EMMC, {n} x {d} float32 in the memory of the host, L = {L}, k = {k}, balancer None, labels given")
+    with on(bench):
+        emmc(labels[:cpu_n], k, L, 1).fit(X[:cpu_n])  # loads what is needed
+        model, seconds = bench.once(lambda: emmc(labels, k, L, turns).fit(X))
+        _, one = bench.once(lambda: emmc(labels, k, L, 1).fit(X))
+        small = emmc(labels[:cpu_n], k, L, turns).fit(X[:cpu_n])
+        again = emmc(labels[:cpu_n], k, L, turns).fit(X[:cpu_n])
+    done = model.n_iter_
+    turn = (seconds - one) / max(1, done - 1)
+    seconds = one + (turns - 1) * turn  # all turns, also if the labels repeated before
+    work = 2.0 * n * L * (d + 2 * k) + n * L
+    floor = rate.floor(flops={"float32": work}, moved=4.0 * n * (d + 4 * L), sent=4.0 * n * d)
+    whole = floor * (turns + 2) + rate.floor(flops={"float32": work + 2.0 * n * L * L}, sent=4.0 * n * d)
+    report.timed("emmc", seconds, whole, GOALS["emmc"] if n == FULL["emmc"]["n"] else None)
+    report.timed("emmc, a turn", turn, floor)
+    report.say(f"  {done} of {turns} turns were made, and the others reckoned from these")
+    goal = report.exact("emmc again", float((small.labels_ != again.labels_).sum()), 0.0)
+    report.say(f"  rows whose labels another run of the same seed changes: {report.figures['emmc again']:.0f}; {goal}")
+    with config(device="cpu"):
+        begin = time.perf_counter()
+        cpu = emmc(labels[:cpu_n], k, L, turns).fit(SlicedRows(X[:cpu_n]))
+        report.say(
+            f"  the CPU, {available()} threads, {cpu_n} rows: {time.perf_counter() - begin:.2f} s for {cpu.n_iter_} "
+            "turns, the map included"
+        )
+    compared(report, "emmc", X, cpu, small.labels_)
+
+
+def measure_kmeans(bench: Bench, rate: Rates, n: int, d: int, k: int, turns: int, cpu_n: int) -> None:
+    """A turn of k-means on data that lie on the device."""
+    report = bench.report
+    X, labels = blobs(n, d, k, 0.5)
+    there = bench.put(X)
+    report.say(f"k-means, {n} x {d} float32 on the device, k = {k}, labels given")
+    few = max(1, turns // 4)
+    with arrays():
+        kmeans(labels, k, 1).fit(there)
+        model, long = bench.once(lambda: kmeans(labels, k, turns).fit(there))
+        brief, short = bench.once(lambda: kmeans(labels, k, few).fit(there))
+        small = to_host(kmeans(labels[:cpu_n], k, turns).fit(there[:cpu_n, :]).labels_)
+    turn = (long - short) / max(1, model.n_iter_ - brief.n_iter_)
+    floor = rate.floor(flops={"float32": 4.0 * n * d * k}, moved=4.0 * n * (d + 3 * k))
+    report.timed("kmeans turn", turn, floor, GOALS["kmeans"] if n == FULL["kmeans"]["n"] else None)
+    report.say(f"  the whole fit: {long:.2f} s, {model.n_iter_} turns")
+    begin = time.perf_counter()
+    cpu = kmeans(labels[:cpu_n], k, turns).fit(SlicedRows(X[:cpu_n]))
+    seconds = time.perf_counter() - begin
+    report.say(f"  the CPU, {available()} threads, {cpu_n} rows: {seconds:.2f} s for {cpu.n_iter_} turns")
+    compared(report, "kmeans", X, cpu, small)
+
+
+def measure_svdd(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
+    """Values of a kernel sum at rows on the device, in float64."""
+    report, rng = bench.report, np.random.default_rng(0)
+    domain = KernelDomain(rng.standard_normal((s, d)), rng.random(s) / s, Gaussian(0.5 / d), level=0.5)
+    X = rng.standard_normal((n, d))
+    there = bench.put(X)
+    report.say(f"svdd, values at {n} x {d} float64 on the device, {s} support vectors")
+    seconds = bench.median(lambda: domain.value(there))
+    floor = rate.floor(flops={"float64": 2.0 * n * s * (d + 3)}, moved=8.0 * 4 * n * s)
+    report.timed("svdd", seconds, floor, GOALS["svdd"] if n == FULL["svdd"]["n"] else None)
+    domain.value(X[:10])
+    begin = time.perf_counter()
+    expected = domain.value(X)
+    report.say(f"  the CPU, {available()} threads, the same rows: {1000 * (time.perf_counter() - begin):.1f} ms")
+    error = float(np.abs(to_host(domain.value(there)) - expected).max() / np.abs(expected).max())
+    goal = report.exact("svdd error", error, SUMS_GOAL)
+    report.say(f"  largest difference from the CPU, relative to the largest value: {error:.1e}; {goal}")
+
+
+def measure_ascent(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
+    """Ascents to equilibria from rows on the device."""
+    report, rng = bench.report, np.random.default_rng(0)
+    centres = np.concatenate([rng.standard_normal((s - s // 2, d)), 4.0 + rng.standard_normal((s // 2, d))])
+    domain = KernelDomain(centres, np.full(s, 1.0 / s), Gaussian(1.0 / d), level=0.1)
+    ascent = Ascent.of(domain, "equilibrium", tol=1e-5, merge=1e-2, max_iter=10_000)
+    X = centres[rng.integers(s, size=n)] + 0.5 * rng.standard_normal((n, d))
+    none = Balls.none(d)
+    there = bench.put(X)
+    report.say(f"ascents to equilibria from {n} x {d} float64 on the device, {s} support vectors, no certified balls")
+    _, seconds = bench.once(lambda: ascent.limits(ascent.scaled(there), none))
+    part = slice(0, min(n, 20_000))
+    ascent.climb(ascent.scaled(X[:4]), none)
+    begin = time.perf_counter()
+    expected, steps, _, _ = ascent.climb(ascent.scaled(X[part]), none)
+    cpu = time.perf_counter() - begin
+    mean = float(steps.mean())
+    floor = rate.floor(flops={"float64": mean * 2.0 * n * s * (2 * d + 4)}, moved=8.0 * 8 * n * s * mean)
+    report.timed("ascent", seconds, floor)
+    report.say(f"  the CPU, {available()} threads, {part.stop} rows: {cpu:.2f} s; {mean:.0f} steps a row")
+    ends, _ = ascent.limits(ascent.scaled(bench.put(X[part])), none)
+    error = float(np.abs(ends - expected).max())
+    goal = report.exact("ascent error", error, ascent.merge)
+    report.say(f"  largest difference of an end, in scaled coordinates: {error:.1e}; {goal}")
+
+
+def measure_memory(bench: Bench, rate: Rates, n: int, d: int, L: int, k: int, turns: int) -> None:
+    """Memory of the device that fits take beside the data, at n rows and at a quarter of them."""
+    report = bench.report
+    for rows in (n // 4, n):
+        X, labels = blobs(rows, d, k, 0.25)
+        with on(bench):
+            from_host = bench.peak(lambda X=X, labels=labels: emmc(labels, k, L, turns).fit(X))
+        there = bench.put(X)
+        with arrays():
+            lying = bench.peak(lambda there=there, labels=labels: kmeans(labels, k, turns).fit(there))
+        del there
+        for name, size in (("EMMC, rows from the host", from_host), ("k-means, rows on the device", lying)):
+            if size is None:
+                report.missing(f"  memory, {name}, {rows} rows", f"{bench.device.library} does not count it")
+            else:
+                goal = report.exact(f"memory {name} {rows}", size / 2**20, MEMORY_GOAL)
+                report.say(f"  memory, {name}, {rows} rows: {size / 2**20:.0f} MiB beside the data; {goal}")
+
+
+SECTIONS: dict[str, Callable[..., None]] = {
+    "svdd": measure_svdd,
+    "kmeans": measure_kmeans,
+    "emmc": measure_emmc,
+    "ascent": measure_ascent,
+    "memory": measure_memory,
+}
+
+
+def chosen(name: str | None) -> tuple[Device | None, str]:
+    """The device to measure, or None and why there is none."""
+    try:
+        return Device.named(name or "cuda"), "it is no device"
+    except InvalidParameter as error:
+        return None, str(error)
+
+
+def measure(name: str | None, only: list[str], small: bool, seconds: float) -> Report:
+    """Print all figures."""
+    begin, report = time.perf_counter(), Report()
+    report.say(describe())
+    device, why = chosen(name)
+    sizes = SMALL if small else FULL
+    if device is None:
+        report.say(f"no device: {why}")
+        for section in only:
+            report.missing(_in_words(section, sizes), "no device")
+        return report
+    versions = []
+    for package in (device.library, "array-api-compat"):
+        try:
+            versions.append(f"{package} {importlib.metadata.version(package.replace('_', '-'))}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"{package} of unknown version")
+    report.say(f"device {device}{_model_of(device)}; {', '.join(versions)}")
+    report.rates_count = device.library != "array_api_strict"
+    bench = Bench(device, report)
+    rate = rates(bench, small)
+    for section in only:
+        spent = time.perf_counter() - begin
+        if spent > seconds:
+            report.missing(_in_words(section, sizes), f"{spent:.0f} s are over, of {seconds:.0f}")
+            continue
+        SECTIONS[section](bench, rate, **sizes[section])
+    report.say(f"all in {time.perf_counter() - begin:.0f} s")
+    return report
+
+
+def _in_words(section: str, sizes: dict[str, dict[str, int]]) -> str:
+    """A section with its sizes."""
+    return f"{section}, {', '.join(f'{name} = {size}' for name, size in sizes[section].items())}"
+
+
+def _model_of(device: Device) -> str:
+    """The name of the hardware, where the library tells."""
+    if device.library == "torch" and device.name.startswith("cuda"):
+        import torch
+
+        return (
+            f" ({torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, TF32 {torch.get_float32_matmul_precision()})"
+        )
+    return ""
+
+
+def main() -> None:
+    """Print all figures, or that they were not measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", help="torch:cuda:0, cupy:cuda:0, ...; default: the first GPU that is there")
+    parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS))
+    parser.add_argument("--small", action="store_true", help="sizes for a test of the script")
+    parser.add_argument("--seconds", type=float, default=480.0, help="no section begins later than this")
+    options = parser.parse_args()
+    if os.environ.get("SCIPY_ARRAY_API") != "1":  # scikit-learn wants it before scipy is imported
+        os.environ["SCIPY_ARRAY_API"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    raise SystemExit(measure(options.device, options.only, options.small, options.seconds).wrong)
+
+
+if __name__ == "__main__":
+    main()

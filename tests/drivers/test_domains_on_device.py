@@ -1,0 +1,89 @@
+"""Domains on a simulated device: predictions, and the passes of a fit by sample, are those of the host."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from clusterkit import ClusterkitWarning, Pipeline
+from clusterkit.core.devices import config
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.rows import SlicedRows
+
+pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+
+DEVICE = "array_api_strict:device1"
+
+LABELERS = (
+    "complete_graph",
+    {"name": "complete_graph", "outliers": "nearest"},
+    {"name": "complete_graph", "outliers": "singleton"},
+    "proximity",
+    "equilibrium",
+    {"name": "equilibrium", "outliers": "noise"},
+    {"name": "equilibrium", "outliers": "nearest"},
+    "transition",
+)
+
+
+@pytest.fixture
+def no_passes_on_the_host(monkeypatch):
+    """Whatever falls back to the engine of the host fails."""
+
+    def refuse(*_):
+        pytest.fail("computed by the engine of the host")
+
+    monkeypatch.setattr(LocalEngine, "reduce", refuse)
+    monkeypatch.setattr(LocalEngine, "labels", refuse)
+
+
+def moons(n, noise=0.08, seed=0):
+    return make_moons(n, noise=noise, random_state=seed)[0]
+
+
+def model_of(labeler, solver="svdd", featuremap=None, **parameters):
+    kernel = {"name": "rbf", "gamma": 20.0} if featuremap is None else featuremap
+    return Pipeline(featuremap=kernel, solver=solver, labeler=labeler, random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("solver", ["svdd", {"name": "svdd", "nu": 0.1}], ids=["all", "nu"])
+@pytest.mark.parametrize("labeler", LABELERS, ids=str)
+def test_predictions_of_a_domain_are_those_of_the_host(labeler, solver, no_passes_on_the_host):
+    X = moons(300)
+    model = model_of(labeler, solver).fit(X)
+    new = np.concatenate([moons(400, 0.15, 1), X[::7]])
+    expected = model.predict(new)
+    with config(device=DEVICE):
+        labels = model.predict(new)
+    assert isinstance(labels, np.ndarray)
+    np.testing.assert_array_equal(labels, expected)
+    assert len(np.unique(expected)) > 1
+
+
+def test_the_linear_kernel_of_features_too(no_passes_on_the_host):
+    X = moons(200)
+    solver, labeler = {"name": "svdd", "nu": 0.2}, {"name": "complete_graph", "outliers": "nearest"}
+    model = model_of(labeler, solver, {"name": "elm", "n_hidden": 20}).fit(X)
+    expected = model.predict(moons(100, 0.3, 2))
+    with config(device=DEVICE):
+        np.testing.assert_array_equal(model.predict(moons(100, 0.3, 2)), expected)
+
+
+@pytest.mark.parametrize("nu", [0.1, None])
+@pytest.mark.parametrize("outliers", ["nearest", "noise"])
+def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monkeypatch):
+    X = moons(9000)
+    solver, labeler = {"name": "svdd", "nu": nu}, {"name": "complete_graph", "outliers": outliers}
+    monkeypatch.setattr("clusterkit.estimators._rows_elsewhere.in_memory", lambda rows: False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterkitWarning)
+        host = model_of(labeler, solver).fit(SlicedRows(X))
+        monkeypatch.setattr(LocalEngine, "reduce", None)  # must not be called
+        with config(device=DEVICE):
+            there = model_of(labeler, solver).fit(SlicedRows(X))
+    np.testing.assert_array_equal(there.labels_, host.labels_)
+    assert there.resolved_["tuner"]["share_outside"] == host.resolved_["tuner"]["share_outside"]
+    assert there.resolved_["tuner"]["fitted_rows"] == host.resolved_["tuner"]["fitted_rows"]
