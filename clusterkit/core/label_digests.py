@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Protocol, final
+from typing import Any, Protocol, Self, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Labels
+from clusterkit._typing import Counts, Labels
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 
 __all__ = ["Digest", "MixedDigest", "digest_of"]
@@ -21,7 +21,7 @@ without their highest bit, so that they are whole numbers with a sign."""
 class Digest(Protocol):
     """Of a block, or of neighbouring blocks."""
 
-    def __add__(self, following: Any) -> Any:
+    def __add__(self, following: Self, /) -> Self:
         """Of both."""
 
     def landed(self) -> Digest:
@@ -59,7 +59,7 @@ class MixedDigest:
     which the labels need not be read.
     """
 
-    sums: Any
+    sums: Counts
 
     def __add__(self, following: MixedDigest) -> MixedDigest:
         return MixedDigest(self.sums + following.sums)
