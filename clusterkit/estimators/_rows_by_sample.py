@@ -22,7 +22,7 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.on_sample import fit_rows_on_sample
 from clusterkit.numerics.row_samples import sample_rows
 
-__all__ = ["domain_of_sample", "fit_by_sample"]
+__all__ = ["domain_of_sample", "fit_by_sample", "sample_size"]
 
 SAMPLE = 2000
 """Rows of the sample where no tuner says how many it looks at: as the tuner `svc_auto`."""
@@ -31,6 +31,11 @@ SAMPLE = 2000
 def domain_of_sample(c: Composition) -> bool:
     """Whether a sample can stand for all rows: clusters are read from a domain, which has a value at every row."""
     return c.path is not None and issubclass(c.path.gives, Domain) and issubclass(c.labeler.consumes, Domain)
+
+
+def sample_size(tuner: Tuner | None) -> int:
+    """Rows of the sample: as many as the tuner looks at."""
+    return cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
 
 
 def fit_by_sample(
@@ -46,8 +51,7 @@ def fit_by_sample(
     ends = extremes(RowsSpace.of(rows, engine, Keep(rows.d)))
     ends.check(rows.names)
     check_range(ends.low, ends.high, rows.dtype)
-    size = cast("int", (tuner.parameters() if tuner is not None else {}).get("max_rows", SAMPLE))
-    index = sample_rows(rows.n, size, seeds.stream("sample", "rows"))
+    index = sample_rows(rows.n, sample_size(tuner), seeds.stream("sample", "rows"))
     warnings.warn(
         f"the model is the fit of {len(index)} of the {rows.n} rows, which are read block by block; the others get the "
         "label of the nearest of these. tuner__max_rows sets how many are fitted",

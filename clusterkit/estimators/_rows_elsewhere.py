@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,6 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems
+from clusterkit.core.devices import HOST, config
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.namespaces import follows
@@ -21,7 +23,7 @@ from clusterkit.core.stages import Predict
 from clusterkit.core.survey import Extremes
 from clusterkit.drivers import compose
 from clusterkit.estimators import bars, threads
-from clusterkit.estimators._rows_by_sample import fit_by_sample
+from clusterkit.estimators._rows_by_sample import fit_by_sample, sample_size
 from clusterkit.estimators.fitted_attributes import set_fitted
 from clusterkit.estimators.number import is_open, set_report
 
@@ -38,6 +40,11 @@ __all__ = [
 
 LOOKED_AT = 10_000
 """Rows that tell the spreads of the columns of a fit on a device well enough."""
+
+REMEMBERED = 256
+"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
+
+_taken: dict[object, bool] = {}
 
 
 def rows_in_memory(model: Pipeline, X: Array) -> Rows:
@@ -60,8 +67,11 @@ def space_of(space: Space | None, X: Array) -> Space | None:
 
 
 def fit_elsewhere(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None = None) -> None:
-    """Fit a model to rows that an engine reads, and set its attributes; few rows are read at once, but for a device."""
-    if in_memory(rows) and not isinstance(engine, DeviceEngine):
+    """Fit a model to rows that an engine reads, and set its attributes.
+
+    Few rows are read at once; with a device only where a sample would be fitted on the host, and holds them all.
+    """
+    if in_memory(rows) and (not isinstance(engine, DeviceEngine) or _all_are_a_sample(model, rows)):
         _fit_at_once(model, rows, engine, sample_weight)
     else:
         _fit_by_passes(model, rows, engine, sample_weight)
@@ -73,9 +83,20 @@ def _fit_at_once(model: Pipeline, rows: Rows, engine: Engine, sample_weight: Arr
     X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
     if len(X):
         Extremes.of(slice(0, rows.n), X).check(rows.names, place)
-    model.fit(X, sample_weight=sample_weight)
+    with config(device=HOST) if isinstance(engine, DeviceEngine) else nullcontext():
+        model.fit(X, sample_weight=sample_weight)
     if (placed := getattr(engine, "placed", None)) is not None:
         model.labels_ = placed(model.labels_, rows)
+    if isinstance(rows, ArrayRows):
+        model.history_ = rows.device.put(model.history_)
+
+
+def _all_are_a_sample(model: Pipeline, rows: Rows) -> bool:
+    """Whether a fit by sample would be one of all rows."""
+    if not model.fits_by_sample():
+        return False
+    tuner = None if model.tuner is None else compose.resolve("tuner", model.tuner)
+    return rows.n <= sample_size(tuner)
 
 
 def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: ArrayLike | None) -> None:
@@ -124,9 +145,39 @@ def predict_elsewhere(model: Pipeline, predict: Predict, rows: Rows, engine: Eng
 
 def takes_arrays(model: Pipeline) -> bool:
     """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
-    c = model.planned()
-    if c is None or model.tuner is not None or is_open(getattr(model, "n_clusters", None)):
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
         return False
+    key: object = (number, model.featuremap, model.solver, model.labeler)
+    try:
+        known = _taken.get(key)
+    except TypeError:  # a list of maps, or a dict with parameters
+        key = _frozen(key)
+        try:
+            known = _taken.get(key)
+        except TypeError:  # what fit reports
+            return False
+    if known is None:
+        if len(_taken) >= REMEMBERED:
+            _taken.clear()
+        known = _taken[key] = _take_arrays(
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+        )
+    return known
+
+
+def _frozen(value: object) -> object:
+    """The value of a slot, lists and dicts in it too, as something with a hash."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
+
+
+def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+    """The same for the values of slots."""
     # few rows are started and balanced on the host, whatever stage does that
-    stages = attrs.evolve(c, init=None, balancer=None)
-    return not list(row_problems(stages)) and not list(device_problems(stages))
+    try:
+        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+    except ValueError:  # fit reports what is wrong
+        return False
+    return not list(row_problems(c)) and not list(device_problems(c))

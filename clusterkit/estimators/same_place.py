@@ -20,7 +20,9 @@ def beside_labels(model: Any, values: AnyArray) -> Any:
 
 
 def check_same_place(model: Any, X: object, method: str) -> None:
-    """Refuse new samples of another library or device than those of the fit, where the array API dispatch is on.
+    """Refuse new samples of another place than those of the fit, if these lay on a device and the dispatch is on.
+
+    A model that was fitted in memory, or comes from a file, takes samples of any library.
 
     Raises
     ------
@@ -28,12 +30,12 @@ def check_same_place(model: Any, X: object, method: str) -> None:
         In the words of scikit-learn, whose checks look for them.
     """
     labels = model.labels_
-    if not (elsewhere(labels) or elsewhere(X)) or not devices.dispatches():
+    if not elsewhere(labels) or not devices.dispatches():
         return
-    there, here = (Device.of(array) if elsewhere(array) else None for array in (labels, X))
+    there, here = Device.of(labels), Device.of(X) if elsewhere(X) else None
     if there != here:
         raise InvalidData(
             f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
-            f"those passed to fit(): the fit was on {there or 'numpy'}, and these samples are on {here or 'numpy'}. "
+            f"those passed to fit(): the fit was on {there}, and these samples are on {here or 'numpy'}. "
             "Move them there"
         )

@@ -9,11 +9,11 @@ device's own measured rates set, and the share of that floor that was reached. T
 the floating-point operations at the rate of a large matrix product of the same type, the bytes that must pass through
 the memory of the device, and the bytes that must come from the host. An exponential counts as one operation.
 
-The CPU computes the same with the same seed on as many rows as it can in the time. It makes passes too: in memory it adds
-in another order, from which a few rows differ as well. Labels are compared: the share of rows that differ, and how far
-the worst of them is from a border, relative to the spread of its costs. Sections that would begin after ``--seconds``
-are printed as not measured. The exit status is 1 if labels, values or memory miss their goals, and 0 whatever the times
-are.
+The CPU computes the same with the same seed on as many rows as it can in the time. It makes passes too: in memory it
+adds in another order, from which a few rows differ as well. Labels are compared: the share of rows that differ, and how
+far the worst of them is from a border, relative to the spread of its costs. Sections that would begin after
+``--seconds`` are printed as not measured. The exit status is 1 if labels, values or memory miss their goals, and 0
+whatever the times are.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from clusterkit import ClusterkitWarning, Pipeline
+from clusterkit import ClusterkitWarning, Pipeline, recipe
 from clusterkit.core.devices import config
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
@@ -87,3 +87,15 @@ def test_the_passes_of_a_fit_by_sample_are_those_of_the_host(outliers, nu, monke
     np.testing.assert_array_equal(there.labels_, host.labels_)
     assert there.resolved_["tuner"]["share_outside"] == host.resolved_["tuner"]["share_outside"]
     assert there.resolved_["tuner"]["fitted_rows"] == host.resolved_["tuner"]["fitted_rows"]
+
+
+@pytest.mark.parametrize("recipe_name", ["svc", "psvc"])
+def test_rows_that_are_no_more_than_a_sample_are_fitted_as_on_the_host(recipe_name, recwarn):
+    X, new = moons(150), moons(200, 0.2, 3)
+    host, there = recipe(recipe_name, random_state=0).fit(X), recipe(recipe_name, random_state=0)
+    with config(device=DEVICE):
+        there.fit(X)
+        predicted = there.predict(new)
+    np.testing.assert_array_equal(there.labels_, host.labels_)
+    np.testing.assert_array_equal(predicted, host.predict(new))
+    assert not [warning for warning in recwarn if issubclass(warning.category, ClusterkitWarning)]

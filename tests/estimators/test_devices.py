@@ -210,8 +210,15 @@ class TestArraysThatLieThere:
             for method in (model.predict, model.transform, model.decision_function):
                 with pytest.raises(InvalidData, match="must use the same namespace and the same device"):
                     method(elsewhere)
-        with pytest.raises(InvalidData, match="must use the same namespace"):
-            model_of("k-means").fit(X).predict(on_device(X))
+
+    def test_a_model_of_the_host_takes_samples_of_any_place(self, dispatch):
+        X = blobs()
+        model = model_of("k-means").fit(X)
+        predicted = model.predict(on_device(X))
+        assert predicted.device == xp.Device("device1")
+        assert np.array_equal(to_host(predicted), model.predict(X))
+        with pytest.raises(InvalidData, match="X has 4 columns, and the model was fitted to 5"):
+            model.predict(on_device(X[:, :4]))
 
     def test_a_saved_model_belongs_to_no_device(self, dispatch, tmp_path):
         X = blobs()
@@ -220,6 +227,7 @@ class TestArraysThatLieThere:
         loaded = clusterkit.load(tmp_path / "model.clusterkit")
         assert np.array_equal(loaded.labels_, to_host(model.labels_))
         assert np.array_equal(loaded.predict(X), loaded.labels_)
+        assert np.array_equal(to_host(loaded.predict(on_device(X))), loaded.labels_)
 
     @pytest.mark.parametrize(
         ("X", "message"),
@@ -291,7 +299,9 @@ class TestRefusals:
     def test_sparse_samples(self, chosen, monkeypatch):
         monkeypatch.setattr("clusterkit.estimators.samples.MOST_BYTES", 1)
         with pytest.raises(InvalidData, match="sparse samples have no path on a device"):
-            recipe("kmeans", n_clusters=2).fit(scipy.sparse.csr_array(np.eye(5)))
+            recipe("nmf", n_clusters=2, featuremap="identity", solver__update="anls", labeler="argmax").fit(
+                scipy.sparse.csr_array(np.eye(5))
+            )
 
     def test_batches(self, chosen):
         with pytest.raises(IncompatibleStages, match="partial_fit has no path on the device"):
