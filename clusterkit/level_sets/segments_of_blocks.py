@@ -40,7 +40,7 @@ class SegmentsOfBlocks:
         remaining = np.arange(A.shape[0])
         if len(remaining):
             A = as_type(A, np.float64)
-            steps = sent(B, A, np.float64) - A
+            steps: Array = sent(B, A, np.float64) - A
             for fraction in fractions(self.n_segment_points).tolist():
                 stay = self.inside(A + fraction * steps)
                 if not stay.all():
