@@ -109,7 +109,9 @@ class Centres:
 def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array], Array]) -> Array:
     """What a function makes of ``-gamma |y - c|²`` (b, s), chunk by chunk, for all rows of Y in their order."""
     there = Centres.beside(Y, centres, gamma)
-    parts = [of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(*Y.shape, len(centres))]
+    parts = [
+        of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], Y.shape[1], len(centres))
+    ]
     joined: Array = there.xp.concat(parts, axis=0) if parts else of(there.exponents(there.scaled(Y)))
     return joined
 

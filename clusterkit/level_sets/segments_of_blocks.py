@@ -43,7 +43,8 @@ class SegmentsOfBlocks:
         return connected
 
     def _connected(self, A: Array, B: Array) -> Mask:
-        remaining, steps = np.arange(len(B)), sent(B, A, np.float64) - A
+        remaining = np.arange(len(B))
+        steps: Array = sent(B, A, np.float64) - A
         for fraction in fractions(self.n_segment_points).tolist():
             stay = self.inside(A + fraction * steps)
             if not stay.all():
