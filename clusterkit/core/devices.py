@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Self, final
@@ -114,6 +115,11 @@ class Device:
             return import_module("cupy").cuda.Device(int(number) if number.isdigit() else 0)
         make: Callable[[str], object] = import_module(self.library).__dict__["Device" if self._simulated else "device"]
         return make(self.name)
+
+    def active(self) -> AbstractContextManager[object]:
+        """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays lie."""
+        context: AbstractContextManager[object] = self.handle if self.library == "cupy" else nullcontext()
+        return context
 
     def put(self, array: AnyArray) -> Any:
         """A copy of an array of the host on the device."""
