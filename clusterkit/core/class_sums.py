@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clusterkit._typing import Array, Counts
@@ -33,8 +31,7 @@ def target_sums(H: Array, coded: Coded) -> Array:
     """
     xp = array_namespace(H)
     if xp is not np:
-        product: Array = products_of_rows(H, coded.targets_beside(H))
-        return product
+        return products_of_rows(H, coded.targets_beside(H))
     if coded.k >= GROUPED_COLUMNS and not isinstance(H, SparseRows):
         return _grouped(H, coded)
     return H.T @ coded.block(slice(None), H.dtype)
@@ -47,17 +44,18 @@ def class_totals(H: Array, coded: Coded) -> tuple[Array, Counts]:
     return target_sums(H, coded), coded.sizes_beside(H)
 
 
-def products_of_rows(H: Any, T: Any) -> Any:
+def products_of_rows(H: Array, T: Array) -> Array:
     """``H'T``, (L, q), float64, for dense H (b, L) and T (b, q) of another library than numpy and of one type.
 
     Always in the same order: no sum depends on which of its terms was ready first.
     """
     xp = array_namespace(H)
     if host_dtype(H) == np.float64:
-        return xp.matmul(H.T, T)
+        product: Array = xp.matmul(H.T, T)
+        return product
     b, L = H.shape
     whole = b // SPLIT_ROWS * SPLIT_ROWS
-    total = xp.zeros((L, T.shape[1]), dtype=xp.float64, device=H.device)
+    total: Array = xp.zeros((L, T.shape[1]), dtype=xp.float64, device=H.device)
     if whole:
         cut = (whole // SPLIT_ROWS, SPLIT_ROWS)
         rows, targets = xp.reshape(H[:whole, :], (*cut, L)), xp.reshape(T[:whole, :], (*cut, T.shape[1]))

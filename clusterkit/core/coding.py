@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import lru_cache
-from typing import Any
 
 import attrs
 import numpy as np
@@ -89,24 +88,25 @@ class Coded:
         """All targets times the weights, shape (n, R q)."""
         return self.block(slice(None))
 
-    def targets_beside(self, H: Any) -> Any:
+    def targets_beside(self, H: Array) -> Array:
         """All targets times the weights, (n, R q), in the type of a block of another library, where that lies."""
         xp = array_namespace(H)
         labels = sent(self.labels, H)
         flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))
-        targets = xp.take(beside(self.codebook, H), flat, axis=0)
+        targets: Array = xp.take(beside(self.codebook, H), flat, axis=0)
         if self.starts > 1:
             targets = xp.reshape(targets, (self.n, self.starts * self.q))
         return targets if self.weights is None else targets * sent(self.weights, H)[:, None]
 
-    def sizes_beside(self, H: Any) -> Any:
+    def sizes_beside(self, H: Array) -> Counts:
         """Cluster sizes of one start, (k,), or the sums of their weights, where a block of another library lies."""
         labels = sent(self.labels, H)[0, :]
         if self.weights is None:
             return class_counts(labels, self.k)
         xp = array_namespace(H)
         hits = xp.take(beside(unit_vectors(self.k), H, np.float64), labels, axis=0)
-        return xp.matmul(sent(self.weights, H, np.float64)[None, :], hits)[0, :]
+        sums: Counts = xp.matmul(sent(self.weights, H, np.float64)[None, :], hits)[0, :]
+        return sums
 
     def sizes(self) -> Counts:
         """Cluster sizes, shape (R, k); with weights their sums, float64."""

@@ -66,6 +66,8 @@ class ArrayRows:
         xp = device.xp
         if (reason := device.why_not()) is not None:
             raise InvalidData(f"X lies on the device {device}, which makes no sums in float64 ({reason}); move it")
+        if hasattr(X, "detach"):  # of torch: no gradients are asked for
+            X = X.detach()
         if xp.isdtype(X.dtype, "complex floating"):
             raise InvalidData("Complex data not supported: the samples must be real numbers")
         if X.dtype not in (xp.float32, xp.float64):
@@ -174,11 +176,7 @@ class DeviceEngine:
         if not isinstance(rows, ArrayRows):
             return np.concatenate([np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)])
         xp, parts = self.device.xp, []
-        for block in device_plan(rows.n, width, rows.dtype):
-            if follows(function):
-                values = function(block, rows.block(block))
-            else:
-                values = self.device.put(np.asarray(function(block, rows.read(block))))
+        for _, values in self._computed(function if follows(function) else _ByHost(function, self.device), rows, width):
             whole = not xp.isdtype(values.dtype, "real floating")
             parts.append(xp.astype(values, xp.int64, copy=False) if whole else values)
         return xp.concat(parts, axis=0)
@@ -188,9 +186,23 @@ class DeviceEngine:
     ) -> Iterator[tuple[slice, Value]]:
         """The function of every block, in the order of the blocks; while one is computed, the next one comes."""
         plan = device_plan(rows.n, max(width, rows.d), rows.dtype)
-        if isinstance(rows, ArrayRows):
-            for block in plan:
-                yield block, function(block, cast("Array", rows.block(block)))
-            return
-        for block, X in sent_ahead(self.device, rows.read, plan):
-            yield block, function(block, X)
+        with self.device.active():
+            if isinstance(rows, ArrayRows):
+                for block in plan:
+                    yield block, function(block, cast("Array", rows.block(block)))
+                return
+            for block, X in sent_ahead(self.device, rows.read, plan):
+                yield block, function(block, X)
+
+
+@final
+@attrs.frozen(eq=False)
+class _ByHost:
+    """The values of a block by a function that is not written for devices: on the host, and then put back."""
+
+    function: Callable[[slice, Array], Any]
+    device: Device
+
+    def __call__(self, rows: slice, X: Array) -> Any:
+        """The values where the block lies."""
+        return self.device.put(np.asarray(self.function(rows, to_host(X))))

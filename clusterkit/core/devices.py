@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Self, final
@@ -115,11 +116,16 @@ class Device:
         make: Callable[[str], object] = import_module(self.library).__dict__["Device" if self._simulated else "device"]
         return make(self.name)
 
+    def active(self) -> AbstractContextManager[object]:
+        """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays lie."""
+        context: AbstractContextManager[object] = self.handle if self.library == "cupy" else nullcontext()
+        return context
+
     def put(self, array: AnyArray) -> Any:
         """A copy of an array of the host on the device."""
         # of its own, because some libraries refuse arrays that cannot be written
-        own = array if array.flags.writeable else array.copy()
-        return self.xp.asarray(own, device=self.handle)
+        writable = array if array.flags.writeable else array.copy()
+        return self.xp.asarray(writable, device=self.handle)
 
     def why_not(self) -> str | None:
         """Why nothing can be computed there, by a first small sum in float64; None if it can."""

@@ -31,15 +31,15 @@ FAR = 1e150
 """Scaled coordinates are clipped to this: the kernel is 0 there, and squares stay below the largest number."""
 
 
-def pair_chunks(n: int, count: int) -> Iterator[slice]:
-    """Slices of n rows that are compared with `count` points each, at most `CHUNK` pairs in a slice.
+def pair_chunks(n: int, d: int, count: int) -> Iterator[slice]:
+    """Slices of n rows of d coordinates that are compared with `count` points each, at most `CHUNK` numbers in a slice.
 
     Examples
     --------
-    >>> [(rows.start, rows.stop) for rows in pair_chunks(5, CHUNK // 3)]
+    >>> [(rows.start, rows.stop) for rows in pair_chunks(5, 2, CHUNK // 3)]
     [(0, 3), (3, 5)]
     """
-    size = max(1, CHUNK // max(1, count))
+    size = max(1, CHUNK // max(1, d, count))
     for start in range(0, n, size):
         yield slice(start, min(n, start + size))
 
@@ -109,7 +109,9 @@ class Centres:
 def over_exponents(Y: Array, centres: Array, gamma: float, of: Callable[[Array], Array]) -> Array:
     """What a function makes of ``-gamma |y - c|²`` (b, s), chunk by chunk, for all rows of Y in their order."""
     there = Centres.beside(Y, centres, gamma)
-    parts = [of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], len(centres))]
+    parts = [
+        of(there.exponents(there.scaled(Y[rows, :]))) for rows in pair_chunks(Y.shape[0], Y.shape[1], len(centres))
+    ]
     joined: Array = there.xp.concat(parts, axis=0) if parts else of(there.exponents(there.scaled(Y)))
     return joined
 

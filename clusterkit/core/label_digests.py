@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Protocol, final
+from typing import Any, Protocol, Self, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Labels
+from clusterkit._typing import Counts, Labels
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 
-__all__ = ["Digest", "digest_of"]
+__all__ = ["Digest", "MixedDigest", "digest_of"]
 
 KEYS = ((0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9), (0x14D049BB133111EB, 0x2545F4914F6CDD1D))
 """Offset and factor of the two families of pseudo-random row numbers: odd constants of splitmix64 and xorshift64*,
@@ -21,7 +21,7 @@ without their highest bit, so that they are whole numbers with a sign."""
 class Digest(Protocol):
     """Of a block, or of neighbouring blocks."""
 
-    def __add__(self, following: Any) -> Any:
+    def __add__(self, following: Self, /) -> Self:
         """Of both."""
 
     def landed(self) -> Digest:
@@ -31,7 +31,7 @@ class Digest(Protocol):
 def digest_of(rows: slice, labels: Labels) -> Digest:
     """The digest of the labels of a block; computed where they lie."""
     if elsewhere(labels):
-        return _Mixed(_mixed(rows, labels))
+        return MixedDigest(_mixed(rows, labels))
     return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
 
 
@@ -52,17 +52,17 @@ class _Hashed:
 
 @final
 @attrs.frozen(eq=False)
-class _Mixed:
+class MixedDigest:
     """Two sums of labels times pseudo-random numbers of their rows, modulo 2^64.
 
     Two labellings that differ have equal sums with a probability of about 2^-128. All of it is done by the device, of
     which the labels need not be read.
     """
 
-    sums: Any
+    sums: Counts
 
-    def __add__(self, following: _Mixed) -> _Mixed:
-        return _Mixed(self.sums + following.sums)
+    def __add__(self, following: MixedDigest) -> MixedDigest:
+        return MixedDigest(self.sums + following.sums)
 
     def landed(self) -> _Hashed:
         """The bytes of the sums."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from threading import Lock
 from types import ModuleType
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 from weakref import ref
 
 import numpy as np
 
-from clusterkit._typing import AnyArray, Counts, Labels
+from clusterkit._typing import AnyArray, Array, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+A = TypeVar("A", bound=AnyArray)
 
 REMEMBERED = 64
 """Small arrays whose copies on a device are kept: a turn needs a dozen of them, so that those of a few turns fit."""
@@ -95,13 +97,7 @@ def elsewhere(array: object) -> bool:
     return hasattr(array, "__dlpack__") and hasattr(array, "device")
 
 
-@overload
-def to_host(array: SparseRows) -> SparseRows: ...
-@overload
-def to_host(array: object) -> Any: ...
-
-
-def to_host(array: object) -> Any:
+def to_host(array: T) -> T:
     """The array as one of numpy: itself, or a copy where it lies on a device.
 
     Examples
@@ -114,13 +110,15 @@ def to_host(array: object) -> Any:
         return array
     here: Any = array
     if hasattr(here, "detach"):  # torch
-        return here.detach().cpu().numpy()
-    if hasattr(here, "get"):  # CuPy
-        return here.get()
-    namespace = array_namespace(here)
-    if namespace.__name__ == "array_api_strict":  # its simulated devices are left by a copy only
-        here = namespace.asarray(here, device=namespace.Device("CPU_DEVICE"))
-    return np.asarray(here)
+        copy = here.detach().cpu().numpy()
+    elif hasattr(here, "get"):  # CuPy
+        copy = here.get()
+    else:
+        namespace = array_namespace(here)
+        if namespace.__name__ == "array_api_strict":  # its simulated devices are left by a copy only
+            here = namespace.asarray(here, device=namespace.Device("CPU_DEVICE"))
+        copy = np.asarray(here)
+    return cast("T", copy)
 
 
 def follows(function: object) -> bool:
@@ -136,7 +134,7 @@ def follows(function: object) -> bool:
     return bool(getattr(getattr(function, "__self__", None), "array_api", False))
 
 
-def host_dtype(array: Any) -> np.dtype:
+def host_dtype(array: AnyArray) -> np.dtype:
     """The type of the entries of an array of any library, as numpy has it.
 
     Examples
@@ -144,19 +142,20 @@ def host_dtype(array: Any) -> np.dtype:
     >>> host_dtype(np.zeros(1, dtype=np.float32))
     dtype('float32')
     """
-    dtype = array.dtype
+    dtype: object = array.dtype
     return dtype if isinstance(dtype, np.dtype) else np.dtype(str(dtype).rpartition(".")[2])
 
 
-def as_type(array: Any, dtype: np.dtype | type) -> Any:
+def as_type(array: Array, dtype: np.dtype | type) -> Array:
     """The array in a type that numpy names; itself if it has it."""
     xp = array_namespace(array)
     if xp is np:
         return array.astype(dtype, copy=False)
-    return xp.astype(array, getattr(xp, np.dtype(dtype).name), copy=False)
+    converted: Array = xp.astype(array, getattr(xp, np.dtype(dtype).name), copy=False)
+    return converted
 
 
-def beside(array: Any, block: Any, dtype: np.dtype | type | None = None) -> Any:
+def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
 
     The copies of the last `REMEMBERED` arrays are kept, so that the constants of a turn are not sent for every block.
@@ -170,13 +169,13 @@ def beside(array: Any, block: Any, dtype: np.dtype | type | None = None) -> Any:
         Type of the copy. Default: that of the block for floats, that of the array for all others.
     """
     if elsewhere(array):
-        return array if dtype is None else as_type(array, dtype)
+        return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     if dtype is None:
         dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
     return kept_beside(array, block, lambda: sent(array, block, dtype), np.dtype(dtype).name)
 
 
-def kept_beside(owner: object, block: Any, make: Callable[[], T], what: str) -> T:
+def kept_beside(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
     """What an object needs where a block lies, made for the first block and kept for the next ones.
 
     Parameters
@@ -189,9 +188,9 @@ def kept_beside(owner: object, block: Any, make: Callable[[], T], what: str) -> 
         Name of what is made, where an owner has several; with the type of the block and its device it is the key.
     """
     key = (id(owner), what, f"{type(block).__module__} {block.dtype} {block.device}")
-    known, kept = _copies.get(key, (None, None))
+    known, there = _copies.get(key, (None, None))
     if known is not None and known() is owner:
-        return cast("T", kept)
+        return cast("T", there)
     made = make()
     try:
         alive = ref(owner, lambda _: _copies.pop(key, None))
@@ -199,28 +198,29 @@ def kept_beside(owner: object, block: Any, make: Callable[[], T], what: str) -> 
         return made
     with _copying:
         while len(_copies) >= REMEMBERED:
-            del _copies[next(iter(_copies))]
+            _copies.pop(next(iter(_copies)), None)
         _copies[key] = alive, made
     return made
 
 
-def sent(array: AnyArray | Labels, block: Any, dtype: np.dtype | type | None = None) -> Any:
+def sent(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """As `beside`, without a memory: for what belongs to one block only, such as its weights."""
     if elsewhere(array):
-        return array if dtype is None else as_type(array, dtype)
+        return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
     if dtype is None:
         dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory
     copied = np.array(array, dtype=dtype, order="C")
-    return array_namespace(block).asarray(copied, device=block.device)
+    return cast("A", array_namespace(block).asarray(copied, device=block.device))
 
 
-def row_squares(H: Any) -> Any:
+def row_squares(H: Array) -> Array:
     """Squared lengths of the rows of a dense block of another library than numpy, (b,), in its type."""
-    return array_namespace(H).sum(H * H, axis=1)
+    squares: Array = array_namespace(H).sum(H * H, axis=1)
+    return squares
 
 
-def row_chunks(H: Any, width: int | None = None) -> Iterator[tuple[slice, Any]]:
+def row_chunks(H: Array, width: int | None = None) -> Iterator[tuple[slice, Array]]:
     """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but 4,096 rows at least.
 
     `width` is the number of columns of what is made of a row. Default: as many as the block has.
@@ -231,12 +231,12 @@ def row_chunks(H: Any, width: int | None = None) -> Iterator[tuple[slice, Any]]:
         yield part, H[part, :]
 
 
-def class_counts(labels: Any, k: int) -> Counts:
+def class_counts(labels: Labels, k: int) -> Counts:
     """How often each of the labels 0..k-1 occurs, (k,), int64; where the labels (b,) lie."""
     xp = array_namespace(labels)
     if xp is np:
         return np.bincount(labels, minlength=k)
     numbers = xp.arange(k, dtype=labels.dtype, device=labels.device)
-    hits = xp.astype(labels[:, None] == numbers[None, :], xp.int32)
+    hits = xp.astype(labels[:, None] == numbers[None, :], xp.int8)  # a table of k columns: its bytes are the cost
     counts: Counts = xp.sum(hits, axis=0, dtype=xp.int64)
     return counts

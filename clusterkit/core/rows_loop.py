@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 import attrs
 import numpy as np
@@ -19,14 +19,14 @@ from clusterkit._typing import Array, Counts, Indices, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
-from clusterkit.core.label_digests import Digest, digest_of
+from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
 from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, to_host
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
-from clusterkit.core.sums import Addable, landed
+from clusterkit.core.sums import Addable, Sums, landed
 from clusterkit.core.transform import Transform
 
 __all__ = ["Decide", "End", "iterate", "iterate_without_labels"]
@@ -168,7 +168,10 @@ class _TurnSums:
         return _TurnSums(self.sums + following.sums, self.sizes + following.sizes, digest)
 
     def landed(self) -> _TurnSums:
-        """The same on the host."""
+        """The same on the host, in as few copies as there are types of numbers."""
+        if isinstance(self.sums, Sums) and isinstance(self.digest, MixedDigest):
+            arrays: Any = Sums.of(*self.sums.arrays, self.sizes, self.digest.sums).landed().arrays
+            return _TurnSums(Sums(arrays[:-2]), arrays[-2], MixedDigest(arrays[-1]).landed())
         return _TurnSums(landed(self.sums), to_host(self.sizes), self.digest.landed())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Protocol, final
+from typing import ClassVar, Protocol, final
 
 import attrs
 import numpy as np
@@ -72,13 +72,14 @@ def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
             yield slice(start, min(group.stop, start + rows))
 
 
-def in_blocks(function: Callable[[Any], Any], Y: Any, width: int) -> Any:
+def in_blocks(function: Callable[[Array], Array], Y: Array, width: int) -> Array:
     """A function of rows (m, d) of another library than numpy, block by block, (m, ...)."""
     xp = array_namespace(Y)
     parts = [function(Y[rows, :]) for rows in device_plan(Y.shape[0], max(width, Y.shape[1]), host_dtype(Y))]
     if not parts:
         return function(Y)
-    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+    whole: Array = parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+    return whole
 
 
 def multiply(H: Array | SparseRows, B: Array, out: Array) -> None:

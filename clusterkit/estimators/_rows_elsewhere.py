@@ -42,6 +42,11 @@ __all__ = [
 LOOKED_AT = 10_000
 """Rows that tell the spreads of the columns of a fit on a device well enough."""
 
+REMEMBERED = 256
+"""Values of slots whose answer to `takes_arrays` is kept: every validation of samples asks for the tags."""
+
+_taken: dict[object, bool] = {}
+
 
 def rows_in_memory(model: Pipeline, X: Array) -> Rows:
     """Checked samples in memory as rows, for a device, with the names of their columns."""
@@ -134,9 +139,39 @@ def predict_elsewhere(model: Pipeline, predict: Predict, rows: Rows, engine: Eng
 
 def takes_arrays(model: Pipeline) -> bool:
     """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
-    c = model.planned()
-    if c is None or model.tuner is not None or is_open(getattr(model, "n_clusters", None)):
+    number = getattr(model, "n_clusters", None)
+    if model.tuner is not None or is_open(number):
         return False
+    key: object = (number, model.featuremap, model.solver, model.labeler)
+    try:
+        known = _taken.get(key)
+    except TypeError:  # a list of maps, or a dict with parameters
+        key = _frozen(key)
+        try:
+            known = _taken.get(key)
+        except TypeError:  # what fit reports
+            return False
+    if known is None:
+        if len(_taken) >= REMEMBERED:
+            _taken.clear()
+        known = _taken[key] = _take_arrays(
+            {"featuremap": model.featuremap, "solver": model.solver, "labeler": model.labeler}, number
+        )
+    return known
+
+
+def _frozen(value: object) -> object:
+    """The value of a slot, lists and dicts in it too, as something with a hash."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value
+
+
+def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
+    """The same for the values of slots."""
     # few rows are started and balanced on the host, whatever stage does that
-    stages = attrs.evolve(c, init=None, balancer=None)
-    return not list(row_problems(stages)) and not list(device_problems(stages))
+    try:
+        c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
+    except ValueError:  # fit reports what is wrong
+        return False
+    return not list(row_problems(c)) and not list(device_problems(c))

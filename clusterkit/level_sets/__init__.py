@@ -17,4 +17,7 @@ The mathematics: the segment test in `_segments_jit.py` (`first_outside`, Sturm'
 `_components.py` with the edges of `_likely_edges.py`; the proof that none is missing is one of `_reject_by_tree_jit.py`
 (bounds of `_ball_bounds_jit.py` over nodes of `_tree_jit.py`), `_reject_by_cells_jit.py` and `_reject_by_products.py`.
 The ascent is in `_ascent_jit.py` (`step`), the certified balls that end it early in `_certified_balls_jit.py`.
+
+Points of another library than numpy, on a device, are served by matrix products: `_ascent_of_blocks.py`,
+`_nearest_of_blocks.py`, `segments_of_blocks.py`.
 """

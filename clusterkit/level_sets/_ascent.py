@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import shapes
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.kernel import Gaussian
-from clusterkit.core.namespaces import as_type, beside, elsewhere
+from clusterkit.core.namespaces import as_type, beside, elsewhere, row_chunks
 from clusterkit.core.outcomes import KernelDomain
 
 __all__ = ["Ascent", "Balls"]
@@ -163,14 +163,19 @@ class Ascent:
         over_rows(work, p, CLIMB_COST * self.columns.size)
         return ascents.ends, ascents.steps, ascents.end_balls, ascents.trace
 
-    def limits(self, starts: Array, balls: Balls) -> tuple[Array, Indices]:
-        """`ends` and `end_balls` of `climb`, of numpy, for scaled starts of any library; undefined in a ball."""
-        if elsewhere(starts):
+    def limits(self, points: Array, balls: Balls) -> tuple[Array, Indices]:
+        """`ends` and `end_balls` of `climb`, of numpy, for points of any library; ends in balls are undefined.
+
+        The points are in the coordinates of the domain, the ends are scaled.
+        """
+        if elsewhere(points):
             from clusterkit.level_sets._ascent_of_blocks import climb_together
 
-            return climb_together(self, starts, balls)
-        ends, _, end_balls, _ = self.climb(starts, balls)
-        return ends, end_balls
+            parts = [climb_together(self, self.scaled(part), balls) for _, part in row_chunks(points)]
+            ends, end_balls = zip(*parts, strict=True)
+            return np.concatenate(ends), np.concatenate(end_balls)
+        every_end, _, every_ball, _ = self.climb(self.scaled(points), balls)
+        return every_end, every_ball
 
     def trajectories(self, starts: Array, most: int) -> list[Array]:
         """All points of the ascent from each scaled start (p, d), up to `most` steps and the end, (steps + 1, d) each.

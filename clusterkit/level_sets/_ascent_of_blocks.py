@@ -43,7 +43,7 @@ def climb_together(ascent: Ascent, starts: Array, balls: Balls) -> tuple[Array, 
     ends, end_balls = np.empty((p, starts.shape[1])), np.full(p, UNFINISHED, dtype=np.intp)
     steps = _Steps.of(ascent, starts)
     search = _Enclosing.of(balls, starts)
-    for rows in pair_chunks(p, max(len(ascent.weights), len(balls.radii))):
+    for rows in pair_chunks(p, starts.shape[1], max(len(ascent.weights), len(balls.radii))):
         x, numbers = starts[rows, :], np.arange(rows.start, rows.stop)
         for turn in range(ascent.max_iter + 1):
             enclosing = search.balls_of(x)

@@ -29,7 +29,7 @@ def nearest_of_block(Y: Array, points: Array) -> Indices:
     there = Centres.beside(Y, points, reach=math.inf)
     xp = there.xp
     scale = float(np.square(points - points.mean(axis=0)).sum(axis=1).max())
-    for rows in pair_chunks(len(nearest), len(points)):
+    for rows in pair_chunks(len(nearest), Y.shape[1], len(points)):
         negative = there.exponents(there.scaled(Y[rows, :]))
         nearest[rows] = to_host(xp.argmax(negative, axis=1))
         least = -xp.max(negative, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Mask
 from clusterkit.core.kernel_products import rows_at
-from clusterkit.core.namespaces import as_type, sent, to_host
+from clusterkit.core.namespaces import as_type, row_chunks, sent, to_host
 from clusterkit.core.outcomes import Domain
 from clusterkit.level_sets.segment_test import fractions
 
@@ -37,17 +37,21 @@ class SegmentsOfBlocks:
 
     def connected(self, A: Array, B: Array) -> Mask:
         """Whether the segments from A[i], of any library, to B[i], of numpy, both (p, d) and inside, stay inside."""
-        remaining = np.arange(A.shape[0])
-        if len(remaining):
-            A = as_type(A, np.float64)
-            steps = sent(B, A, np.float64) - A
-            for fraction in fractions(self.n_segment_points).tolist():
-                stay = self.inside(A + fraction * steps)
-                if not stay.all():
-                    index = np.flatnonzero(stay)
-                    remaining, A, steps = remaining[index], rows_at(A, index), rows_at(steps, index)
-                if not len(remaining):
-                    break
+        connected = np.zeros(len(B), dtype=np.bool_)
+        for rows, part in row_chunks(A):
+            connected[rows] = self._connected(as_type(part, np.float64), B[rows])
+        return connected
+
+    def _connected(self, A: Array, B: Array) -> Mask:
+        remaining = np.arange(len(B))
+        steps: Array = sent(B, A, np.float64) - A
+        for fraction in fractions(self.n_segment_points).tolist():
+            stay = self.inside(A + fraction * steps)
+            if not stay.all():
+                index = np.flatnonzero(stay)
+                remaining, A, steps = remaining[index], rows_at(A, index), rows_at(steps, index)
+            if not len(remaining):
+                break
         connected = np.zeros(len(B), dtype=np.bool_)
         connected[remaining] = True
         return connected

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.core.devices import Device
-from clusterkit.core.namespaces import array_namespace, as_type, elsewhere, host_dtype, to_host
+from clusterkit.core.namespaces import elsewhere, host_dtype, to_host
 from clusterkit.testing.compare import close
 
 __all__ = ["DEVICE", "installed", "numbers_of", "put", "same_there"]
+
+A = TypeVar("A", bound=AnyArray)
 
 DEVICE = Device("array_api_strict", "device1")
 """Not the library's first device, which numpy would read."""
@@ -27,12 +29,12 @@ def installed() -> bool:
     return find_spec(DEVICE.library) is not None
 
 
-def put(array: AnyArray) -> Any:
+def put(array: A) -> A:
     """A copy of an array on the simulated device."""
-    return DEVICE.put(np.array(array))
+    return cast("A", DEVICE.put(np.array(array)))
 
 
-def same_there(there: Any, here: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
+def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
     """An array of the device that has the type and, up to rounding, the values of an array of numpy."""
     assert elsewhere(there), f"{what} left the device: {type(there).__name__}"
     assert Device.of(there) == DEVICE, f"{what} lies on {there.device}"
@@ -40,17 +42,16 @@ def same_there(there: Any, here: AnyArray, what: str, *, digits: int = 0, scale:
     close(to_host(there), here, what, digits=digits, scale=scale)
 
 
-def numbers_of(addend: Any) -> list[AnyArray]:
+def numbers_of(addend: object) -> list[AnyArray]:
     """All arrays and numbers of what a block adds up, in the order of its fields; on the host."""
     if elsewhere(addend):
-        xp = array_namespace(addend)
-        wide = as_type(addend, np.float64) if xp.isdtype(addend.dtype, "real floating") else addend
-        return [to_host(wide)]
+        return [np.asarray(to_host(addend))]
     if isinstance(addend, np.ndarray | np.generic | float | int):
         return [np.asarray(addend)]
     if isinstance(addend, tuple):
         return [number for each in addend for number in numbers_of(each)]
-    if attrs.has(type(addend)):
-        fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(type(addend))
+    cls: Any = type(addend)
+    if attrs.has(cls):
+        fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
         return [number for field in fields for number in numbers_of(getattr(addend, field.name.lstrip("_")))]
     return []

@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from typing import Any, ClassVar
 
 import attrs
 import numpy as np
+from device_rates import Bench, Rates, Report, model_of, rates
 from machine import describe
 from sklearn import config_context
 
@@ -44,8 +44,6 @@ from clusterkit.core.rows import SlicedRows
 from clusterkit.core.stages import Partitioner
 from clusterkit.level_sets.equilibria import Ascent, Balls
 from clusterkit.numerics.threads import available
-
-NOT_MEASURED = "not measured"
 
 FULL = {
     "emmc": {"n": 10_000_000, "d": 100, "L": 1000, "k": 10, "turns": 20, "cpu_n": 1_000_000},
@@ -67,120 +65,6 @@ MEMORY_GOAL = 2048.0
 """MiB of the device beside the data that lie there."""
 LABELS_GOAL, SUMS_GOAL = 1e-4, 1e-12
 """Share of rows whose labels may differ from the CPU's, and difference of kernel sums."""
-
-
-@attrs.define
-class Report:
-    """What is printed, line by line, and kept for the test."""
-
-    rates_count: bool = True
-    """Whether there is a peak at all: simulated devices have none."""
-    lines: list[str] = attrs.field(factory=list)
-    figures: dict[str, float] = attrs.field(factory=dict)
-    wrong: bool = False
-
-    def say(self, line: str) -> None:
-        """Print a line at once."""
-        self.lines.append(line)
-        print(line, flush=True)
-
-    def exact(self, name: str, value: float, goal: float) -> str:
-        """Keep a figure that a busy machine cannot change, and say whether its goal is met."""
-        self.figures[name] = value
-        self.wrong = self.wrong or not value <= goal
-        return f"goal <= {goal:g} {'met' if value <= goal else 'MISSED'}"
-
-    def missing(self, name: str, why: str) -> None:
-        """A section without figures."""
-        self.say(f"{name}: {NOT_MEASURED} ({why})")
-
-    def timed(self, name: str, seconds: float, floor: float | None, goal: float | None = None) -> None:
-        """A time with its goal and its share of the floor."""
-        self.figures[name] = seconds
-        words = [f"  {name}: {1000 * seconds:.1f} ms"]
-        if goal is not None:
-            words.append(f"goal <= {1000 * goal:.0f} ms {'met' if seconds <= goal else 'MISSED'}")
-        if floor is not None and self.rates_count:
-            words.append(f"floor {1000 * floor:.1f} ms, {100 * floor / seconds:.0f} % of the device's peak")
-        self.say("; ".join(words))
-
-
-@attrs.frozen
-class Rates:
-    """What was measured: operations a second by type, and bytes a second through the memory and from the host."""
-
-    flops: dict[str, float]
-    copied: float
-    sent: float
-
-    def floor(self, *, flops: dict[str, float], moved: float = 0.0, sent: float = 0.0) -> float:
-        """The least time for so many operations by type, bytes through the memory, and bytes from the host."""
-        work = sum(count / self.flops[name] for name, count in flops.items())
-        return max(work, moved / self.copied, sent / self.sent)
-
-
-@attrs.frozen
-class Bench:
-    """A device with its clock and its memory."""
-
-    device: Device
-    report: Report
-
-    def put(self, array: np.ndarray) -> Any:
-        """A copy on the device."""
-        return self.device.put(array)
-
-    def wait(self) -> None:
-        """Until everything asked for is computed."""
-        if self.device.library == "torch":
-            import torch
-
-            if self.device.name.startswith("cuda"):
-                torch.cuda.synchronize()
-        elif self.device.library == "cupy":
-            import cupy
-
-            cupy.cuda.Device().synchronize()
-
-    def median(self, call: Callable[[], Any], repeats: int = 5) -> float:
-        """Seconds of a call, after one that loads what it needs."""
-        call()
-        times = []
-        for _ in range(repeats):
-            self.wait()
-            begin = time.perf_counter()
-            call()
-            self.wait()
-            times.append(time.perf_counter() - begin)
-        return statistics.median(times)
-
-    def once(self, call: Callable[[], Any]) -> tuple[Any, float]:
-        """What a call returns, and its seconds."""
-        self.wait()
-        begin = time.perf_counter()
-        value = call()
-        self.wait()
-        return value, time.perf_counter() - begin
-
-    def peak(self, call: Callable[[], Any]) -> int | None:
-        """The most bytes of the device that a call has beside those there before; None where nobody counts."""
-        if self.device.library == "torch" and self.device.name.startswith("cuda"):
-            import torch
-
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
-            call()
-            return int(torch.cuda.max_memory_allocated() - before)
-        if self.device.library == "cupy":
-            import cupy
-
-            pool = cupy.get_default_memory_pool()
-            pool.free_all_blocks()
-            before = pool.used_bytes()
-            call()
-            return int(pool.total_bytes() - before)  # blocks are kept, so that the total is the peak
-        return None
 
 
 @attrs.frozen(eq=False)
@@ -245,26 +129,6 @@ def arrays() -> Iterator[None]:
     """Arrays of any library let through: everything follows X."""
     with config_context(array_api_dispatch=True):
         yield
-
-
-def rates(bench: Bench, small: bool) -> Rates:
-    """Measured rates of large products, of a copy within the device, and of one from the host."""
-    xp, rng = bench.device.xp, np.random.default_rng(0)
-    side = 128 if small else 8192
-    flops = {}
-    for name in ("float32", "float64"):
-        A = bench.put(rng.standard_normal((side, side)).astype(name))
-        flops[name] = 2.0 * side**3 / bench.median(lambda A=A: xp.matmul(A, A))
-    size = 2**20 if small else 2**30
-    host = np.ones(size // 4, dtype=np.float32)
-    there = bench.put(host)
-    copied = 2.0 * size / bench.median(lambda: there + 1.0)
-    sent = size / bench.median(lambda: bench.put(host))
-    bench.report.say(
-        f"measured rates: {flops['float32'] / 1e12:.2f} TFLOP/s float32, {flops['float64'] / 1e12:.2f} float64, "
-        f"{copied / 1e9:.0f} GB/s in its memory, {sent / 1e9:.1f} GB/s from the host"
-    )
-    return Rates(flops, copied, sent)
 
 
 def compared(report: Report, name: str, X: np.ndarray, cpu: Pipeline, there: np.ndarray) -> None:
@@ -365,7 +229,7 @@ def measure_ascent(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
     none = Balls.none(d)
     there = bench.put(X)
     report.say(f"ascents to equilibria from {n} x {d} float64 on the device, {s} support vectors, no certified balls")
-    _, seconds = bench.once(lambda: ascent.limits(ascent.scaled(there), none))
+    _, seconds = bench.once(lambda: ascent.limits(there, none))
     part = slice(0, min(n, 20_000))
     ascent.climb(ascent.scaled(X[:4]), none)
     begin = time.perf_counter()
@@ -375,7 +239,7 @@ def measure_ascent(bench: Bench, rate: Rates, n: int, s: int, d: int) -> None:
     floor = rate.floor(flops={"float64": mean * 2.0 * n * s * (2 * d + 4)}, moved=8.0 * 8 * n * s * mean)
     report.timed("ascent", seconds, floor)
     report.say(f"  the CPU, {available()} threads, {part.stop} rows: {cpu:.2f} s; {mean:.0f} steps a row")
-    ends, _ = ascent.limits(ascent.scaled(bench.put(X[part])), none)
+    ends, _ = ascent.limits(bench.put(X[part]), none)
     error = float(np.abs(ends - expected).max())
     goal = report.exact("ascent error", error, ascent.merge)
     report.say(f"  largest difference of an end, in scaled coordinates: {error:.1e}; {goal}")
@@ -434,7 +298,7 @@ def measure(name: str | None, only: list[str], small: bool, seconds: float) -> R
             versions.append(f"{package} {importlib.metadata.version(package.replace('_', '-'))}")
         except importlib.metadata.PackageNotFoundError:
             versions.append(f"{package} of unknown version")
-    report.say(f"device {device}{_model_of(device)}; {', '.join(versions)}")
+    report.say(f"device {device}{model_of(device)}; {', '.join(versions)}")
     report.rates_count = device.library != "array_api_strict"
     bench = Bench(device, report)
     rate = rates(bench, small)
@@ -451,17 +315,6 @@ def measure(name: str | None, only: list[str], small: bool, seconds: float) -> R
 def _in_words(section: str, sizes: dict[str, dict[str, int]]) -> str:
     """A section with its sizes."""
     return f"{section}, {', '.join(f'{name} = {size}' for name, size in sizes[section].items())}"
-
-
-def _model_of(device: Device) -> str:
-    """The name of the hardware, where the library tells."""
-    if device.library == "torch" and device.name.startswith("cuda"):
-        import torch
-
-        return (
-            f" ({torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, TF32 {torch.get_float32_matmul_precision()})"
-        )
-    return ""
 
 
 def main() -> None:

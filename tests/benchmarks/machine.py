@@ -13,9 +13,17 @@ def describe() -> str:
     import threadpoolctl
 
     names = ("numpy", "scipy", "scikit-learn", "numba", "clusterkit-toolkit")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    versions = ", ".join(f"{name} {_version(name)}" for name in names)
     blas = {f"{pool['internal_api']} {pool['num_threads']} threads" for pool in threadpoolctl.threadpool_info()}
     return f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores; {', '.join(sorted(blas))}"
+
+
+def _version(name: str) -> str:
+    """That of a distribution; a folder on the path alone has none."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "without a version"
 
 
 def reset_peak() -> int:

@@ -74,8 +74,8 @@ def torch(monkeypatch):
     pinned = []
 
     @contextmanager
-    def stream(own):
-        LATE["stream"] = own
+    def stream(current_one):
+        LATE["stream"] = current_one
         yield
 
     def empty(size, dtype, pin_memory):

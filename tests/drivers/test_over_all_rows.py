@@ -19,7 +19,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.drivers import _over_all_rows
 from clusterkit.drivers._over_all_rows import level_for
 from clusterkit.drivers.on_sample import fit_on_sample, fit_rows_on_sample
-from clusterkit.estimators import pipeline
+from clusterkit.estimators import _rows_elsewhere
 from clusterkit.metrics import adjusted_rand
 from clusterkit.testing.compare import small_groups
 
@@ -116,7 +116,7 @@ def test_rows_out_of_core_give_the_same_domain_and_labels(moons, bound):
 
 def test_the_recipe_takes_rows_that_are_read_block_by_block(monkeypatch, moons):
     X, y = moons
-    monkeypatch.setattr(pipeline, "in_memory", lambda rows: False)
+    monkeypatch.setattr(_rows_elsewhere, "in_memory", lambda rows: False)
     assert rows_fit.in_memory(SlicedRows(X))
     model = recipe("svc", random_state=0, tuner__max_rows=300)
     with pytest.warns(ClusterkitWarning, match="300 of the 1500 rows"):

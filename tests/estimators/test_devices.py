@@ -299,7 +299,9 @@ class TestRefusals:
     def test_sparse_samples(self, chosen, monkeypatch):
         monkeypatch.setattr("clusterkit.estimators.samples.MOST_BYTES", 1)
         with pytest.raises(InvalidData, match="sparse samples have no path on a device"):
-            recipe("kmeans", n_clusters=2).fit(scipy.sparse.csr_array(np.eye(5)))
+            recipe("nmf", n_clusters=2, featuremap="identity", solver__update="anls", labeler="argmax").fit(
+                scipy.sparse.csr_array(np.eye(5))
+            )
 
     def test_batches(self, chosen):
         with pytest.raises(IncompatibleStages, match="partial_fit has no path on the device"):

@@ -37,8 +37,8 @@ def test_points_ascend_to_the_same_limits(d, device):
     domain, X = blobs(d)
     ascent = ascent_of(domain)
     none = Balls.none(d)
-    ends, end_balls = ascent.limits(ascent.scaled(strict(X, device)), none)
-    expected, expected_balls = ascent.limits(ascent.scaled(X), none)
+    ends, end_balls = ascent.limits(strict(X, device), none)
+    expected, expected_balls = ascent.limits(X, none)
     np.testing.assert_array_equal(end_balls, expected_balls)
     np.testing.assert_allclose(ends, expected, atol=10 * ascent.tol)
 
@@ -50,8 +50,8 @@ def test_ascents_end_in_the_same_balls_whatever_the_chunks(case, chunk):
     balls = find_basins(ascent, ascent.scaled(X), "equilibrium").balls
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_products, "CHUNK", chunk)
-        ends, end_balls = ascent.limits(ascent.scaled(strict(X)), balls)
-    expected, expected_balls = ascent.limits(ascent.scaled(X), balls)
+        ends, end_balls = ascent.limits(strict(X), balls)
+    expected, expected_balls = ascent.limits(X, balls)
     in_ball = expected_balls >= 0
     np.testing.assert_array_equal(end_balls >= 0, in_ball)
     np.testing.assert_array_equal(balls.limits[end_balls[in_ball]], balls.limits[expected_balls[in_ball]])
@@ -65,8 +65,8 @@ def test_an_ascent_that_may_take_no_step_stays_unfinished_where_it_is():
     ascent = ascent_of(domain)
     for most in (0, 2):
         brief = type(ascent)(ascent.origin, ascent.root, ascent.columns, ascent.weights, ascent.tol, ascent.merge, most)
-        ends, end_balls = brief.limits(brief.scaled(strict(X)), Balls.none(3))
-        expected, expected_balls = brief.limits(brief.scaled(X), Balls.none(3))
+        ends, end_balls = brief.limits(strict(X), Balls.none(3))
+        expected, expected_balls = brief.limits(X, Balls.none(3))
         np.testing.assert_array_equal(end_balls, expected_balls)
         assert (end_balls == UNFINISHED).any()
         np.testing.assert_allclose(ends, expected, atol=1e-9)

@@ -177,7 +177,7 @@ class BasinPredictor:
     def equilibrium(self, points: Array) -> Indices:
         """Number of the equilibrium that each point (p, d) ascends to, or of the nearest known one."""
         balls = self.basins.balls
-        ends, end_balls = self.ascent.limits(self.ascent.scaled(points), balls)
+        ends, end_balls = self.ascent.limits(points, balls)
         numbers = np.empty(len(end_balls), dtype=np.intp)
         in_ball = end_balls >= 0
         numbers[in_ball] = balls.limits[end_balls[in_ball]]
