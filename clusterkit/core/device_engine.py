@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import AnyArray, Array, Indices, Labels
 from clusterkit.core.device_transfer import sent_ahead
 from clusterkit.core.devices import Device
 from clusterkit.core.engine_protocol import Engine
@@ -25,6 +25,7 @@ from clusterkit.core.transform import device_plan
 
 __all__ = ["ArrayRows", "DeviceEngine"]
 
+A = TypeVar("A", bound=AnyArray)
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 
@@ -41,11 +42,11 @@ class ArrayRows:
     device : Device
     """
 
-    source: Any
+    source: AnyArray
     device: Device
 
     @classmethod
-    def of(cls, X: Any) -> ArrayRows:
+    def of(cls, samples: object) -> ArrayRows:
         """The rows of an array of numbers; all types but float32 become float64.
 
         Raises
@@ -53,6 +54,7 @@ class ArrayRows:
         InvalidData
             If it is no table of real numbers.
         """
+        X: Any = samples
         if len(X.shape) != 2:
             raise InvalidData(
                 f"Expected 2D array, got an array of shape {tuple(X.shape)} instead. Reshape your data: one row for "
@@ -94,9 +96,9 @@ class ArrayRows:
         """None: arrays have no names of columns."""
         return
 
-    def block(self, rows: slice) -> Any:
+    def block(self, rows: slice) -> Array:
         """Neighbouring rows where they lie."""
-        return self.source[rows.start : rows.stop, :]
+        return cast("Array", self.source[rows.start : rows.stop, :])
 
     def read(self, rows: slice) -> Array:
         """A copy of neighbouring rows on the host, (b, d)."""
@@ -129,7 +131,7 @@ class DeviceEngine:
     """What to do with a composition that has no path here."""
 
     @classmethod
-    def of(cls, X: Any) -> DeviceEngine:
+    def of(cls, X: object) -> DeviceEngine:
         """The engine of an array that lies on a device."""
         return cls(Device.of(X))
 
@@ -142,7 +144,7 @@ class DeviceEngine:
     def placed(self, labels: Labels, rows: Rows) -> Labels:
         """Labels of a fit in memory where the rows lie."""
         if isinstance(rows, ArrayRows):
-            return cast("Labels", self.device.put(labels))
+            return self.device.put(labels)
         placed: Callable[[Labels, Rows], Labels] | None = getattr(self.base, "placed", None)
         return labels if placed is None else placed(labels, rows)
 
@@ -161,7 +163,7 @@ class DeviceEngine:
     def labels(self, label: Callable[[slice, Array], Labels], rows: Rows, width: int) -> Labels:
         """Labels (n,): on the device for rows that lie there, else on the host."""
         if isinstance(rows, ArrayRows):
-            return cast("Labels", self.values(label, rows, width))
+            return self.values(label, rows, width)
         if not follows(label):
             return self.base.labels(label, rows, width)
         if (there := getattr(self.base, "there", None)) is not None:
@@ -171,15 +173,17 @@ class DeviceEngine:
             labels[block] = to_host(values)
         return labels
 
-    def values(self, function: Callable[[slice, Array], Any], rows: Rows, width: int) -> Any:
+    def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
-            return np.concatenate([np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)])
+            parts_here = [np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)]
+            return cast("A", np.concatenate(parts_here))
         xp, parts = self.device.xp, []
         for _, values in self._computed(function if follows(function) else _ByHost(function, self.device), rows, width):
             whole = not xp.isdtype(values.dtype, "real floating")
             parts.append(xp.astype(values, xp.int64, copy=False) if whole else values)
-        return xp.concat(parts, axis=0)
+        joined: A = xp.concat(parts, axis=0)
+        return joined
 
     def _computed(
         self, function: Callable[[slice, Array], Value], rows: Rows, width: int
@@ -189,7 +193,7 @@ class DeviceEngine:
         with self.device.active():
             if isinstance(rows, ArrayRows):
                 for block in plan:
-                    yield block, function(block, cast("Array", rows.block(block)))
+                    yield block, function(block, rows.block(block))
                 return
             for block, X in sent_ahead(self.device, rows.read, plan):
                 yield block, function(block, X)

@@ -33,7 +33,7 @@ class _Sender(Protocol):
         """The block, which the device will not use before it is there."""
 
 
-def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[slice]) -> Iterator[tuple[slice, Any]]:
+def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[slice]) -> Iterator[tuple[slice, Array]]:
     """The blocks of a plan on a device, with their rows.
 
     Parameters

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Self, final
+from typing import Any, Self, TypeVar, cast, final
 
 import attrs
 import numpy as np
@@ -21,6 +22,8 @@ from clusterkit._typing import AnyArray
 from clusterkit.core.errors import InvalidParameter
 
 __all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches"]
+
+A = TypeVar("A", bound=AnyArray)
 
 VARIABLE = "CLUSTERKIT_DEVICE"
 """Environment variable with the device of all fits, for example ``cuda`` or ``torch:cuda:1``."""
@@ -91,10 +94,10 @@ class Device:
         raise InvalidParameter(f"there is no device {text!r} here. {'; '.join(reasons)}")
 
     @classmethod
-    def of(cls, array: Any) -> Self:
+    def of(cls, array: object) -> Self:
         """The device on which an array of one of the libraries lies."""
         library = type(array).__module__.partition(".")[0]
-        here = array.device
+        here: Any = cast("AnyArray", array).device
         if library == "cupy":
             return cls(library, f"cuda:{here.id}")
         quoted = re.search(r"'([^']+)'", repr(here))  # of the simulated ones
@@ -108,29 +111,30 @@ class Device:
         return import_module(f"array_api_compat.{self.library}")
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> object:
         """The device as the library takes it."""
         if self.library == "cupy":
             number = self.name.rpartition(":")[2]
-            return import_module("cupy").cuda.Device(int(number) if number.isdigit() else 0)
+            chosen: object = import_module("cupy").cuda.Device(int(number) if number.isdigit() else 0)
+            return chosen
         make: Callable[[str], object] = import_module(self.library).__dict__["Device" if self._simulated else "device"]
         return make(self.name)
 
     def active(self) -> AbstractContextManager[object]:
         """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays lie."""
-        context: AbstractContextManager[object] = self.handle if self.library == "cupy" else nullcontext()
-        return context
+        return cast("AbstractContextManager[object]", self.handle) if self.library == "cupy" else nullcontext()
 
-    def put(self, array: AnyArray) -> Any:
+    def put(self, array: A) -> A:
         """A copy of an array of the host on the device."""
         # of its own, because some libraries refuse arrays that cannot be written
         writable = array if array.flags.writeable else array.copy()
-        return self.xp.asarray(writable, device=self.handle)
+        there: A = self.xp.asarray(writable, device=self.handle)
+        return there
 
     def why_not(self) -> str | None:
         """Why nothing can be computed there, by a first small sum in float64; None if it can."""
         try:
-            one = self.put(np.ones(1, dtype=np.float64))
+            one: Any = self.put(np.ones(1, dtype=np.float64))
             return None if float(self.xp.sum(one + one)) == 2.0 else "it computes wrongly"
         except Exception as error:  # whatever the driver, the library or the device says
             return str(error).strip().partition("\n")[0] or type(error).__name__
@@ -213,10 +217,12 @@ def current() -> Device | None:
 
 
 def dispatches() -> bool:
-    """Whether scikit-learn lets arrays of other libraries through (``array_api_dispatch``)."""
-    from sklearn import get_config
+    """Whether scikit-learn lets arrays of other libraries through (``array_api_dispatch``).
 
-    return bool(get_config().get("array_api_dispatch", False))
+    Where nobody has imported it, nobody has asked it to.
+    """
+    library: Any = sys.modules.get("sklearn")
+    return library is not None and bool(library.get_config().get("array_api_dispatch", False))
 
 
 def _set(device: str | None) -> None:

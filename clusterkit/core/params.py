@@ -186,9 +186,9 @@ def real(
 
     bad: list[Any] = [math.nan, math.inf, 1e-320, "much"]
     bad += [above] if math.isfinite(above) else []
-    bad += [at_least - 1.0] if math.isfinite(at_least) else []
+    bad += [min(at_least - 1.0, math.nextafter(at_least, -math.inf))] if math.isfinite(at_least) else []
     bad += [below] if math.isfinite(below) else []
-    bad += [at_most + 1.0] if math.isfinite(at_most) else []
+    bad += [max(at_most + 1.0, math.nextafter(at_most, math.inf))] if math.isfinite(at_most) else []
     return _field(default, check, bad, optional, kept_as=float)
 
 

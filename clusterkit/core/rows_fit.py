@@ -287,8 +287,7 @@ def _memberships(decide: Decide, space: RowsSpace) -> Array | None:
     if not (few or isinstance(space.source, ArrayRows)):
         return None
     degrees = cast("Predict", extend)  # a table in the place of labels
-    table: Array = engine.values(_Predicted(degrees), space.source, space.width)
-    return table
+    return cast("Array", engine.values(_Predicted(degrees), space.source, space.width))
 
 
 def _predictor(decide: Decide) -> Decoder | None:

@@ -34,7 +34,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     [1.0, 2.0, 0.0]
     """
     try:
-        as_passed = to_host(sample_weight)
+        as_passed = np.asarray(to_host(sample_weight))
     except (TypeError, ValueError) as error:
         raise InvalidData(f"sample_weight must be numbers, one for each sample: {error}") from error
     if as_passed.dtype.kind not in NUMBERS:

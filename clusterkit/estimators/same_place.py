@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from clusterkit._typing import AnyArray
 from clusterkit.core import devices
@@ -12,14 +12,16 @@ from clusterkit.core.namespaces import elsewhere
 
 __all__ = ["beside_labels", "check_same_place"]
 
+A = TypeVar("A", bound=AnyArray)
 
-def beside_labels(model: Any, values: AnyArray) -> Any:
+
+def beside_labels(model: object, values: A) -> A:
     """Values of a fitted model where its labels lie: itself, or a copy on their device."""
-    labels = model.labels_
+    labels = cast("Any", model).labels_
     return Device.of(labels).put(values) if elsewhere(labels) else values
 
 
-def check_same_place(model: Any, X: object, method: str) -> None:
+def check_same_place(model: object, X: object, method: str) -> None:
     """Refuse new samples of another place than those of the fit, if these lay on a device and the dispatch is on.
 
     A model that was fitted in memory, or comes from a file, takes samples of any library.
@@ -29,7 +31,7 @@ def check_same_place(model: Any, X: object, method: str) -> None:
     InvalidData
         In the words of scikit-learn, whose checks look for them.
     """
-    labels = model.labels_
+    labels = cast("Any", model).labels_
     if not elsewhere(labels) or not devices.dispatches():
         return
     there, here = Device.of(labels), Device.of(X) if elsewhere(X) else None

@@ -21,6 +21,9 @@ from clusterkit.tables.sums import ColumnSums, TableSums
 
 __all__ = ["SCALES", "Overrides", "decide"]
 
+NAME, REASON = 60, 200
+"""Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
+
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """What may be done about units."""
 
@@ -113,7 +116,8 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
         # better a table of numbers that are all different than none
         plans = [_last_resort(column, plan) for column, plan in zip(sums.columns, plans, strict=True)]
     if not any(plan.used for plan in plans):
-        reasons = "; ".join(f"{plan.name} ({plan.reason})" for plan in plans[:5] if isinstance(plan, LeftOut))
+        left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
+        reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
         raise TableError(f"no column is left to cluster: {reasons}{'; ...' if len(plans) > 5 else ''}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]

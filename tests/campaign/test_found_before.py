@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from clusterkit import ClusterkitWarning, Pipeline, recipe
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit import ClusterkitWarning, Pipeline, load, recipe
+from clusterkit.core.errors import InvalidData, InvalidModelFile, InvalidParameter
 from clusterkit.core.registry import registry
 from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
 from clusterkit.tables.frames import columns_of
+from clusterkit.tables.preparation import Preparation
 from clusterkit.testing.campaign.data_sets import awkward_sets
 from clusterkit.testing.campaign.odd_parameters import OddCase, check_odd_case
 
@@ -133,3 +134,23 @@ def test_a_domain_of_features_of_sparse_samples_is_refused(solver, labeler):
     with pytest.raises(InvalidData, match=rf"'{labeler}' cannot work on 12 x 4 sparse samples"):
         model.fit(X)
     assert len(model.set_params(featuremap=["pca", "identity"]).fit(X).labels_) == 12
+
+
+def test_the_reason_for_a_table_without_columns_is_short():
+    with pytest.raises(InvalidData, match="no column is left to cluster") as caught:
+        Preparation().fit({"x" * 6000: ["y" * 6000] * 2})
+    assert len(str(caught.value)) < 400
+
+
+def test_a_number_beyond_the_floats_in_a_model_is_refused(tmp_path):
+    path = tmp_path / "model.clusterkit"
+    recipe("kmeans", n_clusters=2).fit(np.arange(6.0)[:, None]).save(path)
+    data = path.read_bytes()
+    place = data.index(b'"format')
+    size = int.from_bytes(data[:8], "little")
+    changed = data[:place] + rb"\"big\":1e999," + data[place:] if data[place - 1 : place] != b"\\" else None
+    if changed is None:  # the text of the tree is a string inside the header: its quotes are escaped
+        changed = data[: place - 1] + rb"\"big\":1e999," + data[place - 1 :]
+    path.write_bytes((size + len(changed) - len(data)).to_bytes(8, "little") + changed[8:])
+    with pytest.raises(InvalidModelFile, match="the number 1e999 is beyond the floats"):
+        load(path)

@@ -168,7 +168,7 @@ def _parsed(text: str | bytes, path: str, what: str) -> dict[str, Any]:
     try:
         if isinstance(text, bytes):
             text = text.decode()
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except RecursionError:
         _refuse(path, f"{what} is nested too deeply")
     except ValueError as error:
@@ -189,6 +189,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:60]} is beyond the floats")
+    return number
 
 
 def _metadata(header: dict[str, Any], path: str) -> str:

@@ -321,3 +321,8 @@ def test_a_penalty_that_is_no_number_is_refused(penalty):
 def test_a_penalty_without_effect_has_a_bound_of_zero():
     S = margin_matrix(np.eye(4), 0.1, 1e-150) - 1e-9 * np.eye(4)  # as rounding leaves it: the constant vector is free
     assert generalised_bound(S, np.eye(4), np.full(4, 0.1)) == 0.0
+
+
+def test_a_diagonal_below_rounding_is_refused():
+    with pytest.raises(InvalidParameter, match=r"'gmmc_sdp': delta=1e-150 is below the rounding"):
+        margin_matrix(np.ones((4, 4)), 1e-150, 1.0)

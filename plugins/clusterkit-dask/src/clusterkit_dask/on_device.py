@@ -35,12 +35,12 @@ class OnWorkersDevice:
         Without a number each worker has its own.
     """
 
-    function: Callable[[slice, Array], Any]
+    function: Callable[[slice, Array], object]
     device: Device
 
-    def __call__(self, rows: slice, X: Array) -> Any:
+    def __call__(self, rows: slice, X: Array) -> object:
         """A part with all its sums on the host, or labels there."""
-        answer = self.function(rows, device_of_worker(self.device).put(X))
+        answer: Any = self.function(rows, device_of_worker(self.device).put(X))
         return to_host(answer) if elsewhere(answer) else landed(answer)
 
     def block_rows(self, width: int, dtype: np.dtype) -> int:

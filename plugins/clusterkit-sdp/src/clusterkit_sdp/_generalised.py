@@ -59,7 +59,14 @@ def margin_matrix(K: np.ndarray, delta: float, bias_penalty: float) -> np.ndarra
     from scipy.linalg import cho_factor, cho_solve
 
     n = len(K)
-    inverse = symmetric(cho_solve(cho_factor(K + delta * np.eye(n), lower=True), np.eye(n)))
+    try:
+        factor = cho_factor(K + delta * np.eye(n), lower=True)
+    except np.linalg.LinAlgError:
+        raise InvalidParameter(
+            f"solver 'gmmc_sdp': delta={delta:g} is below the rounding errors of the kernel matrix, which is singular "
+            f"with it; at least {np.finfo(np.float64).eps * n * float(np.abs(K).max()):.1g} is needed here"
+        ) from None
+    inverse = symmetric(cho_solve(factor, np.eye(n)))
     k = inverse.sum(axis=1)
     S = inverse - np.outer(k, k) / k.sum()
     if np.isinf(bias_penalty):
