@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Self, TypeVar, cast, final
@@ -21,7 +22,7 @@ import numpy as np
 from clusterkit._typing import AnyArray
 from clusterkit.core.errors import InvalidParameter
 
-__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches"]
+__all__ = ["HOST", "LIBRARIES", "VARIABLE", "Device", "config", "current", "dispatches", "on_host"]
 
 A = TypeVar("A", bound=AnyArray)
 
@@ -44,6 +45,10 @@ FORMS = "'cuda', 'cuda:1', 'torch:cuda:0', 'cupy:cuda:0', or 'cpu' for none"
 
 _PATTERN = re.compile(r"(?:(?P<library>torch|cupy|array_api_strict):)?(?P<device>[A-Za-z]\w*(?::\d+)?)")
 """A library, if it is named, and a device of it."""
+
+
+_on_host: ContextVar[bool] = ContextVar("clusterkit_on_host", default=False)
+"""Whether a part of a fit computes by numpy for now, in this thread alone: others may be on a device meanwhile."""
 
 
 @final
@@ -199,6 +204,16 @@ def config(*, device: str | None) -> _Choice:
     return _Choice(before)
 
 
+@contextmanager
+def on_host() -> Iterator[None]:
+    """While it lasts, this thread computes by numpy, whatever device is chosen: for what has no other form."""
+    token = _on_host.set(True)
+    try:
+        yield
+    finally:
+        _on_host.reset(token)
+
+
 def current() -> Device | None:
     """The device that is chosen for this process; None, and nothing is imported, where there is no choice.
 
@@ -208,7 +223,7 @@ def current() -> Device | None:
         If the environment variable names no device of this machine.
     """
     text = os.environ.get(VARIABLE, "").strip()
-    if not text:
+    if not text or _on_host.get():
         return None
     try:
         return Device.named(text)

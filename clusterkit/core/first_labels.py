@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core import sums
+from clusterkit.core import memory, sums
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, named
-from clusterkit.core.devices import HOST, config
+from clusterkit.core.devices import on_host
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.namespaces import elsewhere, sent
 from clusterkit.core.seeds import Seeds
@@ -98,13 +98,18 @@ class HostStarts:
         """The labels of a start."""
         if self._samples is None:
             self._samples = self._seen()
-        with config(device=HOST):  # a start may be a recipe
+        with on_host():  # a start may be a recipe
             return GivenLabels(first_labels(self.composition, self._samples, self.task, self.seeds, start))
 
     def _seen(self) -> Array | Space:
         """What the init stage sees, as in memory."""
         space, init = self.space, self.composition.init
         assert init is not None
+        memory.require(
+            space.n * space.source.d * space.source.dtype.itemsize,
+            f"the {space.n:,} rows of the start of a fit on a device",
+            "Fit fewer rows, or compute on the host: clusterkit.config(device='cpu').",
+        )
         points = space.coordinates(space.source.read(slice(0, space.n)))
         seen = build_space(
             points, space.mapping, storage="streamed" if init.sees == "input" else "auto", before=space.before

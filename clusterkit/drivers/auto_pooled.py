@@ -140,7 +140,7 @@ class AutoPooledDriver(Driver):
     n_references: int = params.integer(3, at_least=1, at_most=params.MOST_REPEATS)
     n_trials: int = params.integer(15, at_least=1, at_most=params.MOST_REPEATS)
     n_halvings: int = params.integer(4, at_least=1, at_most=params.MOST_REPEATS)
-    limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, 10**400, "high", math.nan))
+    limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
     start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
     def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:

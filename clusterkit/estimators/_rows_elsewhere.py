@@ -11,7 +11,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.device_paths import device_problems
-from clusterkit.core.devices import HOST, config
+from clusterkit.core.devices import on_host
 from clusterkit.core.engines import Engine
 from clusterkit.core.errors import IncompatibleStages, InvalidData
 from clusterkit.core.namespaces import follows
@@ -84,7 +84,7 @@ def _fit_at_once(model: Pipeline, rows: Rows, engine: Engine, sample_weight: Arr
     X, place = rows.read(slice(0, rows.n)), getattr(rows, "place", None)
     if len(X):
         Extremes.of(slice(0, rows.n), X).check(rows.names, place)
-    with config(device=HOST) if isinstance(engine, DeviceEngine) else nullcontext():
+    with on_host() if isinstance(engine, DeviceEngine) else nullcontext():
         model.fit(X, sample_weight=sample_weight)
     if (placed := getattr(engine, "placed", None)) is not None:
         model.labels_ = placed(model.labels_, rows)

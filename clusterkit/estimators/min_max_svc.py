@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterkit._typing import AnyArray, Array, ArrayLike, Floats, Indices, InitLike, Labels, RandomState, Samples
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.core.params import is_count
@@ -222,7 +223,11 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
 
         if (engine := engine_for(X)) is not None:
             self._check_use()
-            rows = columns_of_the_fit(self, engine.rows(X))
+            source = engine.rows(X)
+            if isinstance(source, ArrayRows):
+                refuse_unsuited(X)
+            engine = engine.base if isinstance(engine, DeviceEngine) else engine  # votes are counted by numpy
+            rows = columns_of_the_fit(self, source)
             winners = predict_rows(Winners(self._modules, self.predict_method), rows, engine, rows.d)
             return engine.named(winners, self.classes_) if isinstance(engine, TrainsPairs) else self.classes_[winners]
         samples = self._samples(X)

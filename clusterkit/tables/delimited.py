@@ -83,6 +83,8 @@ class Form:
         The order of day and month between slashes, by column, where the first rows show it.
     lead : int
         Lines of words before the table, which are left out.
+    records : int
+        Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
     """
 
     title: str
@@ -96,6 +98,7 @@ class Form:
     marks: dict[str, str]
     orders: dict[str, str]
     lead: int = 0
+    records: int = 0
 
     @property
     def as_text(self) -> list[int] | None:
@@ -180,7 +183,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     return Form(
         title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
-        lead - bool(separator_line),
+        lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
     )  # fmt: skip
 
 
@@ -219,7 +222,7 @@ def pandas_options(form: Form) -> dict[str, object]:
         "header": None,
         "names": range(len(form.names)),
         "index_col": False,
-        "skiprows": form.skip,
+        "skiprows": form.records,
         "skipinitialspace": True,
         "na_values": GAPS,
         "low_memory": False,
@@ -325,6 +328,12 @@ def _rows(
             most = None if most is None else most - 1
             if most == 0:
                 return
+
+
+def _records(text: str, delimiter: str, line: int) -> int:
+    """Number of rows up to the one that ends on a line, blank ones too; a quoted cell may have several lines."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+    return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
 
 
 def _first_line(sample: list[tuple[int, list[str]]]) -> int:

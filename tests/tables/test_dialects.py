@@ -284,3 +284,12 @@ def test_a_column_knows_its_row():
     [column] = columns_of({"a": np.zeros(3)})
     assert column.row(0) == "row 1"
     assert attrs.evolve(column, offset=100).row(1) == "row 102"
+
+
+@pytest.mark.parametrize("before", ["", "\n\n", '"a title"\n\n', "sep=,\n"])
+def test_names_of_several_lines_cost_no_row(tmp_path, before):
+    path = tmp_path / "table.csv"
+    path.write_text(before + 'x,"of two\nlines",z\n' + "".join(f"{i}.5,{i},2\n" for i in range(1, 6)))
+    x, y, _ = read_table(str(path)).columns()
+    assert x.values.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5]
+    assert (y.name, len(y.values)) == ("of two\nlines", 5)

@@ -76,15 +76,27 @@ class FactorFiles:
                 _write_all(file, np.ascontiguousarray(A, dtype=self.dtype).tobytes())
 
     def commit(self, turn: int, **small: Array) -> None:
-        """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed."""
+        """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed.
+
+        Raises
+        ------
+        InvalidData
+            If the first rows of the turn are gone: another fit works in the same folder.
+        """
         with self._saying_when_full():
             with open(self._path(turn), "rb+") as stored:
+                if stored.read(len(self._header())) != self._header():
+                    raise InvalidData(
+                        f"the checkpoint in {self.folder!r} was changed during the fit: another fit of the same "
+                        "samples and parameters works in it. Let them run one after the other, or with a folder each"
+                    )
                 os.fsync(stored.fileno())
             arrays: dict[str, Any] = {"turn": np.array(turn), **small}
             with replacing(Path(self.folder) / STATE) as part:
                 np.savez(part, **arrays)
         for older in Path(self.folder).glob("factor-*.npy"):
-            if older.name != Path(self._path(turn)).name:
+            number = older.stem.removeprefix("factor-")
+            if number.isdigit() and int(number) < turn:
                 with suppress(OSError):  # a reader may have it open, where that forbids its removal
                     older.unlink()
 

@@ -351,7 +351,7 @@ class TestEnding:
     @pytest.mark.parametrize(
         ("parameters", "words"),
         [
-            ({"C": 0.0}, r"lmsvc': C must be > 0, got 0\.0"),
+            ({"C": 0.0}, r"lmsvc': C must be > 0 and <= 1e\+100, got 0\.0"),
             ({"step_tol": 0.0}, "lmsvc': step_tol must be > 0"),
             ({"t_min": 0}, "lmsvc': t_min must be an integer >= 1"),
             ({"t_max": 0}, "lmsvc': t_max must be an integer >= 1 or None"),
