@@ -65,7 +65,7 @@ class Chain(FeatureMap):
         return any(part.makes_dense for part in self.maps)
 
     @property
-    def counts_rows(self) -> bool:  # type: ignore[override]
+    def counts_rows(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
         """Whether any map does."""
         return any(part.counts_rows for part in self.maps)
 

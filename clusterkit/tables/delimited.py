@@ -181,7 +181,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     ]
     orders = {name: _order(row[j].strip() for row in body if len(row) > j) for j, name in enumerate(names)}
     return Form(
-        title, sep, names, named, sample[0][0] if named else _first_line(sample), mark, texts, shared,
+        title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
     )  # fmt: skip
@@ -334,11 +334,6 @@ def _records(text: str, delimiter: str, line: int) -> int:
     """Number of rows up to the one that ends on a line, blank ones too; a quoted cell may have several lines."""
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
-
-
-def _first_line(sample: list[tuple[int, list[str]]]) -> int:
-    """Lines before the first row: those that are blank."""
-    return sample[0][0] - 1
 
 
 def _delimiter(text: str) -> str:

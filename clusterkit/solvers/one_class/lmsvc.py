@@ -334,7 +334,7 @@ class SgdIterate:
         if spec.iterate == "random":
             self.drawn.append(drawn)
             memory.require(
-                8 * sum(map(len, self.drawn)), "solver 'lmsvc' with iterate='random' (the samples of all steps)",
+                8 * (self.t + len(drawn)), "solver 'lmsvc' with iterate='random' (the samples of all steps)",
                 "Take fewer steps (t_max), or iterate='average'.",
             )  # fmt: skip
         criterion = spec.C, spec.step_tol, spec.t_min, n_short
