@@ -1,5 +1,8 @@
 """The compiler of the loops: numba's ``njit`` with one cache switch for the whole package.
 
+Loops in these modules copy arrays element by element: numba compiles the message of the error that ``a[i:j] = b`` raises
+where lengths differ, which takes it longer than most loops.
+
 Only modules whose name starts with an underscore or ends in ``_jit`` import this one, and stages import those
 inside their functions: listing stages must not cost the import of numba.
 """
@@ -83,7 +86,25 @@ def _prepared(dispatcher: Any) -> Any:
     if hasattr(dispatcher, "compile"):  # not where numba is switched off (NUMBA_DISABLE_JIT)
         OURS.add(dispatcher)
         dispatcher.compile = _after_which_ctrl_c(dispatcher.compile)
+        dispatcher.get_call_template = _for_any_number(dispatcher.get_call_template)
     return _with_versioned_index(dispatcher)
+
+
+def _for_any_number(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
+    """The look-up of a compiled function for a call from another one, with the types of numbers but not their values.
+
+    numba would compile ``f(x, 1)``, ``f(x, 2)`` and ``f(x, n)`` as three functions, each of which takes its time; LLVM
+    puts the values of small functions in anyway.
+    """
+
+    @functools.wraps(get_call_template)
+    def of_types(types: Any, keywords: Any) -> Any:
+        plain = numba.types.unliteral
+        return get_call_template(
+            tuple(plain(each) for each in types), {name: plain(each) for name, each in keywords.items()}
+        )
+
+    return of_types
 
 
 def _after_which_ctrl_c(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:

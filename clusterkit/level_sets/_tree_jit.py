@@ -177,7 +177,8 @@ def _build(points: Any, by_component: Any, first: Any, means: Any, leaf: Any, tr
         if at < 0 and high - low == 1:
             number = components[low]
             size = first[number + 1] - first[number]
-            order[filled : filled + size] = by_component[first[number] : first[number + 1]]
+            for i in range(size):
+                order[filled + i] = by_component[first[number] + i]
             low, high, at = filled, filled + size, filled
             filled += size
         if at < 0:

@@ -59,7 +59,8 @@ def reachability_tree(source: Array, core: Array, metric: int) -> tuple[Indices,
     for step in range(m - 1):
         # the branch on the metric is outside the loop over j, which is the hot one
         if metric == PRECOMPUTED:
-            row[:] = source[last]
+            for j in range(m):
+                row[j] = source[last, j]
         else:
             for j in range(m):
                 if not inside[j]:

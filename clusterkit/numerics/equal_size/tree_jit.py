@@ -110,7 +110,9 @@ def build(X):
         values = np.empty(end - begin)
         for position in range(end - begin):
             values[position] = X[part[position], widest]
-        order[begin:end] = part[np.argsort(values)]
+        part = part[np.argsort(values)]
+        for position in range(begin, end):
+            order[position] = part[position - begin]
         middle = (begin + end) // 2
         todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = middle, end, node
         todo[waiting + 1, 0], todo[waiting + 1, 1], todo[waiting + 1, 2] = begin, middle, -1

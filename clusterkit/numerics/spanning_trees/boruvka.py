@@ -160,7 +160,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         K = min(LISTED, n - 1)
         lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
         tasks(list_task, tree, floor, lists, listed)
-    pointer = np.zeros(len(lists), np.int64)
+    pointer = np.zeros(len(lists), np.int8)
     component = np.full(places, -1)
     component[real] = np.arange(n)
     sizes = np.ones(n, np.int64)
@@ -181,8 +181,11 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):
             rounds.pure_nodes(tree, component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
+            del undecided, by_size  # what the first round holds decides how much memory the tree needs
             tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
+            del places_and_bests
         ready = searched | (need == 0)
+        del known, best, least, need, searched
         made, count = rounds.merge(tree, component, ready, other, weight, square, sizes, edges, squares, made)
         turn += 1
     by_row = np.empty(n)

@@ -171,7 +171,9 @@ def search_task(
     leaves, d, slots = points.shape
     queries, edges, _, wanted, out, starts, hits, near, near_squares, nodes, apart = work_arrays(tree)
     ranges = np.empty(slots)
-    best, least = bests.copy(), leasts.copy()
+    best, least = bests, leasts
+    if len(bests) < tree.n:  # in the first round every row is a component, which no other task looks at
+        best, least = bests.copy(), leasts.copy()
     active = np.empty(slots, np.int64)
     limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
     low, high = np.empty(d), np.empty(d)
@@ -318,18 +320,17 @@ def merge(
         if s >= 0 and join(parent, c, component[other[s]]):
             edges[made, 0], edges[made, 1], squares[made] = tree.row[s], tree.row[other[s]], weight[s]
             made += 1
-    number = np.full(count, -1)
-    renumbered = np.empty(count, np.int64)
-    totals = np.zeros(count, np.int64)
+    number, renumbered = chosen, np.empty(count, np.int64)
+    number[:] = -1
     left = 0
     for c in range(count):
-        root = find(parent, c)
-        if number[root] < 0:
+        root, size = find(parent, c), sizes[c]
+        if number[root] < 0:  # numbers are at most c: the sizes that are overwritten have been read
             number[root] = left
+            sizes[left] = 0
             left += 1
         renumbered[c] = number[root]
-        totals[number[root]] += sizes[c]
-    sizes[:left] = totals[:left]
+        sizes[number[root]] += size
     for s in range(len(component)):
         if component[s] >= 0:
             component[s] = renumbered[component[s]]

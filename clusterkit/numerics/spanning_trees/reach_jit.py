@@ -60,7 +60,8 @@ def reach_task(
                 leaf_squares(points, there, queries, 1, wanted, edges, out, starts, hits)
                 met = near_slots(out, 0, limit, hits[0], rows, there, filtered, Y, i, limit, near, squares)
                 before = count
-                values[count : count + met] = squares[:met]
+                for j in range(met):
+                    values[count + j] = squares[j]
                 count += met
                 if count >= k and (before < k or count > cap - slots):
                     limit, count = smallest(values, count, k), k

@@ -66,6 +66,7 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
 
     first, inverse = distinct_rows(X)
     if len(first) == n:
+        del first, inverse
         with Tasks(n) as tasks:
             return _in_order(*boruvka(X, k, np.zeros(0, np.int64), tasks))
     repeats = np.bincount(inverse)
