@@ -1,7 +1,7 @@
 """The compiler of the loops: numba's ``njit`` with one cache switch for the whole package.
 
-Loops in these modules copy arrays element by element: numba compiles the message of the error that ``a[i:j] = b`` raises
-where lengths differ, which takes it longer than most loops.
+Loops in these modules copy arrays element by element: numba compiles the message of the error that ``a[i:j] = b``
+raises where lengths differ, which takes it longer than most loops.
 
 Only modules whose name starts with an underscore or ends in ``_jit`` import this one, and stages import those
 inside their functions: listing stages must not cost the import of numba.
