@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData, NeedsSpace
-from clusterkit.core.namespaces import as_type, beside, elsewhere
+from clusterkit.core.namespaces import as_type, beside, elsewhere, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
 from clusterkit.datasets.raw_rows import RawRows, require_space
@@ -75,7 +75,7 @@ class FactorFiles:
                 if rows.start == 0:
                     _write_all(file, header)
                 file.seek(len(header) + rows.start * self.k * self.dtype.itemsize)
-                _write_all(file, np.ascontiguousarray(A, dtype=self.dtype).tobytes())
+                _write_all(file, np.ascontiguousarray(to_host(A), dtype=self.dtype).tobytes())
 
     def commit(self, turn: int, **small: Array) -> None:
         """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed.
