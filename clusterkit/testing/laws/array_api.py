@@ -209,9 +209,11 @@ def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -
         _same_part(there.part_of(rows, put(H), other), total, f"sums of the {turn} turn", size)
         # both go on from the sums of the host
         one, other = here.finish(total, one).following, there.finish(total, other).following
-        stored, scores = there.stored(other).scores.read(rows), here.stored(one).scores.read(rows)
-        largest = float(np.abs(scores).max(initial=0.0))
-        close(to_host(stored), scores, f"rows of the {turn} turn", digits=digits, scale=max(1.0, largest))
+        stored, rows_here = (
+            to_host(turns.stored(function).rows.read(rows)).astype(H.dtype)
+            for turns, function in ((there, other), (here, one))
+        )
+        close(stored, rows_here, f"rows of the {turn} turn", digits=digits, scale=1.0)
 
 
 @law(CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),
