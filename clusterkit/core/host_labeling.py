@@ -46,7 +46,7 @@ def labelled_on_host(
     labels = labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
     if (status := labeling.outcome.status) is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
     resolved: dict[str, Mapping[str, object]] = {
         "featuremap": dict(space.resolved),
         "solver": dict(turns.resolved),

@@ -261,7 +261,7 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     check_range(ends.low, ends.high, rows.dtype)
     if rows.n > 1 and (ends.low == ends.high).all():
         warnings.warn(
-            f"all {rows.n} samples are equal: no labelling is better than another", ClusterkitWarning, stacklevel=4
+            f"all {rows.n} samples are equal: no labelling is better than another", ClusterkitWarning, stacklevel=5
         )
     task, rng = Task(rows.n, c.n_clusters), seeds.stream("featuremap")
     if c.featuremap.made_on_host and isinstance(engine, DeviceEngine):
@@ -371,11 +371,11 @@ def _warn(end: End, labels: Labels, task: Task) -> None:
     if sizes is None and isinstance(labels, np.ndarray):
         sizes = np.bincount(labels, minlength=task.k)
     if status is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
     elif sizes is not None and int((sizes > 0).sum()) == 1 and task.k > 1:
         warnings.warn(
             f"all {task.n} samples are in one cluster of the {task.k} asked for, for example because they differ too "
             "little for the distances that the method computes",
             ClusterkitWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

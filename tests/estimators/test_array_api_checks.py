@@ -27,6 +27,8 @@ RECIPES = {
     "emmc-paper": {},
     "emmc-multistart": {"n_maps": 2, "n_init": 3, "featuremap__n_hidden": 20},
     "emmc-auto": {"n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1},
+    "emmc-graph": {},
+    "spectral": {},
     "nmf": {"solver__max_iter": 20},
     "elm-nmf": {"featuremap__n_hidden": 20, "solver__max_iter": 20},
 }  # fmt: skip
@@ -113,5 +115,5 @@ class TestThere:
     def test_what_has_no_path_says_so_to_scikit_learn(self):
         from clusterkit import recipe
 
-        for name in ("ncut", "kernel-nmf", "svc", "auto", "emmc-graph"):
+        for name in ("ncut", "kernel-nmf", "kernel-kmeans", "svc", "auto"):
             assert not recipe(name).__sklearn_tags__().array_api_support
