@@ -22,6 +22,9 @@ __all__ = ["Rbf"]
 SMALLEST_SIGMA = 1e-150
 """Widths below this are an error: their squares are near the smallest float64, so 1 / (2 sigma²) would overflow."""
 
+LARGEST_SIGMA = 1e150
+"""Widths above this are an error: 1 / (2 sigma²) would underflow, and with it the scale of all distances be lost."""
+
 
 @final
 @attrs.frozen
@@ -72,6 +75,8 @@ class Rbf(FeatureMap):
         if sigma is not None:
             if 0 < sigma < SMALLEST_SIGMA:
                 raise InvalidParameter(f"featuremap 'rbf': sigma = {sigma:g} is too small, 1 / (2 sigma²) overflows")
+            if sigma > LARGEST_SIGMA:
+                raise InvalidParameter(f"featuremap 'rbf': sigma = {sigma:g} is too large, 1 / (2 sigma²) underflows")
             gamma = 1.0 / (2.0 * sigma * sigma) if sigma > 0 else 1.0
         else:
             variance = X.variance() if isinstance(X, SparseRows) else float(X.var(dtype=np.float64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import ClassVar, final
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
-from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.errors import ClusterkitWarning, InvalidData
 from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
@@ -60,6 +61,7 @@ class RowsKMeans(Labeler[Embedding]):
         """Labels by k-means on `outcome.rows`, (n, r)."""
         from clusterkit.numerics.lloyd import kmeans
 
+        _refuse_overflow(outcome.rows)
         labels, centres, distinct = kmeans(
             outcome.rows,
             task.k,
@@ -77,6 +79,17 @@ class RowsKMeans(Labeler[Embedding]):
         predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
         exact = outcome.exact_on_training
         return Labeling(labels, predict, exact=exact)
+
+
+def _refuse_overflow(rows: Array) -> None:
+    """Refuse an embedding whose squared distances overflow: coordinates may be squares of the data already."""
+    most = math.sqrt(float(np.finfo(rows.dtype).max) / (16.0 * rows.shape[1]))
+    largest = max(float(rows.max()), -float(rows.min()))
+    if largest > most:
+        raise InvalidData(
+            f"labeler 'rows_kmeans': the embedding has values up to {largest:.3g}, and squared distances above "
+            f"{most:.1g} overflow {rows.dtype}; divide the data by a constant, or use featuremap 'minmax' first"
+        )
 
 
 @final

@@ -18,6 +18,8 @@ from clusterkit.tables.frames import columns_of
 from clusterkit.tables.preparation import Preparation
 from clusterkit.testing.campaign.data_sets import awkward_sets
 from clusterkit.testing.campaign.odd_parameters import OddCase, check_odd_case
+from clusterkit.testing.campaign.relations import check_relation
+from clusterkit.testing.campaign.subjects import of_recipe
 
 DENORMAL = np.array([[3e-323], [3.5e-323], [3.5e-323]])
 """Numbers whose differences have no squares."""
@@ -51,7 +53,7 @@ def test_inner_products_that_libsvm_cannot_take_are_refused():
     model = Pipeline(
         featuremap="identity", solver="svm", labeler="bias_threshold", balancer="transport", init="random", n_clusters=2
     )
-    with pytest.raises(InvalidData, match=r"'svm': LIBSVM returns no finite coefficients .* featuremap 'minmax'"):
+    with pytest.raises(InvalidData, match=r"'svm': coefficients, scores .* not finite .* featuremap 'minmax'"):
         model.fit(X)
 
 
@@ -154,3 +156,28 @@ def test_a_number_beyond_the_floats_in_a_model_is_refused(tmp_path):
     path.write_bytes((size + len(changed) - len(data)).to_bytes(8, "little") + changed[8:])
     with pytest.raises(InvalidModelFile, match="the number 1e999 is beyond the floats"):
         load(path)
+
+
+def test_a_penalty_whose_objective_leaves_the_floats_is_refused():
+    X = awkward_sets()["blobs"].drawn(1)
+    model = recipe("itersvr", n_clusters=2, random_state=0).set_params(solver__C=1e300, solver__max_iter=100000)
+    with pytest.raises(InvalidData, match=r"solver 'svr': .* not finite .* C = 1e\+300"):
+        model.fit(X)
+
+
+def test_an_embedding_whose_squared_distances_overflow_is_refused():
+    model = Pipeline(featuremap="pca", solver="geoclust", labeler="rows_kmeans", balancer=None, n_clusters=2)
+    with pytest.raises(InvalidData, match="the embedding has values up to"):
+        model.fit(np.array([[1e153], [8.0]]))
+
+
+@pytest.mark.parametrize("seed", [4047225280, 33880326])
+def test_seeds_that_agree_by_chance_do_not_make_a_draw_determined(seed):
+    assert check_relation("permuted rows", of_recipe("geoclust"), Counter(), seed) == []
+
+
+@pytest.mark.parametrize("parameter", ["sigma", "sigma_fraction"])
+def test_a_width_whose_square_leaves_the_floats_is_refused(parameter):
+    model = recipe("sgd-lmsvc", random_state=0).set_params(**{f"featuremap__{parameter}": 1e300})
+    with pytest.raises(InvalidParameter, match=r"'rbf': sigma = .* is too large, 1 / \(2 sigma²\) underflows"):
+        model.fit(np.random.default_rng(0).normal(size=(40, 2)))

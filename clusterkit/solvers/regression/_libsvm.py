@@ -274,11 +274,19 @@ class PreparedMachine(Prepared):
         # The first sample always has target +1, so that exchanged labels give exactly opposite scores, bit for bit.
         sign = y[0]
         alpha = sign * self._dual_variables(y * sign)
-        rows, extend = self.geometry.outcome(alpha)
-        return Scores(rows, extend, carry=SquaredNorm(float(alpha @ (self.K @ alpha))))
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows, extend = self.geometry.outcome(alpha)
+            norm = float(alpha @ (self.K @ alpha))
+        if not (np.isfinite(norm) and np.isfinite(rows).all()):
+            raise self._too_large()
+        return Scores(rows, extend, carry=SquaredNorm(norm))
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return self.loss.objective(targets, outcome)
+        with np.errstate(over="ignore", invalid="ignore"):
+            objective = self.loss.objective(targets, outcome)
+        if not np.isfinite(objective).all():
+            raise self._too_large()
+        return objective
 
     def _dual_variables(self, y: Array) -> Array:
         """Dual variables (n,) with sign for targets y = ±1, from LIBSVM."""
@@ -306,11 +314,15 @@ class PreparedMachine(Prepared):
         try:
             return machine.fit(self.K, y)
         except ValueError as error:  # scikit-learn finds coefficients that are no finite numbers
-            raise InvalidData(
-                f"solver '{self.solver}': LIBSVM returns no finite coefficients for inner products up to "
-                f"{float(np.abs(self.K).max()):.3g} and C = {self.loss.C:g}. Scale the data first, for example by "
-                "featuremap 'minmax', or take a smaller C"
-            ) from error
+            raise self._too_large() from error
+
+    def _too_large(self) -> InvalidData:
+        """The error where the coefficients, the scores or the objective leave the floats."""
+        return InvalidData(
+            f"solver '{self.solver}': coefficients, scores or objective are not finite for inner products up to "
+            f"{float(np.abs(self.K).max()):.3g} and C = {self.loss.C:g}. Scale the data first, for example by "
+            "featuremap 'minmax', or take a smaller C"
+        )
 
 
 def signs(targets: Coded) -> Array:
