@@ -206,6 +206,7 @@ def clusterkit_savables() -> dict[str, str]:
         "Keep": "clusterkit.core.transform:Keep",
         "KernelSpace": "clusterkit.core.spaces.kernel:KernelSpace",
         "Linear": "clusterkit.core.kernel:Linear",
+        "MapOfHost": "clusterkit.core.spaces.rows_space:MapOfHost",
         "NystromMap": "clusterkit.featuremaps._nystrom:NystromMap",
         "PcaProjection": "clusterkit.featuremaps.pca:_PcaProjection",
         "RidgeNodes": "clusterkit.featuremaps.elm:RidgeNodes",

@@ -65,6 +65,11 @@ class Chain(FeatureMap):
         return any(part.makes_dense for part in self.maps)
 
     @property
+    def made_on_host(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
+        """Whether any map is; all maps are then fitted there."""
+        return any(part.made_on_host for part in self.maps)
+
+    @property
     def counts_rows(self) -> bool:  # type: ignore[override] # a property for a class attribute, as those above
         """Whether any map does."""
         return any(part.counts_rows for part in self.maps)

@@ -109,6 +109,11 @@ class ArrayRows:
         numbers = self.device.put(np.array(index, dtype=np.int64))
         return np.ascontiguousarray(to_host(self.device.xp.take(self.source, numbers, axis=0)))
 
+    def columns(self, index: Indices) -> ArrayRows:
+        """A copy of some columns on the device."""
+        numbers = self.device.put(np.array(index, dtype=np.int64))
+        return ArrayRows(self.device.xp.take(self.source, numbers, axis=1), self.device)
+
 
 @final
 @attrs.frozen(eq=False)
@@ -129,6 +134,11 @@ class DeviceEngine:
         "Or compute on the host: clusterkit.config(device='cpu'), and for arrays of other libraries numpy.asarray(X)"
     )
     """What to do with a composition that has no path here."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether all blocks are computed by this process, where numbers of every row can stay between the passes."""
+        return not hasattr(self.base, "there")
 
     @classmethod
     def of(cls, X: object) -> DeviceEngine:

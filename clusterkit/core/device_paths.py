@@ -18,11 +18,11 @@ from clusterkit._typing import Array
 from clusterkit.core.chain import Chain
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.compat import Composition, Problem
-from clusterkit.core.iterating import Iterating
+from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.namespaces import follows
 from clusterkit.core.registry import registry
 from clusterkit.core.spaces import FeatureSpace, build_space
-from clusterkit.core.stages import Codec, FeatureMap, MapsByPasses, Solver, Stage, Task
+from clusterkit.core.stages import Codec, FeatureMap, Labeler, MapsByPasses, Solver, Stage, Task
 from clusterkit.core.summing import adder_of, solve_by_sums
 from clusterkit.core.transform import Keep
 
@@ -42,7 +42,7 @@ def device_problems(c: Composition) -> Iterator[Problem]:
         *(("featuremap", part) for part in maps), ("solver", c.solver), ("labeler", c.labeler),
     )  # fmt: skip
     for slot, stage in stages:
-        if not has_device_path(stage):
+        if not has_device_path(stage) and not (slot == "featuremap" and c.featuremap.made_on_host):
             yield Problem(slot, f"'{stage.name}' is computed by numpy only")
 
 
@@ -68,11 +68,13 @@ def has_device_path(stage: Stage) -> bool:
 def _tried(stage: Stage) -> bool:
     if isinstance(stage, Codec):
         return stage.rowwise and follows(stage)
+    if isinstance(stage, Labeler):
+        return stage.scores_alone  # it works on the host, on the rows of an embedding that come from the device
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(stage, FeatureMap):
-                return _map_follows(stage)
+                return stage.made_on_host or _map_follows(stage)
             return isinstance(stage, Solver) and _solver_follows(stage)
     except Exception:  # whatever a stage says of these few rows, it has no path that is known
         return False
@@ -105,10 +107,12 @@ def _map_follows(stage: FeatureMap) -> bool:
 
 def _solver_follows(stage: Solver) -> bool:
     path = stage.path(FeatureSpace)
-    if path is None or path.sums is None:
+    if path is None or (turns_on := path.by_passes(held=True)) is None:
         return False
     space = cast("FeatureSpace", build_space(_samples(), Keep(COLUMNS)))
-    turns = path.sums(stage, space, Task(ROWS, CLUSTERS))
+    turns = turns_on(stage, space, Task(ROWS, CLUSTERS))
+    if isinstance(turns, Storing):
+        return follows(turns)  # to begin would make files
     if isinstance(turns, Iterating):
         return follows(turns) and follows(turns.begin(space, np.random.default_rng(0)))
     coding = Coding.ONEHOT if Coding.ONEHOT in stage.codings else Coding.SIGNED

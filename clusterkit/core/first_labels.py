@@ -105,6 +105,8 @@ class HostStarts:
         """What the init stage sees, as in memory."""
         space, init = self.space, self.composition.init
         assert init is not None
+        if space.made is not None:
+            return space.made.scaled_points() if init.sees == "input" else space.made
         memory.require(
             space.n * space.source.d * space.source.dtype.itemsize,
             f"the {space.n:,} rows of the start of a fit on a device",

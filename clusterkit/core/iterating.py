@@ -102,6 +102,8 @@ class Stored:
     ----------
     scores : Rows
         Scores of the samples, where they are stored, in one scale.
+    rows : Rows
+        The same as the solver has them, which `scale` would bring to one scale.
     extend : RowFunction
         Scores of new rows.
     scale : ndarray of shape (q,)
@@ -109,15 +111,17 @@ class Stored:
     """
 
     scores: Rows
+    rows: Rows
     extend: RowFunction
     scale: Array
 
 
 @runtime_checkable
 class Storing(Protocol):
-    """Turns that are `Iterating` and keep numbers of every row in a file: where a turn needs those of the turn before.
+    """Turns that are `Iterating` and keep numbers of every row, where a turn needs those of the turn before.
 
-    What is stored is whole after every turn, so that a fit that was killed goes on from its last complete one.
+    What is stored is whole after every turn: a fit that was interrupted, or killed where it is stored in a file, goes
+    on from the last complete one.
     """
 
     def part_of(self, rows: slice, H: Array, function: RowFunction) -> Addable:

@@ -10,7 +10,7 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Indices
 from clusterkit.core.errors import InvalidData
 
-__all__ = ["Rows", "Sliceable", "SlicedRows", "gather_by_slices"]
+__all__ = ["Rows", "RowsOfColumns", "Sliceable", "SlicedRows", "gather_by_slices"]
 
 
 @runtime_checkable
@@ -116,3 +116,45 @@ def gather_by_slices(rows: Rows, index: Indices) -> Array:
     if not parts:
         return np.empty((0, rows.d), dtype=rows.dtype)
     return np.concatenate(parts)[place]
+
+
+@final
+@attrs.frozen(eq=False)
+class RowsOfColumns:
+    """Some columns of rows.
+
+    Parameters
+    ----------
+    source : Rows
+    index : ndarray of int
+    """
+
+    source: Rows
+    index: Indices
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.source.n
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.index)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """As of the source."""
+        return self.source.dtype
+
+    @property
+    def names(self) -> None:
+        """None: nobody sees these columns by themselves."""
+
+    def read(self, rows: slice) -> Array:
+        """Neighbouring rows, (b, d)."""
+        return np.ascontiguousarray(self.source.read(rows)[:, self.index])
+
+    def gather(self, index: Indices) -> Array:
+        """Some rows, (m, d)."""
+        return np.ascontiguousarray(self.source.gather(index)[:, self.index])

@@ -23,6 +23,8 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.first_labels import HostStarts
 from clusterkit.core.host_balancing import HostBalance
+from clusterkit.core.host_labeling import labelled_on_host
+from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.iterating import Iterating
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows
@@ -34,11 +36,21 @@ from clusterkit.core.run import AllZero, FitResult, check_range, first_least, re
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
-from clusterkit.core.summing import Summing
+from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
-__all__ = ["by_sample", "check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
+__all__ = [
+    "BoundRows",
+    "bind_rows",
+    "by_sample",
+    "check_rows",
+    "fit_rows",
+    "in_memory",
+    "predict_rows",
+    "row_problems",
+    "run_rows",
+]
 
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take no more than this part of the memory cap are read and fitted in memory."""
@@ -54,17 +66,22 @@ def in_memory(rows: Rows) -> bool:
     return rows.n <= sums.GROUP and rows.n * rows.d * rows.dtype.itemsize <= memory.cap() // IN_MEMORY_SHARE
 
 
-def row_problems(c: Composition) -> Iterator[Problem]:
-    """Why a composition cannot be fitted to rows that are read block by block."""
+def row_problems(c: Composition, in_process: bool = False) -> Iterator[Problem]:
+    """Why a composition cannot be fitted to rows that are read block by block.
+
+    With `in_process` their blocks are computed by a device of this process: numbers of every row may then stay between
+    the passes, and what looks at such numbers alone may work on the host.
+    """
     reason: str | None
     maps = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
     for part in maps:
-        if not isinstance(part, MapsByPasses):
+        if not isinstance(part, MapsByPasses) and not (in_process and c.featuremap.made_on_host):
             yield Problem("featuremap", f"'{part.name}' needs all rows at once")
-    if c.path is None or c.path.sums is None:
+    if c.path is None or c.path.by_passes(in_process) is None:
         instead = f"; {c.path.instead}" if c.path is not None and c.path.instead else ""
         yield Problem("solver", f"'{c.solver.name}' has no form as sums over the rows{instead}")
-    if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
+    on_host = in_process and c.labeler.scores_alone and c.solver.targets == "never"
+    if not on_host and not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem("labeler", f"'{c.labeler.name}' needs the scores of all rows at once")
     if c.balancer is not None:
         reason = "compares all rows"
@@ -89,9 +106,13 @@ def check_rows(c: Composition, engine: Engine | None = None, n: int | None = Non
             "clusterkit.open, and not with collections of other machines"
         )
     on_device = isinstance(engine, DeviceEngine)
+    in_process = isinstance(engine, DeviceEngine) and engine.in_process
     if on_device and n is not None and HostStarts.serve(n):
         c = attrs.evolve(c, init=None, balancer=None)  # both then work on the host, as in memory
-    broken = list(row_problems(c))
+    broken = list(row_problems(c, in_process))
+    if on_device and n is not None and c.featuremap.made_on_host and not HostStarts.serve(n):
+        most = f"of at most {sums.GROUP:,} rows, and these are {n:,}"
+        broken.append(Problem("featuremap", f"'{c.featuremap.name}' is made on the host {most}"))
     if on_device:
         slots = {problem.slot for problem in broken}
         broken += [problem for problem in device_problems(c) if problem.slot not in slots]
@@ -123,23 +144,64 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     InvalidData
         If a value is no finite number (column and row are named), or there are fewer rows than clusters.
     """
+    if c.n_clusters == 1 and rows.n > 0:
+        check_rows(c, engine, rows.n)
+        zeros = AllZero()
+        labels = engine.labels(_Predicted(zeros), rows, rows.d)
+        return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
+    return run_rows(bind_rows(c, rows, engine, seeds))
+
+
+@final
+@attrs.frozen(eq=False)
+class BoundRows:
+    """A composition bound to rows that an engine reads, as a `BoundComposition` to rows in memory."""
+
+    composition: Composition
+    space: RowsSpace
+    turns: Summing | Iterating
+    task: Task
+    seeds: Seeds
+
+    @property
+    def objective_factor(self) -> float:
+        """As of `Prepared`."""
+        factor: float = getattr(self.turns, "objective_factor", 1.0)
+        return factor
+
+    def objective(self, labels: Labels) -> float:
+        """Objective of labels (n,) of the host, after one solve."""
+        codec, turns = self.composition.labeler, self.turns
+        if not isinstance(codec, Codec) or not isinstance(turns, Summing):
+            raise TypeError(f"solver '{self.composition.solver.name}' judges no labels")
+        coded = codec.encode(labels, self.task.k, self.task.sample_weight)
+        return float(solve_by_sums(turns, self.space, coded).objective[0])
+
+
+def bind_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> BoundRows:
+    """Fit the feature map to rows that an engine reads, and prepare the solver's turns; errors as of `fit_rows`."""
     check_rows(c, engine, rows.n)
     if rows.n == 0 or (c.n_clusters is not None and c.n_clusters > rows.n):
         raise InvalidData(
             f"n_samples={rows.n} should be >= n_clusters={c.n_clusters or 1}: no cluster may be without a sample"
         )
-    if c.n_clusters == 1:
-        zeros = AllZero()
-        labels = engine.labels(_Predicted(zeros), rows, rows.d)
-        return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
     space = _mapped(c, rows, engine, seeds)
     bounds = None if c.balancer is None or c.n_clusters is None else c.balancer.bounds(rows.n, c.n_clusters)
     task = Task(rows.n, c.n_clusters, bounds, c.sample_weight)
-    path = c.path
-    assert path is not None
-    assert path.sums is not None
+    assert c.path is not None
+    make_turns = c.path.by_passes(isinstance(engine, DeviceEngine))
+    assert make_turns is not None
     with During(c.solver):
-        turns: Summing | Iterating = path.sums(c.solver, space, task)
+        return BoundRows(c, space, make_turns(c.solver, space, task), task, seeds)
+
+
+def run_rows(bound: BoundRows) -> FitResult:
+    """Start, loop, and keep the best."""
+    c, space, turns, task, seeds = bound.composition, bound.space, bound.turns, bound.task, bound.seeds
+    if not isinstance(c.labeler, Codec):
+        assert isinstance(turns, Iterating)
+        assert isinstance(space.engine, DeviceEngine)
+        return labelled_on_host(c, space, turns, space.engine, task, seeds)
     ends = _ends(c, space, turns, task, seeds)
     best = first_least([end.objective for end in ends])
     end = ends[best]
@@ -159,7 +221,10 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
         space.lean(),
         None,
         _predictor(end.decide),
-        end.decide.start is None and end.decide.decision.exact and end.decide.stored is None,
+        end.decide.start is None
+        and end.decide.decision.exact
+        and end.decide.stored is None
+        and c.featuremap.exact_on_training,
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(each.objective for each in ends),
         interrupted,
@@ -196,9 +261,11 @@ def _mapped(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> RowsSpa
     check_range(ends.low, ends.high, rows.dtype)
     if rows.n > 1 and (ends.low == ends.high).all():
         warnings.warn(
-            f"all {rows.n} samples are equal: no labelling is better than another", ClusterkitWarning, stacklevel=4
+            f"all {rows.n} samples are equal: no labelling is better than another", ClusterkitWarning, stacklevel=5
         )
     task, rng = Task(rows.n, c.n_clusters), seeds.stream("featuremap")
+    if c.featuremap.made_on_host and isinstance(engine, DeviceEngine):
+        return made_on_host(c.featuremap, rows, engine, task, rng)
     maps: tuple[FeatureMap, ...] = c.featuremap.maps if isinstance(c.featuremap, Chain) else (c.featuremap,)
     samples = attrs.evolve(raw, known=ends)
     before: tuple[RowMap, ...] = ()
@@ -259,7 +326,7 @@ def _start(c: Composition, space: RowsSpace, task: Task, seeds: Seeds, index: in
         transform = seen.transform
     with During(init):
         labels = init.starts(seen, task, rng)
-    begin = Decide(space.transform, codec, task.k, labels, transform)
+    begin = Decide(space.reading, codec, task.k, labels, transform)
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
@@ -267,7 +334,7 @@ def _given(on_host: HostStarts, index: int) -> Decide:
     """The first labels of a start that was made in memory."""
     space, task, codec = on_host.space, on_host.task, on_host.composition.labeler
     assert isinstance(codec, Codec)
-    begin = Decide(space.transform, codec, task.k, on_host.labels(index))
+    begin = Decide(space.reading, codec, task.k, on_host.labels(index))
     return begin if codec.coding is not Coding.ORDINAL else numbered_along_axis(space, begin, task)
 
 
@@ -304,11 +371,11 @@ def _warn(end: End, labels: Labels, task: Task) -> None:
     if sizes is None and isinstance(labels, np.ndarray):
         sizes = np.bincount(labels, minlength=task.k)
     if status is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
     elif sizes is not None and int((sizes > 0).sum()) == 1 and task.k > 1:
         warnings.warn(
             f"all {task.n} samples are in one cluster of the {task.k} asked for, for example because they differ too "
             "little for the distances that the method computes",
             ClusterkitWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -81,7 +81,7 @@ class Decide:
         if self.start is not None:
             return self._started(rows, X, H), None
         assert self.extend is not None
-        scores = self.extend.on(H) if self.stored is None else self.stored.scores.read(rows)
+        scores = self.extend.on(H) if self.stored is None else self._stored_scores(rows, H)
         label = self.decision.label
         if label is None:
             return self.codec.decode(scores, self.k), scores
@@ -107,8 +107,14 @@ class Decide:
     def costs(self, rows: slice, X: Array) -> Array:
         """Costs of raw rows, (b, k)."""
         assert self.extend is not None
-        scores = self.extend.on(self.transform(X)) if self.stored is None else self.stored.scores.read(rows)
+        scores = self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
         return self.codec.costs(scores, self.k)
+
+    def _stored_scores(self, rows: slice, block: Array) -> Array:
+        """The stored scores of a block, where it lies."""
+        assert self.stored is not None
+        scores = self.stored.scores.read(rows)
+        return sent(scores, block, scores.dtype) if elsewhere(block) and not elsewhere(scores) else scores
 
 
 @final
@@ -311,7 +317,7 @@ def iterate_without_labels(
     function, status = solve_by_turns(turns, space, rng, task.sample_weight)
     stored = turns.stored(function) if isinstance(turns, Storing) else None
     extend = function if stored is None else stored.extend
-    decide = Decide(space.transform, codec, task.k, extend=extend, stored=stored)
+    decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
         decide = attrs.evolve(decide, decision=balancer.decide(_CostsOfRows(space, decide), task))
     return End(

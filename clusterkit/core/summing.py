@@ -16,6 +16,7 @@ import attrs
 
 from clusterkit._typing import Array
 from clusterkit.core.coding import Coded
+from clusterkit.core.namespaces import follows
 from clusterkit.core.outcomes import Extension, Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.sums import Addable
@@ -147,8 +148,13 @@ class _PartOfTargets:
     summing: Summing
     targets: Coded
 
+    @property
+    def array_api(self) -> bool:
+        """As of what adds up."""
+        return follows(adder_of(self.summing))
+
     def __call__(self, rows: slice, H: Array) -> Addable:
-        return self.summing.part(H, self.targets.of(rows), None)
+        return adder_of(self.summing).part(H, self.targets.of(rows), None)
 
 
 def solve_by_sums(

@@ -18,7 +18,7 @@ from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import FitResult, bind, first_least, fit, run
+from clusterkit.core.run import FitResult, first_least
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult, Partitioner
 from clusterkit.drivers import compose
@@ -32,6 +32,7 @@ from clusterkit.drivers.gap import (
     with_map_parameters,
 )
 from clusterkit.drivers.pooled import agreement, fit_under_maps, require_judgeable, summed_objectives
+from clusterkit.drivers.samples import AnySamples, bound_to, columns_of, fitted_to, ran, spreads
 
 __all__ = ["AutoPooledDriver", "halvings"]
 
@@ -130,6 +131,8 @@ class AutoPooledDriver(Driver):
         "n_maps": 2, "degrees": (8.0, 12.0), "n_references": 1, "n_trials": 2, "n_halvings": 1,
     }  # fmt: skip
 
+    on_devices: ClassVar[bool] = True
+
     n_maps: int = params.integer(5, at_least=1, at_most=params.MOST_REPEATS)
     degrees: tuple[float, ...] = params.free(
         (20.0, 25.0, 30.0), _positive_numbers, invalid=((), (0.0,), "broad", 3), converter=_floats
@@ -143,8 +146,8 @@ class AutoPooledDriver(Driver):
     limit: float = params.free(3.0, _limit, invalid=(0.0, -1.0, "high", math.nan))
     start: InitLike = params.free("kmeans", _start, invalid=(None, "", 3), converter=_partitioner)  # noqa: RUF009
 
-    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
-        """Fit the one composition to X, shape (n, d).
+    def run(self, compositions: Sequence[Composition], X: AnySamples, seeds: Seeds) -> DriverResult:
+        """Fit the one composition to X, shape (n, d), or samples of a device, whose gaps are measured on the host.
 
         The report has "agreement", "pooled" and "winner" as of the driver ``pooled`` (the last entry of "pooled" is the
         safe answer), "gaps" (the gap of each pair of df and width), "halves" (the objective of the winner divided by
@@ -156,13 +159,13 @@ class AutoPooledDriver(Driver):
         findings = Findings()
         if c.n_clusters == 1:
             one = attrs.evolve(findings, agreement=1.0, pooled=np.zeros(self.n_maps))
-            return DriverResult(fit(c, X, seeds), one.report())
+            return DriverResult(fitted_to(c, X, seeds), one.report())
         start = compose.resolve("init", self.start, "start")
         careful = attrs.evolve(c, init=start, n_init=1)
-        safe = run(bind(careful, X, seeds))  # the streams of a single fit, so that this is its result
+        safe = ran(bound_to(careful, X, seeds))  # the streams of a single fit, so that this is its result
         if safe.interrupted:
             return DriverResult(safe, attrs.evolve(findings, chosen="safe").report())
-        if not np.ptp(X, axis=0).any():
+        if not spreads(X).any():
             return DriverResult(safe, findings.report())
         answer = safe
         try:
@@ -186,7 +189,7 @@ class AutoPooledDriver(Driver):
         return DriverResult(attrs.evolve(answer, resolved=resolved), findings.report())
 
     def _search(
-        self, c: Composition, start: Partitioner, safe: FitResult, X: Array, seeds: Seeds
+        self, c: Composition, start: Partitioner, safe: FitResult, X: AnySamples, seeds: Seeds
     ) -> Iterator[Findings]:
         """The findings after each step (complexity, width, search, check), so that an interruption keeps the last."""
         findings = Findings()
@@ -200,7 +203,7 @@ class AutoPooledDriver(Driver):
             ratios = self._ratios_in_halves(c, X, findings.best.labels, safe.labels, seeds)
             yield attrs.evolve(findings, chosen="winner", halves=ratios)
 
-    def _complexity(self, c: Composition, X: Array, seeds: Seeds) -> Iterator[Findings]:
+    def _complexity(self, c: Composition, X: AnySamples, seeds: Seeds) -> Iterator[Findings]:
         """Findings with the df of largest gap, then with the width of largest gap at this df.
 
         A value stays None where there is nothing to choose.
@@ -233,7 +236,7 @@ class AutoPooledDriver(Driver):
         yield Findings(gaps=gaps, df=df, width=max([first, *others], key=lambda value: gaps[df, value]))
 
     def _pooled(
-        self, findings: Findings, c: Composition, start: Partitioner, safe: FitResult, X: Array, seeds: Seeds
+        self, findings: Findings, c: Composition, start: Partitioner, safe: FitResult, X: AnySamples, seeds: Seeds
     ) -> Findings:
         """Findings with the labels of lowest objective over all maps."""
         fits = fit_under_maps([c, attrs.evolve(c, init=start, n_init=1)], X, seeds, self.n_maps)
@@ -250,16 +253,16 @@ class AutoPooledDriver(Driver):
             best=candidates[index],
         )
 
-    def _ratios_in_halves(self, c: Composition, X: Array, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
+    def _ratios_in_halves(self, c: Composition, X: AnySamples, winner: Labels, safe: Labels, seeds: Seeds) -> Array:
         """Objective of the winner over the objective of the safe answer, in halves of the attributes that vary."""
         present = cast("int | None", map_parameter(c.featuremap, "n_hidden"))
         nodes = min(present or len(X), NODES, len(X))
         c = attrs.evolve(c, featuremap=with_map_parameters(c.featuremap, n_hidden=nodes))
-        parts = halvings(np.flatnonzero(np.ptp(X, axis=0) > 0), self.n_halvings, seeds.stream("halves"))
+        parts = halvings(np.flatnonzero(spreads(X) > 0), self.n_halvings, seeds.stream("halves"))
         ratios = []
         for i, part in enumerate(parts):
             with _without_warnings():  # about half of the attributes only
-                bound = bind(c, np.ascontiguousarray(X[:, part]), seeds.child("half", i))
+                bound = bound_to(c, columns_of(X, part), seeds.child("half", i))
                 ratios.append(bound.objective(winner) / max(bound.objective(safe), np.finfo(np.float64).tiny))
             tell(Report("halves", i + 1, len(parts)))
         return np.array(ratios)

@@ -19,6 +19,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.run import BoundComposition, bind, run
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Balancer, FeatureMap
+from clusterkit.drivers.samples import AnySamples, Bound, factor_of, on_the_host
 
 __all__ = [
     "NODES",
@@ -80,15 +81,15 @@ def reference(X: Array, rng: Rng) -> Array:
     return (centre + rng.standard_normal((len(X), len(spread))) @ spread).astype(X.dtype)
 
 
-def scale_free(bound: BoundComposition, objective: float) -> float:
+def scale_free(bound: Bound, objective: float) -> float:
     """An objective without its factor C.
 
     For the same complexity C is larger for another map or other data, so that objectives themselves cannot be compared.
     """
-    return objective / bound.prepared.objective_factor
+    return objective / factor_of(bound)
 
 
-def scale_free_objective(bound: BoundComposition, labels: Labels) -> float:
+def scale_free_objective(bound: Bound, labels: Labels) -> float:
     """The objective of labels, shape (n,), without its factor C."""
     return scale_free(bound, bound.objective(labels))
 
@@ -121,13 +122,15 @@ class Gaps:
     seeds: Seeds
 
     @classmethod
-    def of(cls, c: Composition, X: Array, n_real: int, n_references: int, starts: int, seeds: Seeds) -> Gaps:
-        """Gaps on at most 300 nodes and 1000 rows of X, shape (n, d).
+    def of(cls, c: Composition, samples: AnySamples, n_real: int, n_references: int, starts: int, seeds: Seeds) -> Gaps:
+        """Gaps on at most 300 nodes and 1000 rows of the samples, (n, d), which are brought to the host.
 
         All rows are used where the bounds on sizes are numbers of rows, because these do not hold for a part of them.
         """
-        if len(X) > ROWS and _bounds_are_relative(c.balancer or c.limits):
-            X = X[np.sort(seeds.stream("rows").choice(len(X), ROWS, replace=False))]
+        index = None
+        if len(samples) > ROWS and _bounds_are_relative(c.balancer or c.limits):
+            index = np.sort(seeds.stream("rows").choice(len(samples), ROWS, replace=False))
+        X = on_the_host(samples, index)
         featuremap = c.featuremap
         if map_parameter(featuremap, "scale") == "minmax" and not isinstance(featuremap, Chain):
             # scale before the references are drawn: the ranges of a reference itself would weigh attributes differently

@@ -14,9 +14,10 @@ from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import BoundComposition, FitResult, bind, first_least, fit, run
+from clusterkit.core.run import FitResult, first_least
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.drivers.samples import AnySamples, Bound, bound_to, fitted_to, ran
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
 
@@ -40,11 +41,12 @@ class PooledDriver(Driver):
     weighted: ClassVar[bool] = True
     estimator: ClassVar[str] = "clusterkit.estimators.pooled:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
+    on_devices: ClassVar[bool] = True
 
     n_maps: int = params.integer(5, at_least=1, at_most=params.MOST_REPEATS)
 
-    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
-        """Fit the one composition to X, shape (n, d), under `n_maps` maps.
+    def run(self, compositions: Sequence[Composition], X: AnySamples, seeds: Seeds) -> DriverResult:
+        """Fit the one composition to X, shape (n, d), or samples of a device, under `n_maps` maps.
 
         The report has "agreement" (mean accuracy between the winners of two maps, matched by the Hungarian method; nan
         for one map), "pooled" (the summed objective of each map's winner, shape (maps fitted,)) and "winner" (the index
@@ -53,10 +55,12 @@ class PooledDriver(Driver):
         c = self.single(compositions)
         require_judgeable(c, self.name)
         if c.n_clusters == 1:
-            return DriverResult(fit(c, X, seeds), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0})
+            return DriverResult(
+                fitted_to(c, X, seeds), {"agreement": 1.0, "pooled": np.zeros(self.n_maps), "winner": 0}
+            )
         fits = fit_under_maps([c], X, seeds, self.n_maps)
         labelings = [winner.labels for winner in fits.winners]
-        pooled = summed_objectives(fits.bound_compositions, labelings, BoundComposition.objective)
+        pooled = summed_objectives(fits.bound_compositions, labelings, lambda bound, labels: bound.objective(labels))
         index = first_least(pooled.tolist())
         answer = fits.winners[index]
         if fits.interrupted:
@@ -72,7 +76,7 @@ class MapFits:
 
     Parameters
     ----------
-    bound_compositions : tuple of BoundComposition
+    bound_compositions : tuple of BoundComposition or of BoundRows
         One for each map.
     winners : tuple of FitResult
         The fit with the lowest objective under each map.
@@ -80,19 +84,19 @@ class MapFits:
         Whether Ctrl-C ended the search; there may then be fewer maps than asked for, but at least one.
     """
 
-    bound_compositions: tuple[BoundComposition, ...]
+    bound_compositions: tuple[Bound, ...]
     winners: tuple[FitResult, ...]
     interrupted: bool
 
 
-def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, n_maps: int) -> MapFits:
+def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Seeds, n_maps: int) -> MapFits:
     """Fit compositions under several random maps.
 
     Parameters
     ----------
     compositions : sequence of Composition
         Compositions with the same feature map and solver, which differ in their starts; under each map all are fitted.
-    X : ndarray of shape (n, d)
+    X : ndarray of shape (n, d), or samples of a device
     seeds : Seeds
         Map number i has the child ``("map", i)``.
     n_maps : int
@@ -102,16 +106,16 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
     KeyboardInterrupt
         If it is pressed before the first map is done.
     """
-    bound_compositions: list[BoundComposition] = []
+    bound_compositions: list[Bound] = []
     winners: list[FitResult] = []
     interrupted = False
     while len(bound_compositions) < n_maps and not interrupted:
         index = len(bound_compositions)
         try:
-            bound = bind(compositions[0], X, seeds.child("map", index))
+            bound = bound_to(compositions[0], X, seeds.child("map", index))
             runs: list[FitResult] = []
             for c in compositions:
-                runs.append(run(attrs.evolve(bound, composition=c)))
+                runs.append(ran(attrs.evolve(bound, composition=c)))
                 if runs[-1].interrupted:
                     break
             winner = runs[first_least([candidate.objective for candidate in runs])]
@@ -127,9 +131,9 @@ def fit_under_maps(compositions: Sequence[Composition], X: Array, seeds: Seeds, 
 
 
 def summed_objectives(
-    bound_compositions: Sequence[BoundComposition],
+    bound_compositions: Sequence[Bound],
     labelings: Sequence[Labels],
-    objective: Callable[[BoundComposition, Labels], float],
+    objective: Callable[[Bound, Labels], float],
 ) -> Array:
     """The objective of each labelling, summed over all maps, shape (number of labellings,)."""
     return np.array([math.fsum(objective(bound, labels) for bound in bound_compositions) for labels in labelings])

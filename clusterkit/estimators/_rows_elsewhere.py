@@ -24,7 +24,7 @@ from clusterkit.core.survey import Extremes
 from clusterkit.drivers import compose
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators._rows_by_sample import fit_by_sample, sample_size
-from clusterkit.estimators.fitted_attributes import set_fitted
+from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.number import is_open, set_report
 from clusterkit.estimators.samples import columns_of_the_fit
 
@@ -48,7 +48,7 @@ REMEMBERED = 256
 _taken: dict[object, bool] = {}
 
 
-def rows_in_memory(model: Pipeline, X: Array) -> Rows:
+def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
     """Checked samples in memory as rows, for a device, with the names of their columns."""
     if not isinstance(X, np.ndarray):
         raise InvalidData(
@@ -128,7 +128,7 @@ def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: A
         model.history_ = rows.device.put(model.history_)
 
 
-def predict_elsewhere(model: Pipeline, predict: Predict, rows: Rows, engine: Engine) -> Labels:
+def predict_elsewhere(model: FittedAttributes, predict: Predict, rows: Rows, engine: Engine) -> Labels:
     """Labels of rows that an engine reads, (m,)."""
     rows = columns_of_the_fit(model, rows)
     if isinstance(engine, DeviceEngine) and not follows(predict):
@@ -174,4 +174,4 @@ def _take_arrays(slots: dict[str, object], number: int | None) -> bool:
         c = attrs.evolve(compose.compose({**slots, "balancer": None, "init": "random"}, number), init=None)
     except ValueError:  # fit reports what is wrong
         return False
-    return not list(row_problems(c)) and not list(device_problems(c))
+    return not list(row_problems(c, in_process=True)) and not list(device_problems(c))

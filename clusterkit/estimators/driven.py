@@ -11,7 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from clusterkit._typing import Array, ArrayLike, DriverLike, Labels, NumberLike, RandomState, Samples
+from clusterkit.core import devices
 from clusterkit.core.compat import Composition, Problem
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidParameter, UnknownName
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
@@ -19,12 +22,15 @@ from clusterkit.drivers import compose
 from clusterkit.drivers.auto.fits import run_driver
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.estimators import bars, threads
+from clusterkit.estimators._driven_elsewhere import fit_driven_on_device
+from clusterkit.estimators._rows_elsewhere import predict_elsewhere, rows_in_memory, takes_arrays
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.number import choose_number, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.preparing import features_of
+from clusterkit.estimators.same_place import check_same_place
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 
@@ -91,6 +97,8 @@ exact_on_training_, n_features_in_
     def fit(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X, shape (n, d); `y` is ignored, and `sample_weight` is as in `Pipeline`."""
         driver, base = self._driver(), self._base()
+        if driver.on_devices and fit_driven_on_device(self, driver, base, X, sample_weight):
+            return self
         rows = checked(self, X, None, reset=True)
         seeds = Seeds.of(base.random_state if self.random_state is None else self.random_state)
         composition = base.composition()
@@ -119,10 +127,20 @@ exact_on_training_, n_features_in_
     def predict(self, X: Samples) -> Labels:
         """Clusters of new samples X, shape (m, d); of a model of a table, tables with its columns."""
         check_is_fitted(self, "labels_")
+        check_same_place(self, X, "predict")
+        if isinstance(engine := engine_for(X), DeviceEngine) and self.predictor_ is not None:
+            return predict_elsewhere(self, self.predictor_, engine.rows(X), engine)
         rows = self.rows_of(X)
         if self.predictor_ is None:
             raise NotFittedError("the stages changed since the fit, which cannot predict; fit again")
+        if (device := devices.current()) is not None:
+            return predict_elsewhere(self, self.predictor_, rows_in_memory(self, rows), DeviceEngine(device))
         return self.predictor_(rows)
+
+    @property
+    def on_devices(self) -> bool:
+        """Whether the driver takes samples that a device computes."""
+        return self._driver().on_devices
 
     def rows_of(self, X: Samples) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
@@ -139,6 +157,10 @@ exact_on_training_, n_features_in_
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # small samples are made dense
+        try:
+            tags.array_api_support = self._driver().on_devices and takes_arrays(self._base())
+        except ValueError:  # fit reports what is wrong
+            tags.array_api_support = False
         return tags
 
     def why_not_inductive(self) -> str | None:

@@ -139,6 +139,7 @@ class Graph(FeatureMap):
     name: ClassVar[str] = "graph"
     nonnegative: ClassVar[bool | None] = False
     exact_on_training: ClassVar[bool] = False
+    made_on_host: ClassVar[bool] = True
     counts_rows: ClassVar[bool] = True
 
     n_components: int | Literal["gap"] | None = params.free(None, _columns, invalid=(0, -1, 1.5, "many"))

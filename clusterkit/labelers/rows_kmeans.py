@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
 from clusterkit.core.row_graph import Node
@@ -51,6 +52,7 @@ class RowsKMeans(Labeler[Embedding]):
 
     name: ClassVar[str] = "rows_kmeans"
     consumes: ClassVar[type[Outcome]] = Embedding
+    scores_alone: ClassVar[bool] = True
 
     n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
     max_iter: int = integer(300, at_least=1)
@@ -105,11 +107,23 @@ class NearestCentre:
     extend: Extension
     centres: Array = attrs.field(validator=shapes.shaped("k", "r"))
 
+    @property
+    def array_api(self) -> bool:
+        """As of the extension."""
+        return follows(self.extend)
+
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (p, d) to (p,)."""
+        """Labels of raw rows, (p, d) to (p,), where they lie."""
         from clusterkit.numerics.lloyd import nearest
 
-        return nearest(self.extend(Y), self.centres)
+        rows = self.extend(Y)
+        if not elsewhere(rows):
+            return nearest(rows, self.centres)
+        xp = array_namespace(rows)
+        wide, centres = as_type(rows, np.float64), beside(self.centres, rows, np.float64)
+        squares = [xp.sum((wide - centres[j, :]) ** 2, axis=1) for j in range(len(self.centres))]
+        labels: Labels = xp.argmin(xp.stack(squares, axis=1), axis=1)
+        return labels
 
     def onnx(self, rows: Node) -> Node:
         """Labels of raw rows."""

@@ -16,7 +16,7 @@ from clusterkit.core.class_sums import class_totals, products_of_rows, target_su
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.device_paths import has_device_path
-from clusterkit.core.iterating import Iterating
+from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.label_digests import digest_of
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import array_namespace, beside, follows, to_host
@@ -70,7 +70,7 @@ def test_the_stages_that_carry_the_mark():
     maps = {stage.name for stage in registry.specimens("featuremap").values() if has_device_path(stage)}
     assert maps >= {"identity", "minmax", "zscore", "pca", "elm"}
     codecs = {stage.name for stage in registry.specimens("labeler").values() if has_device_path(stage)}
-    assert codecs >= {"argmax", "threshold", "interval"}
+    assert codecs >= {"argmax", "threshold", "interval", "rows_kmeans"}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -81,9 +81,19 @@ def test_sums_of_a_block_are_those_of_numpy(name, mapping, weighted):
     space = build_space(X, Keep(4)) if mapping == "raw" else Elm(20).fit(X, Task(600, 3), np.random.default_rng(0))
     weights = np.random.default_rng(1).random(600) if weighted else None
     task = Task(600, 3, sample_weight=weights)
-    turns = solver.path(FeatureSpace).sums(solver, space, task)
+    path = solver.path(FeatureSpace)
+    turns = path.by_passes(held=True)(solver, space, task)
     H = space.rows()
     there = put(H)
+    if isinstance(turns, Storing):
+        twin = path.held(solver, space, task)
+        first, again = (each.begin(space, np.random.default_rng(2)) for each in (turns, twin))
+        here = turns.part_of(slice(0, 600), H, first)
+        assert relative(twin.part_of(slice(0, 600), there, again), here) < EXACT
+        rows = [each.finish(here, one).following for each, one in ((turns, first), (twin, again))]
+        stored = [each.stored(one).rows.read(slice(0, 600)) for each, one in zip((turns, twin), rows, strict=True)]
+        np.testing.assert_allclose(to_host(stored[1]), stored[0], rtol=1e-10, atol=1e-12)
+        return
     if isinstance(turns, Iterating):
         first = turns.begin(space, np.random.default_rng(2))
         here = turns.part(H, first, None, weights)

@@ -25,14 +25,17 @@ RECIPES = {
     "emmc-multi": {},
     "emmc-single": {},
     "emmc-paper": {},
-    "elm-nmf": {
-        "featuremap__n_hidden": 20,
-        "labeler": "argmax",
-        "solver__update": "anls",
-        "solver__max_iter": 3,
-    },
+    "emmc-multistart": {"n_maps": 2, "n_init": 3, "featuremap__n_hidden": 20},
+    "emmc-auto": {"n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1},
+    "emmc-graph": {},
+    "spectral": {},
+    "nmf": {"solver__max_iter": 20},
+    "elm-nmf": {"featuremap__n_hidden": 20, "solver__max_iter": 20},
 }  # fmt: skip
 """Recipes that take arrays of any library, with changes."""
+
+WEIGHTED = {"emmc-multi": {"balancer": None}, "kmeans": {}, "emmc-multistart": {"balancer": None}}
+"""Recipes that count the samples by weights, with changes for it."""
 
 VARIABLE = "SCIPY_ARRAY_API"
 
@@ -67,7 +70,7 @@ def test_the_checks_pass_in_a_process_of_their_own():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(Path(__file__))]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert f"{len(RECIPES) + 3} passed" in done.stdout
+    assert f"{len(RECIPES) + len(WEIGHTED) + 4} passed" in done.stdout
 
 
 @pytest.mark.skipif(VARIABLE not in os.environ, reason="runs in a process of its own")
@@ -81,22 +84,36 @@ class TestThere:
         # numpy, two devices of array-api-strict, and another place than that of the fit
         assert len(run_all(model)) >= 3
 
-    @pytest.mark.parametrize("name", ["emmc-multi", "kmeans"])
+    @pytest.mark.parametrize("name", WEIGHTED)
     def test_values_and_weights(self, name):
         from clusterkit import recipe
 
         check = getattr(CHECKS, "check_array_api_input", None)
         if check is None:
             pytest.skip("this version of scikit-learn has no such check")
-        changes = {"balancer": None} if name.startswith("emmc") else {}
-        model = recipe(name, n_clusters=2, random_state=0, **changes)
+        model = recipe(name, n_clusters=2, random_state=0, **RECIPES[name], **WEIGHTED[name])
         check(
             "Pipeline", model, array_namespace="array_api_strict", device_name="device1",
             dtype_name="float64", check_values=True, check_sample_weight=True,
         )  # fmt: skip
 
+    @pytest.mark.parametrize("name", ["nmf", "elm-nmf", "emmc-auto"])
+    def test_values(self, name):
+        from clusterkit import recipe
+
+        check = getattr(CHECKS, "check_array_api_input", None)
+        if check is None:
+            pytest.skip("this version of scikit-learn has no such check")
+        model = recipe(name, n_clusters=2, random_state=0, **RECIPES[name])
+        if name == "nmf":  # the samples of the check have negative values
+            model.set_params(featuremap__limits=(0.0, 1.0))
+        check(
+            "Pipeline", model, array_namespace="array_api_strict", device_name="device1",
+            dtype_name="float64", check_values=True,
+        )  # fmt: skip
+
     def test_what_has_no_path_says_so_to_scikit_learn(self):
         from clusterkit import recipe
 
-        for name in ("ncut", "nmf", "svc", "emmc-multistart", "emmc-graph"):
+        for name in ("ncut", "kernel-nmf", "kernel-kmeans", "svc", "auto"):
             assert not recipe(name).__sklearn_tags__().array_api_support

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+from oracles.devices import COMPOSITIONS, blobs, model_of
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
@@ -27,33 +27,6 @@ from clusterkit.testing.compare import small_blocks, small_groups
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
 DEVICE = "array_api_strict:device1"
-
-COMPOSITIONS = {
-    "k-means": ("kmeans", {"n_init": 1}),
-    "k-means from random rows": ("cmeans", {"n_init": 1}),
-    "k-means of principal components": (
-        "cmeans",
-        {"n_init": 1, "featuremap": ["zscore", {"name": "pca", "n_components": 3}]},
-    ),
-    "k-means in random features": ("elm-kmeans", {"n_init": 1, "featuremap__n_hidden": 40}),
-    "EMMC": ("emmc-multi", {"balancer": None, "featuremap__n_hidden": 40}),
-    "EMMC within bounds": ("emmc-multi", {"featuremap__n_hidden": 40}),
-    "EMMC of two clusters in a band": ("emmc", {"n_clusters": 2, "featuremap__n_hidden": 40}),
-    "EMMC of equal clusters": ("emmc-multi", {"balancer": "transport", "featuremap__n_hidden": 40}),
-    "EMMC with one output": ("emmc-single", {"featuremap__n_hidden": 40}),
-    "EMMC as published": ("emmc-paper", {"n_clusters": 2, "featuremap__n_hidden": 40}),
-    "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 1}),
-}  # fmt: skip
-"""Recipes that have a path on a device, with changes."""
-
-
-def blobs(dtype=np.float64, n=700):
-    return make_blobs(n, 5, centers=4, cluster_std=2.0, random_state=0)[0].astype(dtype)
-
-
-def model_of(name, **changes):
-    recipe_name, parameters = COMPOSITIONS[name]
-    return recipe(recipe_name, **{"n_clusters": 4, "random_state": 3, **parameters, **changes})
 
 
 def on_device(X, name="device1"):
@@ -266,10 +239,11 @@ class TestRefusals:
         ("name", "changes", "reason"),
         [
             ("ncut", {}, "solver: 'ncut' has no form as sums"),
-            ("nmf", {}, "solver: 'nmf' has no form as sums"),
+            ("kernel-nmf", {}, "solver: 'nmf' has no form as sums"),
             ("kernel-kmeans", {}, "featuremap: 'rbf' needs all rows at once"),
             ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
-            ("emmc-multistart", {}, "has no path on the device"),
+            ("emmc-multistart", {"solver": "ridge", "featuremap": "rbf"}, "featuremap: 'rbf' needs all rows at once"),
+            ("emmc-multistart", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
             ("auto", {}, "has no path on the device"),
         ],
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, ClassVar, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import elsewhere, follows, sent, to_host
+from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
 from clusterkit.core.sums import Addable
@@ -19,7 +20,7 @@ from clusterkit.core.transform import RowMap, Transform
 if TYPE_CHECKING:
     from clusterkit.core.survey import Extremes
 
-__all__ = ["Mapped", "RowsSpace"]
+__all__ = ["MapOfHost", "Mapped", "RowsSpace"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -45,20 +46,52 @@ class Mapped:
 
 @final
 @attrs.frozen(eq=False)
+class MapOfHost:
+    """Maps that work on the host alone, for rows of any place: these are brought there, and their features sent back.
+
+    Parameters
+    ----------
+    transform : Transform
+    """
+
+    array_api: ClassVar[bool] = True
+
+    transform: Transform
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.transform.width or 0
+
+    def __call__(self, Y: Array) -> Array:
+        """Features of raw rows, (m, d) to (m, L), where the rows lie."""
+        features = self.transform(to_host(Y))
+        return sent(features, Y) if elsewhere(Y) else features
+
+    def onnx(self, rows: Node) -> Node:
+        """As of the maps."""
+        return rows.through(self.transform)
+
+
+@final
+@attrs.frozen(eq=False)
 class RowsSpace(FeatureSpace):
     """Features of rows that an engine reads. The points are not kept: those of this space are none.
 
     Parameters
     ----------
     source : Rows
-        The raw rows.
+        The raw rows, or those of features that were made on the host.
     engine : Engine
+    made : FeatureSpace or None
+        Where the features were made on the host, the space of the raw rows there.
     known : Extremes or None
         Those of the features, where a pass has found them already.
     """
 
     source: Rows
     engine: Engine
+    made: FeatureSpace | None = attrs.field(default=None, kw_only=True)
     known: Extremes | None = attrs.field(default=None, kw_only=True)
 
     @classmethod
@@ -72,29 +105,45 @@ class RowsSpace(FeatureSpace):
         """Number of samples."""
         return self.source.n
 
+    @property
+    def reading(self) -> Transform:
+        """Rows of the source to features: what passes apply."""
+        return Transform((*self.before, self.mapping), self.dtype)
+
+    @property
+    def transform(self) -> Transform:
+        """Raw rows to features: what predictions apply."""
+        return self.reading if self.made is None else Transform((MapOfHost(self.made.transform),), self.dtype)
+
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         # what adds up has the type of its parts, which the type of `Mapped` does not say
-        whole: Part = self.engine.reduce(Mapped(self.transform, part), self.source, self.width)  # type: ignore[assignment]
+        whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Blocks of features, as they are read."""
-        transform = self.transform
+        transform = self.reading
         for rows, X in self.engine.blocks(self.source, self.width):
             yield rows, transform(X)
 
     def rows(self, index: Indices | None = None) -> Array:
         """Features of some rows, (m, L), gathered; or of all, if the memory cap allows it."""
-        return super().rows() if index is None else self.transform(self.source.gather(index))
+        return super().rows() if index is None else self.reading(self.source.gather(index))
 
-    def take(self, index: Indices) -> DenseSpace | StreamedSpace:
+    def take(self, index: Indices) -> FeatureSpace:
         """The space of some of the samples, in memory."""
+        if self.made is not None:
+            some = self.made.take(index)
+            assert isinstance(some, FeatureSpace)
+            return some
         points = self.coordinates(self.source.gather(index))
         space = build_space(points, self.mapping, before=self.before, resolved=self.resolved)
         assert isinstance(space, DenseSpace | StreamedSpace)
         return space
 
-    def lean(self) -> StreamedSpace:
-        """A space without samples that maps new rows as this one: what a finished fit holds."""
+    def lean(self) -> FeatureSpace:
+        """A space that maps new rows as this one: what a finished fit holds, without samples but those of the host."""
+        if self.made is not None:
+            return self.made.lean()
         return StreamedSpace(self.points, self.mapping, before=self.before, resolved=self.resolved)

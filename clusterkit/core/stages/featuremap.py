@@ -33,6 +33,9 @@ class FeatureMap(Stage):
     """True if sparse input is passed as `SparseRows` whatever its size."""
     makes_dense: ClassVar[bool] = False
     """True if the features of sparse samples are dense."""
+    made_on_host: ClassVar[bool] = False
+    """True if a map that needs all rows at once is fitted on the host for samples that a device computes: its features
+    are few for each row, and go to the device, where everything behind the map works. `resolved_` then says so."""
     counts_rows: ClassVar[bool] = False
     """True if clusters follow from the map itself, as from a graph of the samples, and it takes no weights of them.
     Fits with sample weights are then refused; other maps are fitted to the samples as they are."""

@@ -74,6 +74,11 @@ class Labeler(Stage, Generic[OutcomeT]):
     min_clusters: ClassVar[int] = 1
     max_clusters: ClassVar[int | None] = None
     inductive: ClassVar[bool] = True
+    scores_alone: ClassVar[bool] = False
+    """For labelers of embeddings: True if `label` looks at the rows of the embedding and not at the space.
+
+    Samples on a device can then be labelled on the host, from rows of the embedding that are brought there.
+    """
     sparse: ClassVar[bool] = False
     """For labelers of domains: True if the points may be `SparseRows`."""
 

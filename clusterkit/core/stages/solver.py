@@ -80,6 +80,9 @@ class Path(Generic[SolverT, SpaceT]):
         `FeatureSpace.reduce` alone; the fit then runs wherever the samples lie.
     learner : callable or None
         ``learner(solver, space, task) -> Learner`` for a solver that goes on with further samples (`partial_fit`).
+    held : callable or None
+        As `sums`, for a solver without them whose turns keep numbers of every row in memory: it runs where the blocks
+        of a device are computed in the process of the fit, and nowhere else.
     instead : str
         What to change in a solver without `sums` so that it has some, for errors.
     weighted : bool
@@ -95,6 +98,11 @@ class Path(Generic[SolverT, SpaceT]):
     weighted: bool = False
     learner: Callable[[SolverT, SpaceT, Task], Learner] | None = None
     instead: str = ""
+    held: Callable[[SolverT, SpaceT, Task], Iterating] | None = None
+
+    def by_passes(self, held: bool) -> Callable[[SolverT, SpaceT, Task], Summing | Iterating] | None:
+        """What makes the turns of a fit by passes; `held` tells whether numbers of every row may stay in memory."""
+        return self.held if self.sums is None and held else self.sums
 
 
 class Solver(Stage):

@@ -16,6 +16,8 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData, NeedsSpace
+from clusterkit.core.namespaces import as_type, beside, elsewhere, to_host
+from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
 from clusterkit.datasets.raw_rows import RawRows, require_space
 
@@ -73,7 +75,7 @@ class FactorFiles:
                 if rows.start == 0:
                     _write_all(file, header)
                 file.seek(len(header) + rows.start * self.k * self.dtype.itemsize)
-                _write_all(file, np.ascontiguousarray(A, dtype=self.dtype).tobytes())
+                _write_all(file, np.ascontiguousarray(to_host(A), dtype=self.dtype).tobytes())
 
     def commit(self, turn: int, **small: Array) -> None:
         """Make the rows of a turn those that count, with arrays that belong to them; older rows are removed.
@@ -156,15 +158,15 @@ def _write_all(file: io.RawIOBase, content: bytes) -> None:
 @final
 @attrs.frozen(eq=False)
 class ScaledRows:
-    """Rows of a file, with each column multiplied by a factor.
+    """Rows that are stored, with each column multiplied by a factor.
 
     Parameters
     ----------
-    stored : RawRows
+    stored : Rows
     factors : ndarray of shape (k,)
     """
 
-    stored: RawRows
+    stored: Rows
     factors: Array
 
     @property
@@ -187,9 +189,12 @@ class ScaledRows:
         """None."""
 
     def read(self, rows: slice) -> Array:
-        """Neighbouring rows, (b, k)."""
-        return self.stored.read(rows) * self.factors
+        """Neighbouring rows, (b, k), where they are stored."""
+        stored = self.stored.read(rows)
+        if elsewhere(stored):
+            return as_type(stored, np.float64) * beside(self.factors, stored, np.float64)
+        return stored * self.factors
 
     def gather(self, index: Indices) -> Array:
-        """Some rows, (m, k)."""
+        """Some rows, (m, k), on the host."""
         return self.stored.gather(index) * self.factors

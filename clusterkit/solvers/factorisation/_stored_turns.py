@@ -1,4 +1,4 @@
-"""Updates of a factorisation that start from the rows of the turn before, which lie on disk between the turns."""
+"""Updates of a factorisation that start from the rows of the turn before, which are stored between the turns."""
 
 from __future__ import annotations
 
@@ -6,22 +6,34 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.core.iterating import Step, Stored
+from clusterkit.core.namespaces import (
+    array_namespace,
+    as_type,
+    elsewhere,
+    follows,
+    row_chunks,
+    row_squares,
+    sent,
+    to_host,
+)
 from clusterkit.core.outcomes import LinearRows
+from clusterkit.core.rows import Rows
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
 from clusterkit.solvers.factorisation._factor_files import FactorFiles, ScaledRows
+from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
 from clusterkit.solvers.factorisation._passes import FoldIn, RowUpdate, factor_gram, inner, update_rows
 
-__all__ = ["FeatureTotals", "StoredTurns"]
+__all__ = ["FeatureTotals", "StoredTurns", "TotalsAnywhere"]
 
 FORM: Final = 1
 """Version of the files; those of another one are not looked at."""
@@ -40,10 +52,19 @@ class FeatureTotals:
     @classmethod
     def of(cls, rows: slice, H: Array) -> FeatureTotals:
         """Those of a block."""
+        return cls._of(H, _digest(np.ascontiguousarray(H).tobytes()))
+
+    @classmethod
+    def _of(cls, H: Array, digest: bytes) -> FeatureTotals:
+        if elsewhere(H):
+            xp = array_namespace(H)
+            total = sum(xp.sum(as_type(chunk, np.float64), axis=0) for _, chunk in row_chunks(H))
+            norm = sum(xp.sum(row_squares(as_type(chunk, np.float64))) for _, chunk in row_chunks(H))
+            return cls(float(xp.min(H)), to_host(total)[:, None], float(norm), digest)
         ones = np.ones((len(H), 1), dtype=H.dtype)
         total = (H.T @ ones).astype(np.float64, copy=False)
         norm = float(np.einsum("ij,ij->", H, H, dtype=np.float64))
-        return cls(float(H.min(initial=np.inf)), total, norm, _digest(np.ascontiguousarray(H).tobytes()))
+        return cls(float(H.min(initial=np.inf)), total, norm, digest)
 
     def mean(self, n: int) -> float:
         """The mean feature of n rows."""
@@ -57,14 +78,26 @@ class FeatureTotals:
 
 @final
 @attrs.frozen(eq=False)
+class TotalsAnywhere:
+    """`FeatureTotals` without a digest of the features, where these lie."""
+
+    array_api: ClassVar[bool] = True
+
+    def __call__(self, rows: slice, H: Array) -> FeatureTotals:
+        """Those of a block."""
+        return FeatureTotals._of(H, b"")
+
+
+@final
+@attrs.frozen(eq=False)
 class _Turn:
-    """What a turn leaves behind, beside the rows of A in a file: W, and what led to it.
+    """What a turn leaves behind, beside the rows of A, which are stored: W, and what led to it.
 
     Parameters
     ----------
     fold : FoldIn
         Rows of A for new samples, by W.
-    files : FactorFiles
+    files : FactorFiles or FactorInMemory
     begin : mapping
         State of the random generator before the entries of the first A.
     history : tuple of float
@@ -74,10 +107,15 @@ class _Turn:
     """
 
     fold: FoldIn
-    files: FactorFiles
+    files: FactorFiles | FactorInMemory
     begin: Mapping[str, Any]
     history: tuple[float, ...] = ()
     change: float = np.inf
+
+    @property
+    def array_api(self) -> bool:
+        """As of the rows for new samples."""
+        return follows(self.fold)
 
     def __call__(self, Y: Array) -> Array:
         return self.fold(Y)
@@ -92,27 +130,29 @@ class _Turn:
 @final
 @attrs.frozen(eq=False)
 class StoredTurns:
-    """The turns of the solver `nmf` with a checkpoint.
+    """The turns of the solver `nmf` with a checkpoint, or with its rows of A in memory, for a device.
 
     Parameters
     ----------
     transform : Transform
         Raw rows to features.
     n, k : int
-    checkpoint : str
-        Folder of the checkpoints; each start has one of its own in it.
+    checkpoint : str or None
+        Folder of the checkpoints; each start has one of its own in it. None keeps the rows of A in memory.
     totals : FeatureTotals
         Of all features.
     rows, columns, new : RowUpdate
         How the rows of A, those of W, and those of new samples are updated.
     tol, max_iter, normalize
         As of the solver `nmf`.
+    on_host : bool
+        Whether rows of A that are kept in memory lie on the host; else each block stays where it is computed.
     """
 
     transform: Transform
     n: int
     k: int
-    checkpoint: str
+    checkpoint: str | None
     totals: FeatureTotals
     rows: RowUpdate
     columns: RowUpdate
@@ -120,6 +160,10 @@ class StoredTurns:
     tol: float
     max_iter: int
     normalize: bool
+    on_host: bool = True
+
+    array_api: ClassVar[bool] = True
+    """written against the namespace of its blocks"""
 
     @property
     def name(self) -> str:
@@ -135,8 +179,14 @@ class StoredTurns:
         """Random factors, as in memory: A row by row in the first turn, and W now; or the last turn that is stored."""
         state: Mapping[str, Any] = rng.bit_generator.state
         W = ((1.0 - _drawn(state, self.n * self.k, space.width, self.k)) * self._scale).astype(self.transform.dtype)
-        files = FactorFiles(self._folder(W), self.n, self.k, self.transform.dtype)
+        files: FactorFiles | FactorInMemory
+        if self.checkpoint is None:
+            files = FactorInMemory(self.n, self.k, self.transform.dtype, self.on_host)
+        else:
+            files = FactorFiles(self._folder(self.checkpoint, W), self.n, self.k, self.transform.dtype)
         files.prepare()
+        # what is drawn next, by a labeler, is then what is drawn in memory
+        cast("np.random.PCG64", rng.bit_generator).advance((self.n + space.width) * self.k)
         return self.latest(_Turn(self._fold(W), files, state))
 
     def latest(self, function: RowFunction) -> RowFunction:
@@ -159,8 +209,15 @@ class StoredTurns:
         if turn:
             A = function.files.rows(turn).read(rows)
         else:
-            drawn = _drawn(function.begin, rows.start * self.k, len(H), self.k)
-            A = ((1.0 - drawn) * self._scale).astype(H.dtype)
+            drawn = _drawn(function.begin, rows.start * self.k, H.shape[0], self.k)
+            A = ((1.0 - drawn) * self._scale).astype(self.transform.dtype)
+        if elsewhere(H):
+            from clusterkit.solvers.factorisation._updates_on_device import update_block
+
+            fold = function.fold
+            there, *added = update_block(H, fold.basis, fold.gram, sent(A, H, self.transform.dtype), self.rows)
+            function.files.write(turn + 1, rows, there)
+            return Sums.of(*added)
         P, gram, moved = update_rows(lambda: iter([(slice(0, len(H)), H)]), function.fold.basis, A, self.rows, None)
         function.files.write(turn + 1, rows, A)
         return Sums.of(P, gram, np.array(moved))
@@ -187,11 +244,13 @@ class StoredTurns:
         assert isinstance(function, _Turn)
         W = function.fold.basis
         norms = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
-        scores, fold, scale = ScaledRows(function.files.rows(len(function.history)), norms), function.fold, norms
+        rows: Rows = function.files.rows(len(function.history))
+        scores, fold, scale = ScaledRows(rows, norms), function.fold, norms
         if self.normalize:
+            rows = scores
             fold = self._fold(np.divide(W, norms, out=np.zeros_like(W), where=norms > 0))
             scale = (norms > 0).astype(np.float64)
-        return Stored(scores, fold, scale)
+        return Stored(scores, rows, fold, scale)
 
     @property
     def _scale(self) -> float:
@@ -207,12 +266,12 @@ class StoredTurns:
         products = LinearRows(self.transform, W)
         return FoldIn(products, factor_gram(W), self.new, self.transform.dtype, np.arange(self.k))
 
-    def _folder(self, W: Array) -> str:
+    def _folder(self, checkpoint: str, W: Array) -> str:
         """A folder for this data, these parameters and this start, so that no other fit is taken up."""
         updates = [attrs.astuple(update) for update in (self.rows, self.columns)]
         facts = json.dumps([FORM, self.n, self.k, updates]).encode()
         digest = _digest(facts + self.totals.digest + W.tobytes())
-        return os.path.join(os.path.abspath(self.checkpoint), f"nmf-{digest.hex()}")
+        return os.path.join(os.path.abspath(checkpoint), f"nmf-{digest.hex()}")
 
 
 def _digest(content: bytes) -> bytes:

@@ -6,14 +6,18 @@ and a row that has converged stays where it is.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clusterkit._typing import Array
-from clusterkit.core.namespaces import array_namespace, beside
+from clusterkit.core.class_sums import products_of_rows
+from clusterkit.core.namespaces import array_namespace, as_type, beside, host_dtype
 
-__all__ = ["descended", "multiplied"]
+if TYPE_CHECKING:
+    from clusterkit.solvers.factorisation._passes import RowUpdate
+
+__all__ = ["descended", "multiplied", "update_block"]
 
 NEGLIGIBLE_COLUMN = 1e-32
 """Squared length of a column, relative to the sum over all columns, below which coordinate descent skips it; the value
@@ -66,3 +70,38 @@ def multiplied(A: Any, N: Any, G: Array, max_passes: int, delta: float) -> Any:
         positive = below > 0.0
         A = xp.where(positive, A * ((N + delta) / xp.where(positive, below, zero + 1.0)), zero)
     return A
+
+
+def update_block(H: Any, W: Array, G: Array, A: Any, update: RowUpdate) -> tuple[Any, Any, Any, Any]:
+    """One iteration for a block: the new rows of A, and what they add; `update_rows` of _passes.py elsewhere.
+
+    Parameters
+    ----------
+    H : array of shape (b, L)
+    W : ndarray of shape (L, q)
+    G : ndarray of shape (q, q), float64
+        ``W'W``.
+    A : array of shape (b, q)
+        In the type of H, where it lies.
+    update : RowUpdate
+
+    Returns
+    -------
+    A : array of shape (b, q)
+    P : array of shape (L, q), float64
+        ``H'A``.
+    gram : array of shape (q, q), float64
+        ``A'A``.
+    moved : array of no dimension, float64
+        Sum of the squared changes.
+    """
+    xp = array_namespace(H)
+    N, before = as_type(xp.matmul(H, beside(W, H)), np.float64), as_type(A, np.float64)
+    if update.kind == "multiplicative":
+        after = multiplied(before, N, G, update.max_passes, update.delta)
+    else:
+        after = descended(before, N, G, update.max_passes, update.stop_ratio)
+    moved = xp.sum((after - before) ** 2)
+    A = as_type(after, host_dtype(H))
+    wide = as_type(A, np.float64)
+    return A, products_of_rows(H, A), products_of_rows(wide, wide), moved

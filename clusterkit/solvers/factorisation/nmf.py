@@ -13,6 +13,7 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.core import params
 from clusterkit.core.coding import Coded, Coding
+from clusterkit.core.device_engine import ArrayRows
 from clusterkit.core.outcomes import KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
@@ -29,7 +30,7 @@ from clusterkit.solvers.factorisation._passes import (
     update_rows,
     workers,
 )
-from clusterkit.solvers.factorisation._stored_turns import FeatureTotals, StoredTurns
+from clusterkit.solvers.factorisation._stored_turns import FeatureTotals, StoredTurns, TotalsAnywhere
 
 __all__ = ["Nmf"]
 
@@ -99,7 +100,7 @@ class Nmf(Solver):
         n k numbers each, in a folder of its own for each start. An iteration is stored whole or not at all: a fit of
         the same rows with the same parameters and the same integer as `random_state` goes on from the last one, after
         a kill, Ctrl-C, or with another `max_iter` or `tol`. The folder stays: its ``factor-*.npy`` is A. It may go when
-        the labels are there. A fit in memory does not use it.
+        the labels are there. A fit in memory does not use it. On a device A stays beside the samples without it.
     normalize : bool, default False
         Scale the columns of W to unit length at the end, and the columns of A inversely. This changes the result of
         k-means on the rows of A; otherwise the scale of each column of A is left to chance.
@@ -147,9 +148,9 @@ class Nmf(Solver):
         """The implementations, by the type of the space."""
         if self.update == "anls":
             return {FeatureSpace: Path(_anls, Scores, sparse=True, sums=anls_turns, weighted=True)}
-        sums = None if self.checkpoint is None else stored_turns
+        sums, instead = None if self.checkpoint is None else stored_turns, INSTEAD.format(update=self.update)
         return {
-            FeatureSpace: Path(_features, Scores, sparse=True, sums=sums, instead=INSTEAD.format(update=self.update)),
+            FeatureSpace: Path(_features, Scores, sparse=True, sums=sums, held=stored_turns, instead=instead),
             KernelSpace: Path(_kernel, Scores, sparse=True, square=True),
         }
 
@@ -173,10 +174,9 @@ def anls_turns(spec: Nmf, space: FeatureSpace, task: Task) -> AnlsTurns:
 
 
 def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:
-    """The turns with a checkpoint; one pass."""
-    totals = space.reduce(FeatureTotals.of)
+    """The turns with a checkpoint, or without one with A in memory, beside the samples; one pass."""
+    totals = space.reduce(TotalsAnywhere() if spec.checkpoint is None else FeatureTotals.of)
     refuse_negative(totals.smallest)
-    assert spec.checkpoint is not None
     mean, k = totals.mean(space.n), task.k
     rows, columns, new = (_row_update(spec, k, mean, length) for length in (space.width, space.n, 1))
     return StoredTurns(
@@ -191,6 +191,7 @@ def stored_turns(spec: Nmf, space: FeatureSpace, task: Task) -> StoredTurns:
         spec.tol,
         spec.max_iter,
         spec.normalize,
+        not isinstance(getattr(space, "source", None), ArrayRows),
     )
 
 

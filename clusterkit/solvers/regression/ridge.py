@@ -150,6 +150,11 @@ class RidgeSums:
         return self.factor.resolved
 
     @property
+    def objective_factor(self) -> float:
+        """As of `Prepared`."""
+        return self.factor.C
+
+    @property
     def adder(self) -> TargetProducts:
         """What adds up, without the factorisation, which would be sent in every turn."""
         return TargetProducts()
@@ -214,7 +219,7 @@ class _PrimalRidge(Prepared):
 
     @property
     def objective_factor(self) -> float:
-        return self.summing.factor.C
+        return self.summing.objective_factor
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None

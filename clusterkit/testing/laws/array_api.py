@@ -14,7 +14,7 @@ from clusterkit._typing import Array
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.device_paths import has_device_path
-from clusterkit.core.iterating import Iterating
+from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.rows import SlicedRows
@@ -64,7 +64,16 @@ def _adds_up(stage: Solver) -> bool:
 
 
 def _iterates(stage: Solver) -> bool:
-    return installed() and stage.targets == "never" and has_device_path(stage)
+    return installed() and stage.targets == "never" and has_device_path(stage) and not _holds_rows(stage)
+
+
+def _holds(stage: Solver) -> bool:
+    return installed() and has_device_path(stage) and _holds_rows(stage)
+
+
+def _holds_rows(stage: Solver) -> bool:
+    path = stage.path(FeatureSpace)
+    return path is not None and path.sums is None and path.held is not None
 
 
 def _decodes(stage: Codec) -> bool:
@@ -176,6 +185,35 @@ def a_block_iterates_the_same_on_a_device(stage: Solver, case: Case, view: str, 
     same_there(following.on(there), scores, "scores", digits=6, scale=1.0)
     here = turns.part(H, following, begin, weights)
     _same_part(turns.part(there, following, begin, weights), here, "sums of the second turn", 1e3 * size)
+
+
+@law(SOLVER_LAWS, applies=_holds, case=cases(["blobs"]), view=st.sampled_from(FEATURES))
+def a_block_is_held_the_same_on_a_device(stage: Solver, case: Case, view: str) -> None:
+    """The numbers of every row that stay between the turns, and the sums, are those of numpy up to rounding."""
+    X = np.abs(case.X) if stage.nonnegative else case.X
+    space = VIEWS[view].fit(X, Task(case.n, None), case.rng("space"))
+    assert isinstance(space, FeatureSpace)
+    path = stage.path(type(space))
+    assert path is not None
+    assert path.held is not None
+    assume(not stage.nonnegative or space.minimum() >= 0)
+    H = space.rows()
+    rows, size = slice(0, case.n), 1e3 * _size(H)
+    digits = 6 if H.dtype == np.float64 else 3
+    here, there = (path.held(stage, space, Task(case.n, case.k)) for _ in range(2))
+    assert isinstance(here, Storing)
+    assert isinstance(there, Storing)
+    one, other = here.begin(space, case.rng("solve")), there.begin(space, case.rng("solve"))
+    for turn in ("first", "second"):
+        total = here.part_of(rows, H, one)
+        _same_part(there.part_of(rows, put(H), other), total, f"sums of the {turn} turn", size)
+        # both go on from the sums of the host
+        one, other = here.finish(total, one).following, there.finish(total, other).following
+        stored, rows_here = (
+            to_host(turns.stored(function).rows.read(rows)).astype(H.dtype)
+            for turns, function in ((there, other), (here, one))
+        )
+        close(stored, rows_here, f"rows of the {turn} turn", digits=digits, scale=1.0)
 
 
 @law(CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),

@@ -1,0 +1,211 @@
+"""What is more than sums on a device: factors of the rows, comparisons of fits, maps and labels made on the host."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.devices import blobs, strict
+from sklearn.datasets import make_moons
+
+import clusterkit
+from clusterkit import recipe
+from clusterkit.core import devices
+from clusterkit.core.device_engine import ArrayRows, DeviceEngine
+from clusterkit.core.devices import Device
+from clusterkit.core.errors import IncompatibleStages, NeedsMemory
+from clusterkit.core.host_mapping import made_on_host
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import elsewhere, to_host
+from clusterkit.core.progress import listening
+from clusterkit.core.rows import RowsOfColumns, SlicedRows
+from clusterkit.core.rows_fit import check_rows
+from clusterkit.core.stages import Task
+from clusterkit.drivers.samples import RowsThere, columns_of, on_the_host, spreads
+from clusterkit.featuremaps.graph import Graph
+from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
+from clusterkit.testing.compare import small_blocks, small_groups
+
+pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
+
+NAME = "array_api_strict:device1"
+DEVICE = Device("array_api_strict", "device1")
+
+
+@pytest.fixture
+def dispatch(monkeypatch):
+    monkeypatch.setattr(devices, "dispatches", lambda: True)
+
+
+class OnCluster(LocalEngine):
+    """An engine whose blocks are computed by other processes."""
+
+    def there(self, function, device):
+        return function
+
+
+class TestFactors:
+    def test_the_factor_lies_where_the_samples_lie(self):
+        X = blobs(n=60)
+        for on_host in (True, False):
+            factor = FactorInMemory(60, 5, X.dtype, on_host)
+            factor.prepare()
+            factor.write(1, slice(0, 40), strict(X[:40]))
+            factor.write(1, slice(40, 60), strict(X[40:]))
+            assert elsewhere(factor.rows(1).read(slice(0, 40))) is not on_host
+            assert np.array_equal(factor.rows(1).read(slice(0, 60)), X)
+            assert np.array_equal(factor.rows(1).read(slice(30, 50)), X[30:50])
+            assert np.array_equal(factor.rows(1).gather(np.array([59, 3])), X[[59, 3]])
+
+    def test_older_turns_go_when_a_turn_is_whole(self):
+        factor = FactorInMemory(4, 1, np.dtype(np.float64), True)
+        assert factor.state() is None
+        for turn in (1, 2):
+            factor.write(turn, slice(0, 4), np.full((4, 1), float(turn)))
+        factor.commit(2, change=np.array(0.5))
+        assert int(factor.state()["turn"]) == 2
+        assert list(factor._turns) == [2]
+
+    def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
+        monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
+        with (
+            clusterkit.config(device=NAME),
+            pytest.raises(NeedsMemory, match=r"two copies of the 700 x 4 .*checkpoint"),
+        ):
+            recipe("nmf", n_clusters=4, labeler="argmax").fit(blobs())
+
+    def test_ctrl_c_keeps_the_factors_so_far(self, dispatch):
+        def press(report):
+            if report.stage == "nmf" and report.turn == 4:
+                raise KeyboardInterrupt
+
+        with listening(press):
+            model = recipe("nmf", n_clusters=4, random_state=3).fit(strict(blobs()))
+        assert model.interrupted_
+        assert model.n_iter_ == 4
+        whole = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=4).fit(blobs())
+        assert np.array_equal(to_host(model.labels_), whole.labels_)
+
+    def test_a_checkpoint_is_kept_and_taken_up_on_a_device_too(self, tmp_path):
+        X, changes = blobs(), {"n_clusters": 4, "random_state": 3, "solver__checkpoint": str(tmp_path)}
+        here = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12).fit(X)
+        with clusterkit.config(device=NAME):
+            recipe("nmf", solver__max_iter=5, **changes).fit(X)
+            turns = []
+            with listening(lambda report: turns.append(report.turn) if report.stage == "nmf" else None):
+                there = recipe("nmf", solver__max_iter=12, **changes).fit(X)
+        assert turns == list(range(6, 13))
+        assert np.array_equal(there.labels_, here.labels_)
+        np.testing.assert_allclose(there.history_, here.history_, rtol=1e-9)
+
+    def test_many_rows_from_a_file(self, tmp_path):
+        np.save(tmp_path / "x.npy", blobs())
+        here = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12).fit(blobs())
+        with small_groups(150), small_blocks(), clusterkit.config(device=NAME):
+            there = recipe("nmf", n_clusters=4, random_state=3, solver__max_iter=12)
+            there.fit(clusterkit.open(tmp_path / "x.npy"))
+        assert np.array_equal(there.labels_, here.labels_)
+
+    def test_k_means_of_the_scores_of_other_solvers(self, dispatch):
+        X = blobs()
+        model = recipe("fuzzy-cmeans", n_clusters=4, n_init=2, random_state=0, labeler="rows_kmeans")
+        here, there = (recipe("fuzzy-cmeans").set_params(**model.get_params()).fit(each) for each in (X, strict(X)))
+        assert np.array_equal(to_host(there.labels_), here.labels_)
+        assert np.array_equal(to_host(there.predict(strict(X))), here.predict(X))
+        assert there.exact_on_training_ == here.exact_on_training_
+
+
+class TestDrivers:
+    def test_reports_lie_where_the_samples_lie(self, dispatch):
+        model = recipe("emmc-multistart", n_clusters=4, n_maps=2, n_init=2, random_state=0)
+        here, there = (
+            recipe("emmc-multistart").set_params(**model.get_params()).fit(X) for X in (blobs(), strict(blobs()))
+        )
+        np.testing.assert_allclose(to_host(there.pooled_), here.pooled_)
+        assert elsewhere(there.pooled_)
+        assert (there.agreement_, there.winner_) == (here.agreement_, here.winner_)
+
+    def test_the_choice_is_that_of_the_host(self, dispatch):
+        changes = {"n_maps": 2, "n_init": 2, "n_trials": 2, "n_references": 1, "n_halvings": 2}
+        model = recipe("emmc-auto", n_clusters=3, random_state=1, **changes)
+        X = blobs(n=1200)
+        here, there = (recipe("emmc-auto").set_params(**model.get_params()).fit(each) for each in (X, strict(X)))
+        assert there.gaps_ == here.gaps_
+        assert there.chosen_ == here.chosen_
+        np.testing.assert_allclose(to_host(there.halves_), here.halves_)
+        assert there.resolved_["tuner"]["df"] == here.resolved_["tuner"]["df"]
+
+    def test_samples_that_an_engine_reads(self):
+        X = blobs(n=50)
+        for rows in (SlicedRows(X), ArrayRows.of(strict(X))):
+            samples = RowsThere(rows, DeviceEngine(DEVICE))
+            assert len(samples) == 50
+            np.testing.assert_allclose(spreads(samples), np.ptp(X, axis=0))
+            half = columns_of(samples, np.array([4, 1]))
+            assert np.array_equal(on_the_host(half), X[:, [4, 1]])
+            assert np.array_equal(on_the_host(half, np.array([7, 2])), X[[7, 2]][:, [4, 1]])
+            assert (half.rows.n, half.rows.d, half.rows.dtype, half.rows.names) == (50, 2, X.dtype, None)
+        assert isinstance(half.rows, ArrayRows)
+        assert np.array_equal(RowsOfColumns(SlicedRows(X), np.array([2])).read(slice(3, 9)), X[3:9, [2]])
+
+    def test_one_cluster_and_weights(self, dispatch):
+        X, weights = blobs(), np.random.default_rng(0).integers(1, 4, size=700)
+        changes = {"n_maps": 2, "n_init": 2, "random_state": 0}
+        one = recipe("emmc-multistart", n_clusters=1, **changes).fit(strict(X))
+        assert set(to_host(one.labels_).tolist()) == {0}
+        model = recipe("emmc-multistart", n_clusters=3, balancer=None, **changes)
+        here = model.fit(X, sample_weight=weights).labels_
+        assert np.array_equal(to_host(model.fit(strict(X), sample_weight=weights).labels_), here)
+
+    def test_what_is_refused(self):
+        X = blobs()
+        with clusterkit.config(device=NAME):
+            with pytest.raises(IncompatibleStages, match="tuner compares fits"):
+                recipe("emmc-multistart", n_clusters=3, tuner="svc_auto").fit(X)
+            with pytest.raises(IncompatibleStages, match="'auto_pooled' counts rows"):
+                recipe("emmc-auto", n_clusters=3).fit(X, sample_weight=np.arange(700.0))
+
+
+class TestMapsMadeOnTheHost:
+    def test_the_fit_says_so_and_new_rows_are_labelled(self, dispatch, tmp_path):
+        X = make_moons(300, noise=0.08, random_state=0)[0]
+        model = recipe("emmc-graph", n_clusters=2, random_state=0)
+        here, there = (recipe("emmc-graph").set_params(**model.get_params()).fit(each) for each in (X, strict(X)))
+        assert there.resolved_["featuremap"] == {**here.resolved_["featuremap"], "made_on": "host"}
+        assert np.array_equal(to_host(there.labels_), here.labels_)
+        predicted = there.predict(strict(X + 0.01))
+        assert elsewhere(predicted)
+        assert np.array_equal(to_host(predicted), here.predict(X + 0.01))
+        there.save(tmp_path / "model.clusterkit")
+        assert np.array_equal(clusterkit.load(tmp_path / "model.clusterkit").predict(X + 0.01), here.predict(X + 0.01))
+
+    def test_a_chain_is_made_there_as_a_whole(self, dispatch):
+        X = make_moons(300, noise=0.08, random_state=0)[0]
+        model = recipe("spectral", n_clusters=2, random_state=0, featuremap=["zscore", "graph"])
+        assert model.__sklearn_tags__().array_api_support
+        here = model.fit(X).labels_
+        assert np.array_equal(to_host(model.fit(strict(X)).labels_), here)
+
+    def test_the_memory_of_the_host_is_asked_for(self, monkeypatch):
+        monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
+        rows = ArrayRows.of(strict(blobs()))
+        with pytest.raises(NeedsMemory, match="the 700 rows of featuremap 'graph', which is made on the host"):
+            made_on_host(Graph(), rows, DeviceEngine(DEVICE), Task(700, 4), np.random.default_rng(0))
+
+    def test_more_than_a_group_of_rows_is_refused_before_work(self):
+        c = recipe("emmc-graph", n_clusters=2).composition()
+        check_rows(c, DeviceEngine(DEVICE), 262_144)
+        with pytest.raises(IncompatibleStages, match="of at most 262,144 rows, and these are 262,145"):
+            check_rows(c, DeviceEngine(DEVICE), 262_145)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nmf", "'nmf' has no form as sums"),
+        ("elm-nmf", "'rows_kmeans' needs the scores"),
+        ("emmc-graph", "'graph' needs all"),
+    ],
+)
+def test_on_a_cluster_none_of_it_is_there(name, reason):
+    with pytest.raises(IncompatibleStages, match=reason):
+        check_rows(recipe(name, n_clusters=2).composition(), DeviceEngine(DEVICE, OnCluster()), 100)
