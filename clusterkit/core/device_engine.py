@@ -18,7 +18,7 @@ from clusterkit.core.devices import Device
 from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.local_engine import LocalEngine, room_for_labels
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import follows, table_columns, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import device_plan
@@ -189,7 +189,7 @@ class DeviceEngine:
         self, function: Callable[[slice, Array], Value], rows: Rows, width: int
     ) -> Iterator[tuple[slice, Value]]:
         """The function of every block, in the order of the blocks; while one is computed, the next one comes."""
-        plan = device_plan(rows.n, max(width, rows.d), rows.dtype)
+        plan = device_plan(rows.n, max(width, rows.d, table_columns(function)), rows.dtype)
         with self.device.active():
             if isinstance(rows, ArrayRows):
                 for block in plan:

@@ -30,6 +30,7 @@ __all__ = [
     "row_chunks",
     "row_squares",
     "sent",
+    "table_columns",
     "to_host",
 ]
 
@@ -43,6 +44,9 @@ REMEMBERED = 64
 CHUNK_BYTES = 64 * 1024**2
 """Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
 block may be larger than that, and device memory is scarce."""
+
+CHUNK_ROWS = 64
+"""Fewest rows of such a part: fewer would be sent through a device one by one where the tables are very wide."""
 
 _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
@@ -134,6 +138,19 @@ def follows(function: object) -> bool:
     return bool(getattr(getattr(function, "__self__", None), "array_api", False))
 
 
+def table_columns(function: object) -> int:
+    """Columns of the widest table that a function makes of a block beside its features, by its attribute of this name.
+
+    The blocks of a device are planned by it: with many clusters, distances and costs are wider than the features.
+
+    Examples
+    --------
+    >>> table_columns(len)
+    0
+    """
+    return int(getattr(function, "table_columns", 0))
+
+
 def host_dtype(array: AnyArray) -> np.dtype:
     """The type of the entries of an array of any library, as numpy has it.
 
@@ -221,11 +238,11 @@ def row_squares(H: Array) -> Array:
 
 
 def row_chunks(H: Array, width: int | None = None) -> Iterator[tuple[slice, Array]]:
-    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but 4,096 rows at least.
+    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but `CHUNK_ROWS` rows at least.
 
     `width` is the number of columns of what is made of a row. Default: as many as the block has.
     """
-    rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
+    rows = max(CHUNK_ROWS, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
     for start in range(0, max(1, H.shape[0]), rows):
         part = slice(start, min(H.shape[0], start + rows))
         yield part, H[part, :]

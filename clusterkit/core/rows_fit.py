@@ -23,12 +23,13 @@ from clusterkit.core.engines import Engine
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.first_labels import HostStarts
 from clusterkit.core.host_balancing import HostBalance
-from clusterkit.core.iterating import Iterating
+from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import follows, table_columns
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_loop import Decide, End, iterate, iterate_without_labels
+from clusterkit.core.rows_end import End
+from clusterkit.core.rows_loop import Decide, iterate, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.run import AllZero, FitResult, check_range, first_least, reason_of
 from clusterkit.core.seeds import Seeds
@@ -140,10 +141,14 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     assert path.sums is not None
     with During(c.solver):
         turns: Summing | Iterating = path.sums(c.solver, space, task)
-    ends = _ends(c, space, turns, task, seeds)
-    best = first_least([end.objective for end in ends])
-    end = ends[best]
-    labels = _labels(end.decide, space)
+    try:
+        ends = _ends(c, space, turns, task, seeds)
+        best = first_least([end.objective for end in ends])
+        end = ends[best]
+        labels = _labels(end.decide, space)
+    finally:
+        if isinstance(turns, Storing):
+            turns.release()
     _warn(end, labels, task)
     interrupted = any(each.interrupted for each in ends)
     memberships = _memberships(end.decide, space)
@@ -183,6 +188,11 @@ class _Predicted:
     def array_api(self) -> bool:
         """As of the predictor."""
         return follows(self.predict)
+
+    @property
+    def table_columns(self) -> int:
+        """As of the predictor."""
+        return table_columns(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.iterating import Step, Stored
 from clusterkit.core.outcomes import LinearRows
 from clusterkit.core.spaces import FeatureSpace
@@ -120,6 +121,7 @@ class StoredTurns:
     tol: float
     max_iter: int
     normalize: bool
+    held: HeldFiles = attrs.field(factory=HeldFiles, init=False)
 
     @property
     def name(self) -> str:
@@ -136,7 +138,7 @@ class StoredTurns:
         state: Mapping[str, Any] = rng.bit_generator.state
         W = ((1.0 - _drawn(state, self.n * self.k, space.width, self.k)) * self._scale).astype(self.transform.dtype)
         files = FactorFiles(self._folder(W), self.n, self.k, self.transform.dtype)
-        files.prepare()
+        files.prepare(self.held)
         return self.latest(_Turn(self._fold(W), files, state))
 
     def latest(self, function: RowFunction) -> RowFunction:
@@ -176,6 +178,10 @@ class StoredTurns:
         change = float(max(np.sqrt(moved / (self.n * self.k)), np.sqrt(change / W.size)))
         function.files.commit(len(history), W=W, history=np.array(history), change=np.array(change))
         return self._step(attrs.evolve(function, fold=self._fold(W), history=history, change=change))
+
+    def release(self) -> None:
+        """Let other fits use the folders."""
+        self.held.release()
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
         """The objectives of the turns so far, and the end of the last one."""
