@@ -114,8 +114,8 @@ class Coded:
         xp = array_namespace(H)
         sums: Counts = xp.zeros(self.k, dtype=xp.float64, device=H.device)
         weights = sent(self.weights, H, np.float64)
-        for part, chunk in row_chunks(labels[:, None], self.k):
-            sums = sums + xp.matmul(weights[None, part], self._hits(chunk[:, 0], np.float64))[0, :]
+        for part, counted in row_chunks(weights[:, None], self.k):
+            sums += xp.matmul(counted[:, 0][None, :], self._hits(labels[part], np.float64))[0, :]
         return sums
 
     def _hits(self, labels: Labels, dtype: np.dtype | type) -> Array:

@@ -176,14 +176,23 @@ class DeviceEngine:
     def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
-            parts_here = [np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)]
-            return cast("A", np.concatenate(parts_here))
+            computed = (
+                self._computed(function, rows, width) if follows(function) else self._on_host(function, rows, width)
+            )
+            return cast("A", np.concatenate([np.asarray(to_host(part)) for _, part in computed]))
         xp, parts = self.device.xp, []
         for _, values in self._computed(function if follows(function) else _ByHost(function, self.device), rows, width):
             whole = not xp.isdtype(values.dtype, "real floating")
             parts.append(xp.astype(values, xp.int64, copy=False) if whole else values)
         joined: A = xp.concat(parts, axis=0)
         return joined
+
+    def _on_host(
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+    ) -> Iterator[tuple[slice, Value]]:
+        """The function of every block on the host, in the order of the blocks."""
+        for block, X in self.base.blocks(rows, width):
+            yield block, function(block, X)
 
     def _computed(
         self, function: Callable[[slice, Array], Value], rows: Rows, width: int
@@ -196,7 +205,9 @@ class DeviceEngine:
                     yield block, function(block, rows.block(block))
                 return
             for block, X in sent_ahead(self.device, rows.read, plan):
-                yield block, function(block, X)
+                value = function(block, X)
+                del X  # its memory is for the block that is sent next
+                yield block, value
 
 
 @final

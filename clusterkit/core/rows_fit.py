@@ -36,7 +36,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
 from clusterkit.core.summing import Summing
-from clusterkit.core.survey import extremes
+from clusterkit.core.survey import OfFiniteRows, extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
 __all__ = ["by_sample", "check_rows", "fit_rows", "in_memory", "predict_rows", "row_problems"]
@@ -173,8 +173,14 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
 
 
 def predict_rows(predict: Predict, rows: Rows, engine: Engine, width: int) -> Labels:
-    """Labels of rows by a predictor of raw rows, (n,), in the blocks of `width` features."""
-    return engine.labels(_Predicted(predict), rows, width)
+    """Labels of rows by a predictor of raw rows, (n,), in the blocks of `width` features.
+
+    Raises
+    ------
+    InvalidData
+        If a value is no finite number; where labels are lazy, when they are computed.
+    """
+    return engine.labels(OfFiniteRows(_Predicted(predict), rows.names), rows, width)
 
 
 @final
