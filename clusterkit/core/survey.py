@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import attrs
 import numpy as np
@@ -15,6 +15,8 @@ from clusterkit.core.namespaces import array_namespace, elsewhere, follows, tabl
 from clusterkit.core.spaces import FeatureSpace
 
 __all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+
+Value = TypeVar("Value")
 
 
 @final
@@ -79,7 +81,7 @@ class Extremes:
 
 @final
 @attrs.frozen(eq=False)
-class OfFiniteRows:
+class OfFiniteRows(Generic[Value]):
     """A function of the blocks of new rows, which refuses values that are no finite numbers.
 
     Parameters
@@ -90,7 +92,7 @@ class OfFiniteRows:
         Those of the columns, for the message.
     """
 
-    function: Callable[[slice, Array], Any]
+    function: Callable[[slice, Array], Value]
     names: tuple[str, ...] | None = None
 
     @property
@@ -103,7 +105,7 @@ class OfFiniteRows:
         """As of the function."""
         return table_columns(self.function)
 
-    def __call__(self, rows: slice, X: Array) -> Any:
+    def __call__(self, rows: slice, X: Array) -> Value:
         """What the function makes of the rows."""
         if X.shape[0]:
             Extremes.of(rows, X).check(self.names, before="the prediction")
