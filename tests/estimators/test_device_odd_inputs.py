@@ -158,11 +158,12 @@ def test_names_of_no_device_in_the_environment(monkeypatch, name):
         model_of("kmeans").fit(X)
 
 
-class TestModularMachines:
-    @pytest.fixture(scope="class")
-    def machine(self):
-        return MinMaxModularSVC(random_state=0).fit(X, Y)
+@pytest.fixture(scope="module")
+def machine():
+    return MinMaxModularSVC(random_state=0).fit(X, Y)
 
+
+class TestModularMachines:
     def test_predict_counts_votes_on_the_host_whatever_device_is_chosen(self, machine, monkeypatch):
         expected, values = machine.predict(X), machine.decision_function(X)
         monkeypatch.setenv(VARIABLE, str(DEVICE))
