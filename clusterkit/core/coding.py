@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
-from clusterkit.core.namespaces import array_namespace, beside, class_counts, sent
+from clusterkit.core.namespaces import array_namespace, beside, class_counts, host_dtype, row_chunks, sent
 
 __all__ = ["Coded", "Coding", "unit_vectors"]
 
@@ -31,6 +31,10 @@ def unit_vectors(k: int) -> Array:
     units = np.eye(k)
     units.flags.writeable = False
     return units
+
+
+MOST_UNIT_VECTORS = 1024
+"""Clusters up to which unit vectors are read from a table (k, k) on a device: 8 MiB. Beyond it they are compared."""
 
 
 @attrs.frozen(eq=False)
@@ -93,7 +97,11 @@ class Coded:
         xp = array_namespace(H)
         labels = sent(self.labels, H)
         flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))
-        targets: Array = xp.take(beside(self.codebook, H), flat, axis=0)
+        targets: Array
+        if self.coding is Coding.ONEHOT and self.k > MOST_UNIT_VECTORS:
+            targets = self._hits(flat, host_dtype(H))
+        else:
+            targets = xp.take(beside(self.codebook, H), flat, axis=0)
         if self.starts > 1:
             targets = xp.reshape(targets, (self.n, self.starts * self.q))
         return targets if self.weights is None else targets * sent(self.weights, H)[:, None]
@@ -104,9 +112,18 @@ class Coded:
         if self.weights is None:
             return class_counts(labels, self.k)
         xp = array_namespace(H)
-        hits = xp.take(beside(unit_vectors(self.k), H, np.float64), labels, axis=0)
-        sums: Counts = xp.matmul(sent(self.weights, H, np.float64)[None, :], hits)[0, :]
+        sums: Counts = xp.zeros(self.k, dtype=xp.float64, device=H.device)
+        weights = sent(self.weights, H, np.float64)
+        for part, counted in row_chunks(weights[:, None], self.k):
+            sums += xp.matmul(counted[:, 0][None, :], self._hits(labels[part], np.float64))[0, :]
         return sums
+
+    def _hits(self, labels: Labels, dtype: np.dtype | type) -> Array:
+        """The unit vector of each label, (b, k), where the labels lie."""
+        xp = array_namespace(labels)
+        numbers = xp.arange(self.k, dtype=labels.dtype, device=labels.device)
+        hits: Array = xp.astype(labels[:, None] == numbers[None, :], getattr(xp, np.dtype(dtype).name))
+        return hits
 
     def sizes(self) -> Counts:
         """Cluster sizes, shape (R, k); with weights their sums, float64."""

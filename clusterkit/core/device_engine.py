@@ -18,7 +18,7 @@ from clusterkit.core.devices import Device
 from clusterkit.core.engine_protocol import Engine
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.local_engine import LocalEngine, room_for_labels
-from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.namespaces import follows, table_columns, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import device_plan
@@ -186,8 +186,10 @@ class DeviceEngine:
     def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
         """The values of all rows, where these lie: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
-            parts_here = [np.asarray(to_host(part)) for _, part in self._computed(function, rows, width)]
-            return cast("A", np.concatenate(parts_here))
+            computed = (
+                self._computed(function, rows, width) if follows(function) else self._on_host(function, rows, width)
+            )
+            return cast("A", np.concatenate([np.asarray(to_host(part)) for _, part in computed]))
         xp, parts = self.device.xp, []
         for _, values in self._computed(function if follows(function) else _ByHost(function, self.device), rows, width):
             whole = not xp.isdtype(values.dtype, "real floating")
@@ -195,18 +197,27 @@ class DeviceEngine:
         joined: A = xp.concat(parts, axis=0)
         return joined
 
+    def _on_host(
+        self, function: Callable[[slice, Array], Value], rows: Rows, width: int
+    ) -> Iterator[tuple[slice, Value]]:
+        """The function of every block on the host, in the order of the blocks."""
+        for block, X in self.base.blocks(rows, width):
+            yield block, function(block, X)
+
     def _computed(
         self, function: Callable[[slice, Array], Value], rows: Rows, width: int
     ) -> Iterator[tuple[slice, Value]]:
         """The function of every block, in the order of the blocks; while one is computed, the next one comes."""
-        plan = device_plan(rows.n, max(width, rows.d), rows.dtype)
+        plan = device_plan(rows.n, max(width, rows.d, table_columns(function)), rows.dtype)
         with self.device.active():
             if isinstance(rows, ArrayRows):
                 for block in plan:
                     yield block, function(block, rows.block(block))
                 return
             for block, X in sent_ahead(self.device, rows.read, plan):
-                yield block, function(block, X)
+                value = function(block, X)
+                del X  # its memory is for the block that is sent next
+                yield block, value
 
 
 @final

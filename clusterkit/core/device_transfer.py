@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -20,7 +21,10 @@ COPIERS = 4
 """Threads that copy a block to pinned memory: one does not fill the bus to the device."""
 
 STAGES = 2
-"""Pinned pieces of memory: one is sent while the other is filled."""
+"""Pinned pieces of memory: one is sent while the other is filled. As many blocks are on the device at once."""
+
+_streams: dict[Device, Any] = {}
+"""The stream of the copies to a device: one for all passes, because torch keeps the memory of a stream for it."""
 
 
 class _Sender(Protocol):
@@ -31,6 +35,9 @@ class _Sender(Protocol):
 
     def arrived(self, sent: Any) -> Any:
         """The block, which the device will not use before it is there."""
+
+    def used(self) -> None:
+        """Everything that is computed of the last block is asked for; called by the thread that computes."""
 
 
 def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[slice]) -> Iterator[tuple[slice, Array]]:
@@ -48,10 +55,11 @@ def sent_ahead(device: Device, read: Callable[[slice], Array], plan: Iterator[sl
         block = next(plan, None)
         ahead = None if block is None else pool.submit(_read_and_sent, sender, read, block)
         while block is not None and ahead is not None:
-            sent = ahead.result()
+            sent = [ahead.result()]
             following = next(plan, None)
             ahead = None if following is None else pool.submit(_read_and_sent, sender, read, following)
-            yield block, sender.arrived(sent)
+            yield block, sender.arrived(sent.pop())  # whoever computes with it holds it alone
+            sender.used()
             block = following
 
 
@@ -78,6 +86,9 @@ class _Plain:
         """The block itself."""
         return sent
 
+    def used(self) -> None:
+        """Nothing: memory that is given back is used again in the order of the calls."""
+
 
 @final
 class _Pinned:
@@ -90,10 +101,13 @@ class _Pinned:
     def __init__(self, device: Device) -> None:
         self._torch: Any = import_module("torch")
         self._handle = device.handle
-        self._stream = self._torch.cuda.Stream(self._handle)
+        if device not in _streams:
+            _streams[device] = self._torch.cuda.Stream(self._handle)
+        self._stream = _streams[device]
         self._pieces: list[Any] = [None] * STAGES
         self._free: list[Any] = [None] * STAGES
         self._turn = 0
+        self._used: deque[Any] = deque()
 
     def send(self, X: Array) -> tuple[Any, Any]:
         """The block on its way, and the event of its arrival."""
@@ -107,6 +121,8 @@ class _Pinned:
             self._pieces[place] = piece
         filled = piece[: X.size].view(X.shape)
         _copy(X, filled.numpy())
+        while self._used:  # a device that computes more slowly than blocks are sent would collect them
+            self._used.popleft().synchronize()
         with torch.cuda.stream(self._stream):
             block = filled.to(self._handle, non_blocking=True)
             event = torch.cuda.Event()
@@ -121,6 +137,12 @@ class _Pinned:
         current.wait_event(event)
         block.record_stream(current)  # its memory is not given to another block before the products are done
         return block
+
+    def used(self) -> None:
+        """Note the end of the computations with the last block."""
+        event = self._torch.cuda.Event()
+        event.record(self._torch.cuda.current_stream(self._handle))
+        self._used.append(event)
 
 
 def _copy(X: Array, target: Array) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
 import attrs
 
 from clusterkit._typing import Array, Rng
-from clusterkit.core.namespaces import follows
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.namespaces import follows, table_columns
 from clusterkit.core.outcomes import Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
@@ -140,6 +141,9 @@ class Storing(Protocol):
     def stored(self, function: RowFunction) -> Stored:
         """The scores of all samples, and of new ones, by the last turn."""
 
+    def release(self) -> None:
+        """Let other fits use the files, which `begin` has kept for this one; when the labels have been read."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -155,6 +159,11 @@ class PartOfTurn:
     def array_api(self) -> bool:
         """Whether sums and functions are computed where the features lie."""
         return follows(self.turns) and follows(self.function) and (self.before is None or follows(self.before))
+
+    @property
+    def table_columns(self) -> int:
+        """As of the turns."""
+        return table_columns(self.turns)
 
     def __call__(self, rows: slice, H: Array) -> Addable:
         """What the block adds."""
@@ -182,6 +191,11 @@ def solve_by_turns(
     -------
     (function, status)
         The function of the last turn that was complete; after Ctrl-C too, unless none was.
+
+    Raises
+    ------
+    InvalidParameter
+        If more turns than `max_iter` are stored.
     """
     function, before, answer = turns.begin(space, rng), None, None
     history: list[float] = []
@@ -189,6 +203,12 @@ def solve_by_turns(
     storing = turns if isinstance(turns, Storing) else None
     if storing is not None and (earlier := storing.last(function)) is not None:
         history, step, answer = [*earlier[0]], earlier[1], function
+        if len(history) > turns.max_iter:
+            raise InvalidParameter(
+                f"the checkpoint of '{turns.name}' holds {len(history)} iterations, more than max_iter = "
+                f"{turns.max_iter}, and only the last one is stored. Set max_iter to {len(history)} or more, or give "
+                "another folder"
+            )
         change = step.change
         if step.settled is not None:
             return function, Status(len(history), True, step.settled, tuple(history))

@@ -8,6 +8,7 @@ standard, and leaves its results where the block lies. Whatever lacks the mark g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from threading import Lock
 from types import ModuleType
 from typing import Any, TypeVar, cast
@@ -30,6 +31,7 @@ __all__ = [
     "row_chunks",
     "row_squares",
     "sent",
+    "table_columns",
     "to_host",
 ]
 
@@ -43,6 +45,9 @@ REMEMBERED = 64
 CHUNK_BYTES = 64 * 1024**2
 """Bytes of float64 numbers that a block program makes of a part of a block on a device, where the data are float32: a
 block may be larger than that, and device memory is scarce."""
+
+CHUNK_ROWS = 64
+"""Fewest rows of such a part: fewer would be sent through a device one by one where the tables are very wide."""
 
 _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""
@@ -134,6 +139,19 @@ def follows(function: object) -> bool:
     return bool(getattr(getattr(function, "__self__", None), "array_api", False))
 
 
+def table_columns(function: object) -> int:
+    """Columns of the widest table that a function makes of a block beside its features, by its attribute of this name.
+
+    The blocks of a device are planned by it: with many clusters, distances and costs are wider than the features.
+
+    Examples
+    --------
+    >>> table_columns(len)
+    0
+    """
+    return int(getattr(function, "table_columns", 0))
+
+
 def host_dtype(array: AnyArray) -> np.dtype:
     """The type of the entries of an array of any library, as numpy has it.
 
@@ -169,10 +187,9 @@ def beside(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A
         Type of the copy. Default: that of the block for floats, that of the array for all others.
     """
     if elsewhere(array):
-        return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
-    if dtype is None:
-        dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
-    return kept_beside(array, block, lambda: sent(array, block, dtype), np.dtype(dtype).name)
+        return sent(array, block, dtype)
+    there = _type_beside(array, block, dtype)
+    return kept_beside(array, block, lambda: sent(array, block, there), there.name)
 
 
 def kept_beside(owner: object, block: AnyArray, make: Callable[[], T], what: str) -> T:
@@ -193,25 +210,39 @@ def kept_beside(owner: object, block: AnyArray, make: Callable[[], T], what: str
         return cast("T", there)
     made = make()
     try:
-        alive = ref(owner, lambda _: _copies.pop(key, None))
+        alive = ref(owner, lambda dead: _forget(key, dead))
     except TypeError:  # a number of numpy, of which there is nothing to keep
         return made
     with _copying:
         while len(_copies) >= REMEMBERED:
-            _copies.pop(next(iter(_copies)), None)
+            # an owner may go at any moment, and its copy with it, which no lock can delay
+            with suppress(StopIteration, RuntimeError):
+                _copies.pop(next(iter(_copies)), None)
         _copies[key] = alive, made
     return made
+
+
+def _forget(key: tuple[int, str, str], dead: object) -> None:
+    """Drop the copy of an owner that is gone; another object may have its number, and a copy under that, by now."""
+    known, _ = _copies.get(key, (None, None))
+    if known is dead:
+        _copies.pop(key, None)
 
 
 def sent(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
     """As `beside`, without a memory: for what belongs to one block only, such as its weights."""
     if elsewhere(array):
         return array if dtype is None else cast("A", as_type(cast("Array", array), dtype))
-    if dtype is None:
-        dtype = host_dtype(block) if array.dtype.kind == "f" else array.dtype
     # a copy of its own: some libraries refuse arrays that cannot be written, or share their memory
-    copied = np.array(array, dtype=dtype, order="C")
+    copied = np.array(array, dtype=_type_beside(array, block, dtype), order="C")
     return cast("A", array_namespace(block).asarray(copied, device=block.device))
+
+
+def _type_beside(array: AnyArray, block: AnyArray, dtype: np.dtype | type | None) -> np.dtype:
+    """The type of a copy beside a block, as of `beside`."""
+    if dtype is not None:
+        return np.dtype(dtype)
+    return host_dtype(block) if array.dtype.kind == "f" else np.dtype(array.dtype)
 
 
 def row_squares(H: Array) -> Array:
@@ -221,11 +252,11 @@ def row_squares(H: Array) -> Array:
 
 
 def row_chunks(H: Array, width: int | None = None) -> Iterator[tuple[slice, Array]]:
-    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but 4,096 rows at least.
+    """Parts of a block with their slices: at most `CHUNK_BYTES` of float64 numbers, but `CHUNK_ROWS` rows at least.
 
     `width` is the number of columns of what is made of a row. Default: as many as the block has.
     """
-    rows = max(4096, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
+    rows = max(CHUNK_ROWS, CHUNK_BYTES // (8 * max(1, H.shape[1] if width is None else width)))
     for start in range(0, max(1, H.shape[0]), rows):
         part = slice(start, min(H.shape[0], start + rows))
         yield part, H[part, :]

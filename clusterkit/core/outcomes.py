@@ -98,6 +98,11 @@ class LinearRows:
         """As of the map."""
         return self.transform.array_api
 
+    @property
+    def table_columns(self) -> int:
+        """Of the products."""
+        return int(self.coefficients.shape[1])
+
     def __call__(self, Y: Array) -> Array:
         """h(Y) B, in blocks."""
         return self.transform.apply(Y, self.coefficients)

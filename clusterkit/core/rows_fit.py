@@ -25,19 +25,20 @@ from clusterkit.core.first_labels import HostStarts
 from clusterkit.core.host_balancing import HostBalance
 from clusterkit.core.host_labeling import labelled_on_host
 from clusterkit.core.host_mapping import made_on_host
-from clusterkit.core.iterating import Iterating
+from clusterkit.core.iterating import Iterating, Storing
 from clusterkit.core.local_engine import LocalEngine
-from clusterkit.core.namespaces import follows
+from clusterkit.core.namespaces import follows, table_columns
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
-from clusterkit.core.rows_loop import Decide, End, iterate, iterate_without_labels
+from clusterkit.core.rows_end import End
+from clusterkit.core.rows_loop import Decide, iterate, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.run import AllZero, FitResult, check_range, first_least, reason_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
 from clusterkit.core.summing import Summing, solve_by_sums
-from clusterkit.core.survey import extremes
+from clusterkit.core.survey import OfFiniteRows, extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
 
 __all__ = [
@@ -198,14 +199,18 @@ def bind_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> Bound
 def run_rows(bound: BoundRows) -> FitResult:
     """Start, loop, and keep the best."""
     c, space, turns, task, seeds = bound.composition, bound.space, bound.turns, bound.task, bound.seeds
-    if not isinstance(c.labeler, Codec):
-        assert isinstance(turns, Iterating)
-        assert isinstance(space.engine, DeviceEngine)
-        return labelled_on_host(c, space, turns, space.engine, task, seeds)
-    ends = _ends(c, space, turns, task, seeds)
-    best = first_least([end.objective for end in ends])
-    end = ends[best]
-    labels = _labels(end.decide, space)
+    try:
+        if not isinstance(c.labeler, Codec):
+            assert isinstance(turns, Iterating)
+            assert isinstance(space.engine, DeviceEngine)
+            return labelled_on_host(c, space, turns, space.engine, task, seeds)
+        ends = _ends(c, space, turns, task, seeds)
+        best = first_least([end.objective for end in ends])
+        end = ends[best]
+        labels = _labels(end.decide, space)
+    finally:
+        if isinstance(turns, Storing):
+            turns.release()
     _warn(end, labels, task)
     interrupted = any(each.interrupted for each in ends)
     memberships = _memberships(end.decide, space)
@@ -233,8 +238,14 @@ def run_rows(bound: BoundRows) -> FitResult:
 
 
 def predict_rows(predict: Predict, rows: Rows, engine: Engine, width: int) -> Labels:
-    """Labels of rows by a predictor of raw rows, (n,), in the blocks of `width` features."""
-    return engine.labels(_Predicted(predict), rows, width)
+    """Labels of rows by a predictor of raw rows, (n,), in the blocks of `width` features.
+
+    Raises
+    ------
+    InvalidData
+        If a value is no finite number; where labels are lazy, when they are computed.
+    """
+    return engine.labels(OfFiniteRows(_Predicted(predict), rows.names), rows, width)
 
 
 @final
@@ -248,6 +259,11 @@ class _Predicted:
     def array_api(self) -> bool:
         """As of the predictor."""
         return follows(self.predict)
+
+    @property
+    def table_columns(self) -> int:
+        """As of the predictor."""
+        return table_columns(self.predict)
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         return self.predict(X)

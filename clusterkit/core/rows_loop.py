@@ -20,16 +20,16 @@ from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
-from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, to_host
-from clusterkit.core.outcomes import Status
+from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.progress import Report, tell
+from clusterkit.core.rows_end import End, EndsSoFar
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import BlockLabels, Codec, Task
 from clusterkit.core.summing import Adder, Finished, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Addable, Sums, landed
 from clusterkit.core.transform import Transform
 
-__all__ = ["Decide", "End", "iterate", "iterate_without_labels"]
+__all__ = ["Decide", "iterate", "iterate_without_labels"]
 
 Part = TypeVar("Part", bound=Addable)
 
@@ -71,6 +71,11 @@ class Decide:
     def array_api(self) -> bool:
         """Whether features and scores are computed where the rows lie; starts and balances may get host copies."""
         return follows(self.transform) and follows(self.codec) and (self.extend is None or follows(self.extend))
+
+    @property
+    def table_columns(self) -> int:
+        """Scores and costs have k columns, and so have the targets of the labels."""
+        return max(self.k, table_columns(self.extend))
 
     def __call__(self, rows: slice, X: Array) -> Labels:
         """Labels of raw rows."""
@@ -129,6 +134,11 @@ class _Costs:
     def array_api(self) -> bool:
         """As of the labels; a part that cannot follow gets the costs on the host."""
         return self.decide.array_api
+
+    @property
+    def table_columns(self) -> int:
+        """As of the labels."""
+        return self.decide.table_columns
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         costs = self.decide.costs(rows, X)
@@ -201,6 +211,11 @@ class _Turn:
         """Whether labels and sums are computed where the rows lie."""
         return self.decide.array_api and follows(self.adder)
 
+    @property
+    def table_columns(self) -> int:
+        """As of the labels, or of what adds up."""
+        return max(self.decide.table_columns, table_columns(self.adder))
+
     def __call__(self, rows: slice, X: Array) -> _TurnSums:
         H = self.decide.transform(X)
         labels, scores = self.decide.on(rows, X, H)
@@ -208,67 +223,6 @@ class _Turn:
         weights = None if self.weights is None else self.weights[rows]
         coded = Coded(labels[None, :], self.decide.codec.coding, k, self.codebook, weights)
         return _TurnSums(self.adder.part(H, coded, scores), class_counts(labels, k), digest_of(rows, labels))
-
-
-@final
-@attrs.frozen(eq=False)
-class End:
-    """How the iterations of a start ended.
-
-    Parameters
-    ----------
-    decide : Decide
-        How the labels returned follow from the rows.
-    sizes : ndarray of shape (k,) or None
-        Their numbers, where they were counted.
-    n_iter : int
-    converged : bool
-    reason : str
-    objective : float
-        As of a `StartResult`.
-    history : tuple of float
-        Objective of the labels before each iteration.
-    status : Status or None
-        Of the turn that the labels were read from.
-    interrupted : bool
-        Whether Ctrl-C ended it.
-    """
-
-    decide: Decide
-    sizes: Counts | None
-    n_iter: int
-    converged: bool
-    reason: str
-    objective: float
-    history: tuple[float, ...]
-    status: Status | None
-    interrupted: bool = False
-
-
-@attrs.define(eq=False)
-class _Progress:
-    """What is known while a start is under way: small, whatever the number of rows."""
-
-    end: End | None = None
-    best: End | None = None
-    history: list[float] = attrs.field(factory=list)
-
-    def ended(self, converged: bool, reason: str, interrupted: bool = False) -> End:
-        """The labels read last if they are final, else those of the lowest objective that is known."""
-        last = self.history[-1] if self.history else math.nan
-        if converged and not math.isfinite(last):
-            converged, reason = False, f"{reason}; but the objective is {last}, out of the range of numbers"
-        answer = self.end if converged or self.best is None else self.best
-        assert answer is not None
-        return attrs.evolve(
-            answer,
-            n_iter=len(self.history),
-            converged=converged,
-            reason=reason,
-            objective=last if converged or self.best is None else self.best.objective,
-            history=tuple(self.history),
-            interrupted=interrupted,
-        )
 
 
 def iterate(
@@ -288,7 +242,7 @@ def iterate(
         Its decisions take further passes over the costs.
     task : Task
     """
-    progress = _Progress()
+    progress = EndsSoFar()
     try:
         return _iterate(space, summing, begin, max_iter, progress, balancer, task)
     except KeyboardInterrupt:
@@ -338,7 +292,7 @@ def _iterate(
     summing: Summing,
     begin: Decide,
     max_iter: int,
-    progress: _Progress,
+    progress: EndsSoFar,
     balancer: BalancesByPasses | None,
     task: Task,
 ) -> End:

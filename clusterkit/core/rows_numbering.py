@@ -83,6 +83,11 @@ class _ClassesOf:
         """As of the labels."""
         return self.begin.array_api
 
+    @property
+    def table_columns(self) -> int:
+        """As of the labels."""
+        return self.begin.table_columns
+
     def __call__(self, rows: slice, X: Array) -> _Classes:
         H = self.begin.transform(X)
         labels, _ = self.begin.on(rows, X, H)

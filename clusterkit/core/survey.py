@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import attrs
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
-from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
+from clusterkit.core.namespaces import array_namespace, elsewhere, follows, table_columns, to_host
 from clusterkit.core.spaces import FeatureSpace
 
-__all__ = ["Extremes", "draw_rows", "draw_weighted", "extremes"]
+__all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
+
+Value = TypeVar("Value")
 
 
 @final
@@ -63,7 +65,9 @@ class Extremes:
         low, high = np.minimum(self.low, following.low), np.maximum(self.high, following.high)
         return Extremes(low, high, following.odd if self.odd is None else self.odd)
 
-    def check(self, names: tuple[str, ...] | None, place: Callable[[int], str] | None = None) -> None:
+    def check(
+        self, names: tuple[str, ...] | None, place: Callable[[int], str] | None = None, before: str = "the fit"
+    ) -> None:
         """Refuse values that are no finite numbers, by column and row; `place` says where a row lies."""
         if self.odd is not None:
             row, column, value = self.odd
@@ -71,8 +75,41 @@ class Extremes:
             lies = "" if place is None else place(row)
             raise InvalidData(
                 f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave "
-                "such rows or columns out, or fill the gaps, before the fit"
+                f"such rows or columns out, or fill the gaps, before {before}"
             )
+
+
+@final
+@attrs.frozen(eq=False)
+class OfFiniteRows(Generic[Value]):
+    """A function of the blocks of new rows, which refuses values that are no finite numbers.
+
+    Parameters
+    ----------
+    function : callable
+        Row slice and rows to anything.
+    names : tuple of str or None
+        Those of the columns, for the message.
+    """
+
+    function: Callable[[slice, Array], Value]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def array_api(self) -> bool:
+        """As of the function."""
+        return follows(self.function)
+
+    @property
+    def table_columns(self) -> int:
+        """As of the function."""
+        return table_columns(self.function)
+
+    def __call__(self, rows: slice, X: Array) -> Value:
+        """What the function makes of the rows."""
+        if X.shape[0]:
+            Extremes.of(rows, X).check(self.names, before="the prediction")
+        return self.function(rows, X)
 
 
 def extremes(space: FeatureSpace) -> Extremes:

@@ -51,14 +51,15 @@ def block_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
 
 
 DEVICE_BLOCK_BYTES = 256 * 1024**2
-"""Bytes of a block of features on a device. Maps and products make a few arrays of this size beside it, and two blocks
-of rows are there at once: together less than 2 GiB."""
+"""Bytes of a block of features on a device, or of a table of what is made of it. Maps and products make a few arrays of
+this size beside it, and two blocks of rows are there at once: together less than 2 GiB."""
 
 
 def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     """Row slices of at most a group and about 256 MiB; a function of (n, width, dtype), as `block_plan` for the host.
 
-    A block has a multiple of 4,096 rows, however wide it is: products of float32 numbers add up so many.
+    A block has a multiple of 4,096 rows, because products of float32 numbers add up so many; fewer where these are
+    wider than 256 MiB, but 64 at least. `width` is that of the widest table: the features, or what is made of them.
 
     Examples
     --------
@@ -66,14 +67,17 @@ def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:
     [65536, 65536, 65536, 65536, 37856]
     """
     fitting = DEVICE_BLOCK_BYTES // max(1, width * np.dtype(dtype).itemsize)
-    rows = max(BLOCK_ROWS, fitting // BLOCK_ROWS * BLOCK_ROWS)
+    rows = fitting // BLOCK_ROWS * BLOCK_ROWS or max(64, fitting // 64 * 64)
     for group in sums.groups(n):
         for start in range(group.start, group.stop, rows):
             yield slice(start, min(group.stop, start + rows))
 
 
 def in_blocks(function: Callable[[Array], Array], Y: Array, width: int) -> Array:
-    """A function of rows (m, d) of another library than numpy, block by block, (m, ...)."""
+    """A function of rows (m, d) of another library than numpy, block by block, (m, ...).
+
+    `width` is the number of columns of the widest table that it makes.
+    """
     xp = array_namespace(Y)
     parts = [function(Y[rows, :]) for rows in device_plan(Y.shape[0], max(width, Y.shape[1]), host_dtype(Y))]
     if not parts:
@@ -199,7 +203,8 @@ class Transform:
         """Features times B, (m, q), never holding more than a block of features."""
         if elsewhere(Y):
             xp = array_namespace(Y)
-            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, self.width or 1)
+            width = max(self.width or 1, B.shape[1])
+            return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
         for rows, H in self.blocks(Y):

@@ -26,7 +26,7 @@ from clusterkit.estimators import bars, threads
 from clusterkit.estimators._rows_by_sample import fit_by_sample, sample_size
 from clusterkit.estimators.fitted_attributes import FittedAttributes, set_fitted
 from clusterkit.estimators.number import is_open, set_report
-from clusterkit.estimators.samples import columns_of_the_fit
+from clusterkit.estimators.samples import new_rows
 
 if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
@@ -130,7 +130,7 @@ def _fit_by_passes(model: Pipeline, rows: Rows, engine: Engine, sample_weight: A
 
 def predict_elsewhere(model: FittedAttributes, predict: Predict, rows: Rows, engine: Engine) -> Labels:
     """Labels of rows that an engine reads, (m,)."""
-    rows = columns_of_the_fit(model, rows)
+    rows = new_rows(model, rows)
     if isinstance(engine, DeviceEngine) and not follows(predict):
         raise IncompatibleStages(f"the labels of new rows have no path on a device for this model. {by_sample(engine)}")
     width = model.n_features_in_ if model.space_ is None else getattr(model.space_, "width", model.n_features_in_)

@@ -14,10 +14,12 @@ from clusterkit._typing import Array, ArrayLike, Floats, Samples
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.engines import engine_for
-from clusterkit.core.namespaces import array_namespace, as_type, follows, to_host
+from clusterkit.core.namespaces import array_namespace, as_type, follows, table_columns, to_host
 from clusterkit.core.outcomes import Domain, Embedding, Outcome
+from clusterkit.core.survey import OfFiniteRows
 from clusterkit.estimators.inductive import inductive
 from clusterkit.estimators.same_place import check_same_place
+from clusterkit.estimators.samples import new_rows
 
 __all__ = ["Outputs"]
 
@@ -139,8 +141,8 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if isinstance(engine, DeviceEngine):
             extend, rows = _extension(model), engine.rows(X)
             if isinstance(rows, ArrayRows):
-                width = getattr(model.space_, "width", rows.d)
-                table: Floats = as_type(engine.values(_OfRows(extend), rows, width), np.float64)
+                rows, width = new_rows(model, rows), getattr(model.space_, "width", rows.d)
+                table: Floats = as_type(engine.values(OfFiniteRows(_OfRows(extend)), rows, width), np.float64)
                 return table, extend
         outcome, points = self._outcome_and_rows(X)
         extend = _extension(model) if outcome is None else outcome.extend
@@ -165,6 +167,11 @@ class _OfRows:
     def array_api(self) -> bool:
         """As of the function."""
         return follows(self.extend)
+
+    @property
+    def table_columns(self) -> int:
+        """As of the function."""
+        return table_columns(self.extend)
 
     def __call__(self, rows: slice, X: Array) -> Array:
         """Whatever their place is."""

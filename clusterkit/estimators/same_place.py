@@ -39,6 +39,13 @@ def check_same_place(model: object, X: object, method: str) -> None:
     if there != here:
         raise InvalidData(
             f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
-            f"those passed to fit(): the fit was on {there}, and these samples are on {here or 'numpy'}. "
-            "Move them there"
+            f"those passed to fit(): the fit was on {there}, and {_where(X, here)}. Move them there"
         )
+
+
+def _where(X: object, device: Device | None) -> str:
+    """Where samples are, as a clause."""
+    if device is not None:
+        return f"these samples are on {device}"
+    library, kind = type(X).__module__.partition(".")[0], type(X).__name__
+    return f"these samples are a {kind} on the host" if library == "builtins" else f"these samples are of {library}"

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from clusterkit._typing import Array, Samples, SparseMatrix
 from clusterkit.core import memory
+from clusterkit.core.device_engine import ArrayRows
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.rows import Rows
 from clusterkit.core.stages import FeatureMap
@@ -18,7 +19,7 @@ from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.unsuited import refuse_device, refuse_unsuited
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["checked", "columns_of_the_fit"]
+__all__ = ["checked", "columns_of_the_fit", "new_rows"]
 
 MOST_BYTES = 2**30
 """Largest dense copy (1 GiB) of sparse samples that is made where the feature map takes both kinds: above it distances
@@ -116,5 +117,21 @@ def columns_of_the_fit(estimator: BaseEstimator, rows: Rows) -> Rows:
         raise InvalidData(
             f"the columns {', '.join(rows.names)[:200]} are not those of the fit in their order: "
             f"{', '.join(names)[:200]}; choose them by clusterkit.open(path, columns=[...])"
+        )
+    return rows
+
+
+def new_rows(estimator: BaseEstimator, rows: Rows) -> Rows:
+    """Rows of an engine for a fitted model, with the columns of the fit; of an array at least one row.
+
+    Raises
+    ------
+    InvalidData
+    """
+    rows = columns_of_the_fit(estimator, rows)
+    if rows.n == 0 and isinstance(rows, ArrayRows):
+        raise InvalidData(
+            f"Found array with 0 sample(s) (shape=(0, {rows.d})) while a minimum of 1 is required by "
+            f"{type(estimator).__name__}"
         )
     return rows

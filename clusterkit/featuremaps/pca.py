@@ -124,7 +124,7 @@ class _InnerProducts:
             products = xp.zeros((H.shape[1], H.shape[1]), dtype=xp.float64, device=H.device)
             for _, chunk in row_chunks(H):
                 differences = as_type(chunk, np.float64) - mean
-                products = products + xp.matmul(differences.T, differences)
+                products += xp.matmul(differences.T, differences)
             return SymmetricSum.of(products)
         block = H - self.mean
         return SymmetricSum.of(block.T @ block)

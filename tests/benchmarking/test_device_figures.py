@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -26,8 +27,32 @@ def test_labels_and_values_are_those_of_the_cpu():
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "MISSED" not in finished.stdout
     assert finished.stdout.count("labels unlike the CPU's") == 2
+    assert finished.stdout.count("of its spread of costs from a border; goal") == 2
+    for figure in ("svdd", "kmeans turn", "emmc, a turn", "ascent", "emmc, the start 'kmeans', beside",
+                   "emmc, a balance by 'transport', beside"):  # fmt: skip
+        assert f"  {figure}: " in finished.stdout
+    assert "k-means of 60 clusters, 1200 rows: not measured" in finished.stdout
+    assert "array-api-compat" in finished.stdout, "versions are printed"
+    assert finished.stdout.count("this section: ") == 5
     assert "array_api_strict does not count it" in finished.stdout
     assert "% of the device's peak" not in finished.stdout
+
+
+def test_the_sections_end_within_ten_minutes_and_what_does_not_fit_is_said(monkeypatch):
+    pytest.importorskip("array_api_strict", reason="array-api-strict simulates the devices")
+    sys.path.insert(0, str(SCRIPT.parent))
+    try:
+        device = importlib.import_module("device")
+    finally:
+        sys.path.remove(str(SCRIPT.parent))
+    assert sum(device.RECKONED.values()) <= 580.0
+    assert set(device.RECKONED) == set(device.SECTIONS) == set(device.FULL) == set(device.SMALL)
+    assert {name: list(sizes) for name, sizes in device.FULL.items()} == {
+        name: list(sizes) for name, sizes in device.SMALL.items()
+    }
+    monkeypatch.setattr(device, "rates", lambda bench, small: None)
+    report = device.measure("array_api_strict:device1", ["svdd"], False, 1.0)
+    assert any(line.startswith("svdd, n = 1000000") and "not measured (" in line for line in report.lines)
 
 
 def test_without_a_device_every_figure_is_not_measured():

@@ -80,15 +80,13 @@ class Bench:
 
     def wait(self) -> None:
         """Until everything asked for is computed."""
-        if self.device.library == "torch":
+        if self.device.library == "torch" and self.device.name.startswith("cuda"):
             import torch
 
-            if self.device.name.startswith("cuda"):
-                torch.cuda.synchronize()
+            torch.cuda.synchronize(self.device.handle)  # of this device, which need not be the current one
         elif self.device.library == "cupy":
-            import cupy
-
-            cupy.cuda.Device().synchronize()
+            handle: Any = self.device.handle
+            handle.synchronize()
 
     def median(self, call: Callable[[], Any], repeats: int = 5) -> float:
         """Seconds of a call, after one that loads what it needs."""
@@ -110,24 +108,34 @@ class Bench:
         self.wait()
         return value, time.perf_counter() - begin
 
-    def peak(self, call: Callable[[], Any]) -> int | None:
-        """The most bytes of the device that a call has beside those there before; None where nobody counts."""
+    def peak(self, call: Callable[[], Any]) -> tuple[int, int] | None:
+        """The most bytes of the device that a call has beside those there before, and that its library keeps for it.
+
+        None where nobody counts. What is kept beyond the first number goes back as soon as memory is short.
+        """
+        there: Any = self.device.handle
+        self.wait()
         if self.device.library == "torch" and self.device.name.startswith("cuda"):
             import torch
 
             torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
+            torch.cuda.reset_peak_memory_stats(there)
+            before, reserved_before = torch.cuda.memory_allocated(there), torch.cuda.memory_reserved(there)
             call()
-            return int(torch.cuda.max_memory_allocated() - before)
+            self.wait()
+            most, reserved = torch.cuda.max_memory_allocated(there), torch.cuda.max_memory_reserved(there)
+            return int(most - before), int(reserved - reserved_before)
         if self.device.library == "cupy":
             import cupy
 
-            pool = cupy.get_default_memory_pool()
-            pool.free_all_blocks()
-            before = pool.used_bytes()
-            call()
-            return int(pool.total_bytes() - before)  # blocks are kept, so that the total is the peak
+            with there:  # a pool for each device
+                pool = cupy.get_default_memory_pool()
+                pool.free_all_blocks()
+                before = pool.used_bytes()
+                call()
+                self.wait()
+                most = int(pool.total_bytes() - before)  # blocks are kept, so that the total is the peak
+            return most, most
         return None
 
 
@@ -156,7 +164,12 @@ def model_of(device: Device) -> str:
     if device.library == "torch" and device.name.startswith("cuda"):
         import torch
 
-        return (
-            f" ({torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, TF32 {torch.get_float32_matmul_precision()})"
-        )
+        name, precision = torch.cuda.get_device_name(device.handle), torch.get_float32_matmul_precision()
+        return f" ({name}, CUDA {torch.version.cuda}, products of float32 at precision {precision!r})"
+    if device.library == "cupy":
+        import cupy
+
+        handle: Any = device.handle
+        name = cupy.cuda.runtime.getDeviceProperties(handle.id)["name"].decode()
+        return f" ({name}, CUDA {cupy.cuda.runtime.runtimeGetVersion()})"
     return ""

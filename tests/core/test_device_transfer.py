@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+import weakref
 from contextlib import contextmanager
 
 import numpy as np
@@ -88,7 +89,7 @@ def torch(monkeypatch):
     module.device = str
     module.empty = empty
     module.pinned = pinned
-    current = Stream()
+    current = LATE["current"] = Stream()
     module.cuda = types.SimpleNamespace(Stream=Stream, Event=Event, stream=stream, current_stream=lambda d: current)
     monkeypatch.setitem(sys.modules, "torch", module)
     return module
@@ -108,6 +109,31 @@ def test_every_block_arrives_whole(torch, monkeypatch, dtype):
         assert np.array_equal(block, X[rows])
     assert torch.pinned == [45, 45], "two pieces of pinned memory serve all blocks"
     assert LATE["recorded"] == len(plan)
+
+
+def test_blocks_do_not_collect_on_a_device_that_computes_slowly(torch, monkeypatch):
+    """A block is sent once the computations with the last but one are done, and one stream serves all passes."""
+    monkeypatch.setattr(device_transfer, "available", lambda: 1)
+    monkeypatch.setattr(device_transfer, "_streams", {})
+    X, alive, most = np.random.default_rng(0).random((120, 3)), weakref.WeakSet(), []
+    usual = Tensor.to
+
+    def sent(self, device, non_blocking):
+        block = usual(self, device, non_blocking)
+        alive.add(block)
+        most.append(len(alive))
+        return block
+
+    monkeypatch.setattr(Tensor, "to", sent)
+    for _ in range(2):
+        for _rows, block in sent_ahead(
+            Device("torch", "cuda"), X.__getitem__, (slice(start, start + 10) for start in range(0, 120, 10))
+        ):
+            # the computation holds the block until the device has done it
+            LATE["current"].append(lambda block=block: np.sum(block.array))
+            del block
+    assert max(most) <= 2
+    assert len(device_transfer._streams) == 1
 
 
 def test_large_blocks_are_copied_by_several_threads(monkeypatch):

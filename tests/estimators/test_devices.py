@@ -332,7 +332,7 @@ def test_the_plan_of_a_device_covers_all_rows_within_groups():
     assert [rows.start for rows in plan] == [0, 10_000, 20_000]
     assert plan[-1].stop == 25_000
     wide = list(device_plan(300_000, 10**6, np.float64))
-    assert max(rows.stop - rows.start for rows in wide) == 4096
+    assert max(rows.stop - rows.start for rows in wide) == 64
 
 
 def test_rows_of_an_array_are_read_and_gathered_on_the_host():

@@ -191,6 +191,39 @@ def test_more_turns_and_a_smaller_tolerance_go_on(tmp_path):
     same_fit(fresh, tight)
 
 
+@pytest.mark.parametrize("tol", [1e-4, 0.5])
+def test_a_smaller_bound_than_the_turns_that_are_stored_is_refused(tmp_path, tol):
+    rows = clusterkit.open(blobs())
+    settings = {"solver__update": "hals", "solver__tol": tol}
+    model = nmf(rows, tmp_path, **settings)
+    assert model.n_iter_ > 2
+    with pytest.raises(InvalidParameter, match=f"holds {model.n_iter_} iterations, more than max_iter = 2, .* only"):
+        nmf(rows, tmp_path, solver__max_iter=2, **settings)
+    again, turns = turns_of(lambda: nmf(rows, tmp_path, solver__max_iter=model.n_iter_, **settings))
+    assert not turns
+    assert (again.n_iter_, again.converged_) == (model.n_iter_, model.converged_)
+    same_fit(model, again)
+
+
+def test_a_second_fit_in_the_same_folder_is_refused_while_the_first_runs(tmp_path):
+    rows = clusterkit.open(blobs())
+    refused = []
+
+    def second(report):
+        if report.stage == "nmf" and report.turn == 3 and not refused:
+            refused.append(True)
+            with pytest.raises(InvalidData, match=rf"another fit works in it \(process {os.getpid()} on "):
+                nmf(rows, tmp_path)
+            nmf(rows, tmp_path, random_state=4)  # another start has a folder of its own
+
+    with listening(second):
+        model = nmf(rows, tmp_path)
+    assert refused
+    same_fit(nmf(rows, tmp_path / "alone"), model)
+    same_fit(model, nmf(rows, tmp_path))
+    assert not list(tmp_path.glob("nmf-*/in-use"))
+
+
 def test_ctrl_c_keeps_the_turns_so_far(tmp_path, monkeypatch):
     rows, write = clusterkit.open(blobs()), _factor_files.FactorFiles.write
 

@@ -63,7 +63,7 @@ class Gram:
         weights = None if self.weights is None else sent(self.weights[rows], H, np.float64)
         for part, chunk in row_chunks(H):
             block = xp.astype(chunk, xp.float64, copy=False)
-            total = total + xp.matmul(block.T, block if weights is None else block * weights[part, None])
+            total += xp.matmul(block.T, block if weights is None else block * weights[part, None])
         return SymmetricSum.of(total)
 
 

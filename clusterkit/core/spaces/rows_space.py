@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.engines import Engine
-from clusterkit.core.namespaces import elsewhere, follows, sent, to_host
+from clusterkit.core.namespaces import elsewhere, follows, sent, table_columns, to_host
 from clusterkit.core.row_graph import Node
 from clusterkit.core.rows import Rows
 from clusterkit.core.spaces.features import DenseSpace, FeatureSpace, StreamedSpace, build_space
@@ -37,6 +37,11 @@ class Mapped:
     def array_api(self) -> bool:
         """Whether the rows are mapped where they lie; a part that cannot follow gets the features on the host."""
         return self.transform.array_api
+
+    @property
+    def table_columns(self) -> int:
+        """As of the part."""
+        return table_columns(self.part)
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         """Map the rows and take their part."""

@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import NotExportable
-from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows
+from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows, table_columns
 from clusterkit.core.outcomes import Domain, Embedding, Outcome, Scores, Tree
 from clusterkit.core.row_graph import Node
 from clusterkit.core.spaces import Space
@@ -174,6 +174,11 @@ class Decoder:
     def array_api(self) -> bool:
         """Whether codec and scores are written against the namespace of their rows."""
         return follows(self.codec) and follows(self.extend)
+
+    @property
+    def table_columns(self) -> int:
+        """Scores and costs have k columns."""
+        return max(self.k, table_columns(self.extend))
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, where these lie."""

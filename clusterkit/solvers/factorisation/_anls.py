@@ -24,6 +24,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.solvers.factorisation._passes import (
     FOLD_IN_CHANGE,
     FOLD_IN_UPDATES,
+    TABLES,
     FoldIn,
     RowUpdate,
     factor_gram,
@@ -119,6 +120,11 @@ class AnlsTurns:
     def resolved(self) -> Mapping[str, object]:
         """Nothing is decided on the way."""
         return {}
+
+    @property
+    def table_columns(self) -> int:
+        """As of the rows of A."""
+        return TABLES * self.k
 
     def begin(self, space: FeatureSpace, rng: Rng) -> FoldIn:
         """A random basis; 1 - U is never 0."""

@@ -16,12 +16,16 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core.errors import InvalidData, NeedsSpace
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.namespaces import as_type, beside, elsewhere, to_host
 from clusterkit.core.rows import Rows
 from clusterkit.core.whole_files import replacing
 from clusterkit.datasets.raw_rows import RawRows, require_space
 
 __all__ = ["FactorFiles", "ScaledRows"]
+
+LOCK: Final = "in-use"
+"""The file that a fit holds while it works in the folder."""
 
 STATE: Final = "state.npz"
 """The file of what is small. It names the turn whose rows count, and is replaced in one step once they are there."""
@@ -48,12 +52,20 @@ class FactorFiles:
     k: int
     dtype: np.dtype
 
-    def prepare(self) -> None:
-        """Make the folder, and ask for the space of the rows of two turns."""
+    def prepare(self, held: HeldFiles) -> None:
+        """Make the folder, ask for the space of the rows of two turns, and keep other fits out.
+
+        Raises
+        ------
+        NeedsSpace
+        InvalidData
+            If another fit works in the folder.
+        """
         os.makedirs(self.folder, exist_ok=True)
         there = sum(file.stat().st_size for file in Path(self.folder).glob("factor-*.npy"))
         needed = 2 * self.n * self.k * self.dtype.itemsize - there
         require_space(max(0, needed), self.folder, f"two copies of the {self.n} x {self.k} numbers of a checkpoint")
+        held.take(os.path.join(self.folder, LOCK), f"the checkpoint in {self.folder!r}")
 
     def rows(self, turn: int) -> RawRows:
         """The rows of a turn."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.namespaces import to_host
 
 __all__ = ["FactorInMemory", "HeldRows"]
@@ -79,8 +80,8 @@ class FactorInMemory:
     _turns: dict[int, dict[int, Array]] = attrs.field(factory=dict, init=False)
     _small: dict[str, Array] | None = attrs.field(default=None, init=False)
 
-    def prepare(self) -> None:
-        """Ask for the memory of the rows of two turns."""
+    def prepare(self, held: HeldFiles) -> None:
+        """Ask for the memory of the rows of two turns; there is no file to hold."""
         if self.on_host:
             memory.require(
                 2 * self.n * self.k * self.dtype.itemsize,

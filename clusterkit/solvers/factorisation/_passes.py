@@ -20,6 +20,7 @@ from clusterkit.core.transform import block_plan
 from clusterkit.numerics.threads import available
 
 __all__ = [
+    "TABLES",
     "Blocks",
     "FoldIn",
     "RowUpdate",
@@ -43,6 +44,10 @@ FOLD_IN_UPDATES = 200
 """Updates of a new row with the basis fixed; constant, because a row must not depend on the other new rows."""
 FOLD_IN_CHANGE = 1e-6
 """Coordinate descent ends for a new row after a pass that moved it by less than this times the first pass."""
+
+TABLES = 4
+"""Tables of k columns that the updates have at once on a device, in the unit by which blocks are planned: a block that
+is planned for one table has seven, of float64 numbers whatever the rows are."""
 
 Blocks = Callable[[], Iterator[tuple[slice, Any]]]
 """Function that starts a pass: row slices with their rows of H, dense or sparse."""
@@ -289,6 +294,11 @@ class FoldIn:
     def array_api(self) -> bool:
         """As of the products."""
         return follows(self.products)
+
+    @property
+    def table_columns(self) -> int:
+        """Of the rows, their products, and what the updates make of them."""
+        return TABLES * len(self.gram)
 
     def __call__(self, Y: Array) -> Array:
         """Rows for Y, (m, d) to (m, q); O(q²) per update beside the products."""

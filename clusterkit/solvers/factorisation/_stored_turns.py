@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Rng
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.iterating import Step, Stored
 from clusterkit.core.namespaces import (
     array_namespace,
@@ -31,7 +32,7 @@ from clusterkit.core.sums import Sums
 from clusterkit.core.transform import Transform
 from clusterkit.solvers.factorisation._factor_files import FactorFiles, ScaledRows
 from clusterkit.solvers.factorisation._factor_in_memory import FactorInMemory
-from clusterkit.solvers.factorisation._passes import FoldIn, RowUpdate, factor_gram, inner, update_rows
+from clusterkit.solvers.factorisation._passes import TABLES, FoldIn, RowUpdate, factor_gram, inner, update_rows
 
 __all__ = ["FeatureTotals", "StoredTurns", "TotalsAnywhere"]
 
@@ -161,6 +162,7 @@ class StoredTurns:
     max_iter: int
     normalize: bool
     on_host: bool = True
+    held: HeldFiles = attrs.field(factory=HeldFiles, init=False)
 
     array_api: ClassVar[bool] = True
     """written against the namespace of its blocks"""
@@ -175,6 +177,11 @@ class StoredTurns:
         """Nothing is decided on the way."""
         return {}
 
+    @property
+    def table_columns(self) -> int:
+        """Of the rows of A, before and after a turn, their products, and what the updates make of them."""
+        return TABLES * self.k
+
     def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
         """Random factors, as in memory: A row by row in the first turn, and W now; or the last turn that is stored."""
         state: Mapping[str, Any] = rng.bit_generator.state
@@ -184,7 +191,7 @@ class StoredTurns:
             files = FactorInMemory(self.n, self.k, self.transform.dtype, self.on_host)
         else:
             files = FactorFiles(self._folder(self.checkpoint, W), self.n, self.k, self.transform.dtype)
-        files.prepare()
+        files.prepare(self.held)
         # what is drawn next, by a labeler, is then what is drawn in memory
         cast("np.random.PCG64", rng.bit_generator).advance((self.n + space.width) * self.k)
         return self.latest(_Turn(self._fold(W), files, state))
@@ -233,6 +240,10 @@ class StoredTurns:
         change = float(max(np.sqrt(moved / (self.n * self.k)), np.sqrt(change / W.size)))
         function.files.commit(len(history), W=W, history=np.array(history), change=np.array(change))
         return self._step(attrs.evolve(function, fold=self._fold(W), history=history, change=change))
+
+    def release(self) -> None:
+        """Let other fits use the folders."""
+        self.held.release()
 
     def last(self, function: RowFunction) -> tuple[tuple[float, ...], Step] | None:
         """The objectives of the turns so far, and the end of the last one."""

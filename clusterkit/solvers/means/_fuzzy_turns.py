@@ -21,6 +21,7 @@ from clusterkit.core.namespaces import (
     follows,
     host_dtype,
     sent,
+    table_columns,
     to_host,
 )
 from clusterkit.core.outcomes import Extension
@@ -46,6 +47,11 @@ __all__ = [
 
 ALL_EQUAL = "all samples are equal, and so are their memberships"
 """Why the iteration ends before it begins where no sample differs from another."""
+
+
+TABLES = 4
+"""Tables of k columns that a turn has at once on a device, in the unit by which blocks are planned: a block that is
+planned for one table has five to nine, of float64 numbers whatever the rows are."""
 
 
 def tolerance_reached(change: float) -> str:
@@ -132,6 +138,11 @@ class Memberships:
     def array_api(self) -> bool:
         """As of the distances."""
         return follows(self.nearness)
+
+    @property
+    def table_columns(self) -> int:
+        """Of the distances, and of what becomes of them."""
+        return TABLES * table_columns(self.nearness)
 
     def on(self, H: Array) -> Array:
         """Memberships of a block of features, (b, L) to (b, len(shown)); of centres in features only."""
@@ -228,6 +239,11 @@ class FuzzyTurns:
     def resolved(self) -> Mapping[str, object]:
         """Nothing is decided on the way."""
         return {}
+
+    @property
+    def table_columns(self) -> int:
+        """Of the distances, and of what becomes of them."""
+        return TABLES * self.k
 
     def function(self, centres: Array) -> Memberships:
         """Memberships for centres (L, k)."""
@@ -329,6 +345,11 @@ class _StartSums:
     def array_api(self) -> bool:
         """As of the distances."""
         return self.nearness.array_api
+
+    @property
+    def table_columns(self) -> int:
+        """As of the distances."""
+        return self.nearness.table_columns
 
     def __call__(self, rows: slice, H: Array) -> Sums:
         k = len(self.seeds)

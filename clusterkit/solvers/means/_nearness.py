@@ -44,7 +44,7 @@ class NearestMeans:
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
         if elsewhere(Y):
-            return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self.transform.width or 1)
+            return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self._widest)
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
         for rows, H in self.transform.blocks(Y):
             scores[rows] = self.on(H)
@@ -56,9 +56,18 @@ class NearestMeans:
         return self.transform.array_api
 
     @property
+    def table_columns(self) -> int:
+        """Of the distances, k."""
+        return int(self.centres.shape[1])
+
+    @property
     def means(self) -> Array:
         """The centres as features, (k, L)."""
         return (self.centres + self.origin[:, None]).T
+
+    @property
+    def _widest(self) -> int:
+        return max(self.transform.width or 1, self.table_columns)
 
     def on(self, H: Array) -> Array:
         """Scores of a block of features, (b, L) to (b, k)."""

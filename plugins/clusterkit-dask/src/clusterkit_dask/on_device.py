@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array
 from clusterkit.core import sums
 from clusterkit.core.devices import Device
-from clusterkit.core.namespaces import elsewhere, to_host
+from clusterkit.core.namespaces import elsewhere, table_columns, to_host
 from clusterkit.core.sums import landed
 from clusterkit.core.transform import device_plan
 
@@ -45,7 +45,7 @@ class OnWorkersDevice:
 
     def block_rows(self, width: int, dtype: np.dtype) -> int:
         """Rows of a block of so many features: more than a processor has at once."""
-        first = next(iter(device_plan(sums.GROUP, width, dtype)))
+        first = next(iter(device_plan(sums.GROUP, max(width, table_columns(self.function)), dtype)))
         return int(first.stop - first.start)
 
 
