@@ -99,10 +99,12 @@ def number(text: str, decimal: str) -> float | None:
     decimal : {".", ","}
         What stands before the decimals; the other one stands between thousands.
 
+    Percent signs and currencies beside it are left out; `clusterkit.tables.measures` says what they mean.
+
     Examples
     --------
     >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
-    (45920.0, 1234.5, 0.325, 12.0, None)
+    (45920.0, 1234.5, 32.5, 12.0, None)
     >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
     (1234567890.0, None, 900000.0, None)
     >>> number("(1,234.50)", "."), number("1.234,50-", ","), number("-$12", "."), number("2-", ".")
@@ -122,7 +124,6 @@ def number(text: str, decimal: str) -> float | None:
         bare = "-" + bare[1:-1]
     elif bare.endswith("-") and ("." in bare or "," in bare):
         bare = "-" + bare[:-1]
-    share = bare.endswith("%")
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
     if bare.startswith("-") and bare[1:2] in SIGNS:
         bare = "-" + bare[1:].strip(SIGNS).strip()
@@ -136,9 +137,7 @@ def number(text: str, decimal: str) -> float | None:
         return None
     thousands = "," if decimal == "." else "."
     value = float(bare.replace(thousands, "").replace(decimal, "."))
-    if not math.isfinite(value):
-        return None
-    return value / 100 if share else value
+    return value if math.isfinite(value) else None
 
 
 def readings(text: str) -> tuple[float | None, float | None]:

@@ -11,13 +11,13 @@ import attrs
 import numpy as np
 
 from clusterkit.numerics.units import differing_units
-from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.selection import no_such_column
 from clusterkit.tables.sums import ColumnSums, TableSums
+from clusterkit.tables.verdicts import MOSTLY, no_numbers, several_scales, with_na
 
 __all__ = ["SCALES", "Overrides", "decide"]
 
@@ -27,10 +27,6 @@ NAME, REASON = 60, 200
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """What may be done about units."""
 
-MOSTLY = 0.9
-"""Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
-as gaps. Below it the words are likely to mean something."""
-
 ALMOST_EMPTY = 0.95
 """Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
 
@@ -39,6 +35,9 @@ RARE = 0.01
 
 MOST_GROUPS = 20
 """Most levels that are told apart; more would make as many features of one column."""
+
+MOST_AMOUNTS = 10
+"""Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
 
 TOO_MANY = 0.5
 """Share of rows in rare levels above which a column is no category."""
@@ -86,6 +85,7 @@ class Overrides:
     ----------
     as_category, as_number, as_date, keep, drop : frozenset of str
     scale : str
+    na : str
     """
 
     as_category: frozenset[str]
@@ -94,6 +94,7 @@ class Overrides:
     keep: frozenset[str]
     drop: frozenset[str]
     scale: str
+    na: str = "auto"
 
     def check(self, names: Sequence[str]) -> None:
         """Raise `TableError` for a column that does not exist."""
@@ -146,6 +147,7 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
             raise TableError(f"column {name!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
     keep = name in overrides.keep
+    column = with_na(column, overrides.na)
     if name in overrides.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
@@ -165,20 +167,23 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
     mark, numbers = column.as_number()
     if numbers.n >= MOSTLY * column.filled and not column.are_codes:
-        return _number_unless_id(column, mark, numbers, keep)
+        reason = "" if keep else several_scales(column)
+        return LeftOut(column.name, reason) if reason else _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:
         return _date(column, form, moments, keep)
     plan = _category(column, keep)
+    if not keep and (isinstance(plan, LeftOut) or len(column.levels or ()) > MOST_AMOUNTS):
+        reason = no_numbers(column)
+        if reason:
+            return LeftOut(column.name, reason)
     if isinstance(plan, LeftOut) and moments.n > column.filled / 2:
         strange = column.strange()
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
     if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
-        strange = next(
-            (text for text in column.levels or () if cells.number(cells.without_unit(text, column.unit), mark) is None),
-            None,
-        )
+        measure = column.measure
+        strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
     return plan
@@ -188,13 +193,14 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
     """A column of numbers, or an identifier."""
     if not keep:
         if numbers.low == numbers.high:
-            return LeftOut(column.name, f"always {numbers.low:g}")
-        if numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
+            return _or_gap(column) or LeftOut(column.name, f"always {numbers.low:g}")
+        unit = column.measure.unit  # what is measured is no identifier
+        if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
             )
         named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
-        if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
+        if not unit and named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
@@ -214,9 +220,29 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if flag:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
     unread = column.filled - numbers.n
+    measure = column.measure
+    beside = column.by_mark(mark)
+    converted = tuple(sorted(
+        its for its in beside if its not in ("", measure.unit, *measure.strange) and measure.factor(its) is not None
+    ))  # fmt: skip
     return NumberColumn(
-        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=column.unit
-    )
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=measure.unit,
+        converted=converted, strange=tuple(sorted(measure.strange)), bare=beside[""].n if measure.unit and "" in beside
+        else 0, extremes=(numbers.low, numbers.high),
+    )  # fmt: skip
+
+
+def _or_gap(column: ColumnSums) -> ColumnPlan | None:
+    """The plan of a column of one value, by whether it is there; None where gaps are too few to say something."""
+    if column.gaps < max(FEWEST_GAPS, RARE * column.rows):
+        return None
+    if column.kind in ("number", "truth"):
+        value = column.moments.low
+        level = str(bool(value)) if column.kind == "truth" else f"{value:.0f}" if value.is_integer() else repr(value)
+        return CategoryColumn(column.name, (level,), 0, 0, column.gaps, na=column.spelled, or_gap=True)
+    if column.levels is not None and len(column.levels) == 1:
+        return CategoryColumn(column.name, tuple(column.levels), 0, 0, column.gaps, na=column.spelled, or_gap=True)
+    return None
 
 
 def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
@@ -247,8 +273,10 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
         if keep:
             raise TableError(f"column {column.name!r} has too many different values for a category")
         return LeftOut(column.name, _no_category(column, levels))
-    if len(levels) == 1 and not keep:
-        return LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
+    if len(levels) == 1 and (not keep or column.gaps):
+        plan = _or_gap(column)
+        if plan is not None or not keep:
+            return plan or LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
     ranked = sorted(levels, key=lambda level: (-levels[level], level))
     frequent = [level for level in ranked[:MOST_GROUPS] if levels[level] >= RARE * column.filled]
     rare = ranked[len(frequent) :]
@@ -258,7 +286,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
         if keep:
             raise TableError(f"column {column.name!r} has no level with {100 * RARE:.0f} % of the rows: no category")
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, na=column.spelled)
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
@@ -284,7 +312,7 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
     column = sums.columns[j]
     if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
         return plan
-    if column.gaps < max(FEWEST_GAPS, RARE * column.rows):
+    if plan.gaps < max(FEWEST_GAPS, RARE * column.rows) or getattr(plan, "or_gap", False):
         return plan
     best, name = 0.0, ""
     for k, other in enumerate(sums.columns):

@@ -22,6 +22,7 @@ import numpy as np
 from clusterkit.core.wording import counted
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
+from clusterkit.tables.gaps import na_options, word_columns
 from clusterkit.tables.marks import marks_in
 from clusterkit.tables.selection import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.table import Table
@@ -53,9 +54,6 @@ LONGEST_NAME = 80
 NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
 """What to do where pandas is missing."""
 
-GAPS = sorted({form for cell in cells.MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize())})
-"""Cells that are gaps, as pandas takes them: in lower, upper and mixed case."""
-
 
 @attrs.frozen
 class Form:
@@ -85,6 +83,8 @@ class Form:
         Lines of words before the table, which are left out.
     records : int
         Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
+    words : list of int
+        Columns of words, in which NA may be one.
     """
 
     title: str
@@ -99,6 +99,7 @@ class Form:
     orders: dict[str, str]
     lead: int = 0
     records: int = 0
+    words: list[int] = attrs.field(factory=list)
 
     @property
     def as_text(self) -> list[int] | None:
@@ -171,7 +172,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     rows = (row for _, row in _rows(text, sep))
     seen = marks_in(islice(rows, lead + named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
-    marks = seen.of_columns(mark, explicit=decimal is not None)
+    marks = {} if decimal else seen.of_columns(mark)
     texts = [
         j
         for j in range(len(names))
@@ -184,6 +185,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
+        word_columns(body, len(names), _is_value),
     )  # fmt: skip
 
 
@@ -224,7 +226,7 @@ def pandas_options(form: Form) -> dict[str, object]:
         "index_col": False,
         "skiprows": form.records,
         "skipinitialspace": True,
-        "na_values": GAPS,
+        **na_options(len(form.names), form.words),
         "low_memory": False,
         "dtype": str if form.as_text is None else dict.fromkeys(form.as_text, str),
         # in a single column an empty line is a gap; to skip it would shift the rows

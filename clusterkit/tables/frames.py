@@ -21,13 +21,16 @@ from clusterkit.tables.selection import shared_names, unique
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
 
-__all__ = ["Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
+__all__ = ["NA", "Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
 """What the cells of a column are."""
 
 MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
+
+NA = "NA"
+"""A text that means a gap, and Namibia."""
 
 LONGEST_GAP = max(map(len, MISSING))
 """Letters of the longest word for a gap; longer texts need not be compared with them."""
@@ -54,6 +57,8 @@ class Column:
     offset : int or None
         Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
         what mark and order are, because those of another piece may show another one.
+    na : ndarray of shape (n,), bool, or None
+        Which gaps are texts that are NA, the code of Namibia too; None for no one.
     """
 
     name: str
@@ -63,6 +68,23 @@ class Column:
     decimal: str | None = None
     order: str | None = None
     offset: int | None = None
+    na: NDArray[np.bool_] | None = None
+
+    def take(self, rows: AnyArray | slice) -> Column:
+        """Some rows."""
+        return attrs.evolve(self, values=self.values[rows], na=None if self.na is None else self.na[rows])
+
+    def spelled_na(self) -> int:
+        """Number of gaps that are texts that are NA."""
+        return 0 if self.na is None else int(self.na.sum())
+
+    def with_na(self) -> Column:
+        """The column with texts where it has gaps that are NA."""
+        if self.na is None:
+            return self
+        values = self.values.copy()
+        values[self.na] = NA
+        return attrs.evolve(self, values=values, na=None)
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -251,7 +273,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Boolean:
         return Column(name, "truth", _numbers(series.to_list()))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return Column(name, "text", _texts(series.to_list()))
+        return _of_texts(name, series.to_list())
     if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -274,7 +296,7 @@ def _of_array(name: str, values: AnyArray) -> Column:
     if values.dtype.kind == "M":
         return Column(name, "date", values.astype(MICROSECONDS))
     if values.dtype.kind in "US":
-        return Column(name, "text", _texts([str(value) for value in values]))
+        return _of_texts(name, [str(value) for value in values])
     if values.dtype.kind == "c":
         return Column(name, "complex", values.astype(object))
     return _of_objects(name, list(values))
@@ -294,7 +316,7 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
         return Column(name, "date", _dates(cells))
     if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
         return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
-    return Column(name, "text", _texts(cells))
+    return _of_texts(name, cells)
 
 
 def _is_gap(value: object) -> bool:
@@ -322,6 +344,13 @@ def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
     texts = np.empty(len(values), dtype=object)
     texts[:] = [None if _is_gap(value) else _text(str(value)) for value in values]
     return texts
+
+
+def _of_texts(name: str, cells: Sequence[Any]) -> Column:
+    """A column of texts."""
+    texts = _texts(cells)
+    na = np.array([cell == NA for cell in cells], dtype=bool)
+    return Column(name, "text", texts, na=na if na.any() else None)
 
 
 def _text(cell: str) -> str | None:

@@ -83,6 +83,15 @@ class Moments:
             () if many else distinct, many,
         )  # fmt: skip
 
+    def times(self, factor: float) -> Moments:
+        """The sums of all values times a positive factor."""
+        if factor == 1.0 or not self.n:
+            return self
+        return Moments(
+            self.n, self.mean * factor, self.squares * factor**2, self.low * factor, self.high * factor,
+            self.whole and float(factor).is_integer(), tuple(value * factor for value in self.values), self.many,
+        )  # fmt: skip
+
     @property
     def spread(self) -> float:
         """Standard deviation, with divisor n."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar, final
 
 import attrs
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array
 from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.frames import Column
+from clusterkit.tables.frames import NA, Column
+from clusterkit.tables.measures import Measure
 from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
 
-__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Odd"]
+__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Watch"]
 
 FLAG = 0.5
 """The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
@@ -32,8 +33,28 @@ levels are as far apart as in a column of 0 and 1."""
 HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
 
-Odd = Callable[[str, NDArray[np.bool_], Column, str], None]
-"""Told of cells that a fit did not see: name, mask, column, and what was done with them."""
+
+class Watch:
+    """Sees what a preparation reads in new rows; this one looks away."""
+
+    def odd(self, what: str, cells: NDArray[np.bool_], column: Column, done: str) -> None:
+        """See cells that a fit did not have.
+
+        Parameters
+        ----------
+        what : str
+            What they are.
+        cells : ndarray of shape (n,), bool
+        column : Column
+        done : str
+            What becomes of them.
+        """
+
+    def numbers(self, plan: NumberColumn, column: Column, values: NDArray[np.float64]) -> None:
+        """See the numbers of a column, nan for gaps and cells that are none, before they are scaled."""
+
+    def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
+        """See which cells of a category have none of its levels."""
 
 
 def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -65,8 +86,8 @@ class ColumnPlan:
         """Names of the features that the column becomes."""
 
     @abstractmethod
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
-        """Write the features of the cells into `out`, (n, number of features), and report odd cells."""
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
+        """Write the features of the cells into `out`, (n, number of features), and show them to a `Watch`."""
 
 
 @final
@@ -93,7 +114,7 @@ class LeftOut(ColumnPlan):
         """None."""
         return ()
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write nothing."""
 
 
@@ -119,8 +140,20 @@ class NumberColumn(ColumnPlan):
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
-        What stands behind the numbers, such as kg; empty for nothing.
+        The mark beside the numbers, such as kg, % or $; empty for none.
+    converted : tuple of str
+        Other units of the fit that were converted.
+    strange : tuple of str
+        Marks beside cells of the fit that were not numbers for this reason.
+    bare : int
+        Numbers of the fit without the unit.
+    extremes : tuple of float
+        The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
+    forgetful : bool
+        Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
     """
+
+    saved_schema: ClassVar[int] = 2
 
     fill: float = attrs.field(validator=_finite)
     centre: float = attrs.field(default=0.0, validator=_finite)
@@ -131,17 +164,37 @@ class NumberColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     unit: str = ""
+    converted: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    bare: int = 0
+    extremes: tuple[float, ...] = ()
+    forgetful: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
+            raise ValueError("the extremes of a column are two finite numbers")
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields of a file of schema 1, whose numbers go on being read as they were."""
+        return {**fields, "forgetful": True}
+
+    @property
+    def measure(self) -> Measure:
+        """How texts become numbers."""
+        return Measure(self.unit, frozenset(self.strange), self.forgetful)
 
     @property
     def features(self) -> tuple[str, ...]:
         """The column, and its gaps where they say something."""
         return (self.name, *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the scaled numbers."""
-        reading = as_numbers(column, self.decimal, self.unit)
+        reading = as_numbers(column, self.decimal, self.measure)
+        watch.numbers(self, column, reading.values)
         _refuse_none(reading, column, "number", self.unread)
-        odd("no number", reading.unread, column, "counted as a gap")
+        watch.odd("no number", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         x[gaps] = self.fill
@@ -170,6 +223,10 @@ class CategoryColumn(ColumnPlan):
     gaps : int
     told_by : str
         As in `NumberColumn`.
+    na : int
+        Gaps of the fit that were texts that are NA.
+    or_gap : bool
+        Whether the one level and the gaps are told apart.
     """
 
     levels: tuple[str, ...]
@@ -177,8 +234,12 @@ class CategoryColumn(ColumnPlan):
     fill: int
     gaps: int = 0
     told_by: str = ""
+    na: int = 0
+    or_gap: bool = False
 
     def __attrs_post_init__(self) -> None:
+        if self.or_gap and self.n_groups != 1:
+            raise ValueError("a category of one level or a gap has one level")
         if len(set(self.levels)) < len(self.levels) or self.rare < 0 or self.n_groups < 1:
             raise ValueError("the levels of a category must differ")
         if not 0 <= self.fill < self.n_groups:
@@ -190,6 +251,11 @@ class CategoryColumn(ColumnPlan):
         return len(self.levels) + (self.rare > 0)
 
     @property
+    def na_is_level(self) -> bool:
+        """Whether NA is a level, and no gap."""
+        return NA in self.levels
+
+    @property
     def features(self) -> tuple[str, ...]:
         """A feature for each level; the second level alone if there are two."""
         groups = [f"{self.name}={level}" for level in self.levels]
@@ -197,20 +263,20 @@ class CategoryColumn(ColumnPlan):
             groups.append(f"{self.name}=(other)")
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
+        column = column.with_na() if self.na_is_level else column
         texts = as_levels(column)
         gaps = column.missing()
         places = np.array([numbers.get(text, -1) for text in texts])
         places[gaps] = self.fill
         unknown = places < 0
-        if self.rare:
-            places[unknown] = len(self.levels)  # those of the fit, and new ones
-        else:
-            places[unknown] = self.fill
-            odd("a level that the fit did not see", unknown, column, "counted as a gap")
-        if self.n_groups == 2:
+        watch.levels(self, column, unknown)
+        places[unknown] = len(self.levels) if self.rare else self.fill  # rare ones of the fit, and new ones
+        if self.or_gap:
+            out[:, 0] = FLAG * ~(gaps | unknown)
+        elif self.n_groups == 2:
             out[:, 0] = FLAG * (places == 1)
         else:
             out[:, : self.n_groups] = 0.0
@@ -263,13 +329,13 @@ class DateColumn(ColumnPlan):
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the elapsed time and the parts."""
         reading = as_seconds(column, self.form)
         if not self.both_orders:
             _refuse_both_orders(reading, column)
         _refuse_none(reading, column, "date", self.unread)
-        odd("no clear date", reading.unread, column, "counted as a gap")
+        watch.odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
         out[:, 0] = (x - self.centre) * self.factor

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from clusterkit.tables import cells
 from clusterkit.tables.frames import Column
+from clusterkit.tables.measures import PLAIN, Measure, split
 
-__all__ = ["NATIVE", "ORDERS", "Reading", "as_levels", "as_numbers", "as_seconds", "settled"]
+__all__ = ["NATIVE", "ORDERS", "Reading", "as_levels", "as_numbers", "as_seconds", "marks_of", "settled"]
 
 NATIVE = "as they are"
 """The form of dates that came as dates."""
@@ -40,7 +41,7 @@ class Reading:
     unread: NDArray[np.bool_]
 
 
-def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
+def as_numbers(column: Column, default: str, measure: Measure | None = None) -> Reading:
     """The cells as numbers.
 
     The mark before the decimals of texts is that of the column, where its table shows it; else the one with which more
@@ -51,8 +52,9 @@ def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
     column : Column
     default : {".", ","}
         The mark where both read as many.
-    unit : str
-        What may stand behind the numbers.
+    measure : Measure, optional
+        What texts with units beside the numbers become. By default they are no numbers, and %, $ and their like are
+        not looked at.
     """
     gaps = column.missing()
     if column.kind in ("number", "truth"):
@@ -62,13 +64,32 @@ def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
     mark = column.decimal or default
-    reading = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), mark))
+    read = cells.number if measure is None else measure.number
+    reading = _of_texts(column, lambda text: read(text, mark))
     if column.decimal is None and column.offset is None and reading.unread.any():
         other = "," if mark == "." else "."
-        by_other = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), other))
+        by_other = _of_texts(column, lambda text: read(text, other))
         if by_other.unread.sum() < reading.unread.sum():
             return by_other
     return reading
+
+
+def marks_of(column: Column) -> Counter[str]:
+    """How many numbers have which mark beside them; those without one do not count.
+
+    Examples
+    --------
+    >>> marks_of(Column("n", "text", np.array(["1 kg", "2", "3 %", "four"], dtype=object)))
+    Counter({'kg': 1, '%': 1})
+    """
+    marks: Counter[str] = Counter()
+    if column.kind == "text":
+        for text, count in Counter(text for text in column.values if text is not None).items():
+            bare, mark = split(text)
+            decimals = (column.decimal,) if column.decimal else (".", ",")
+            if mark and any(cells.number(bare, decimal) is not None for decimal in decimals):
+                marks[mark] += count
+    return marks
 
 
 def as_seconds(column: Column, default: str) -> Reading:
@@ -103,7 +124,7 @@ def _order_of(column: Column, default: str) -> str:
     return shown or (default if default in ORDERS else cells.ANY)
 
 
-def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
+def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> Column:
     """The column with the mark before decimals, and the order of day and month, in which all of its texts are read.
 
     So that a part of its rows is read as the whole.
@@ -111,8 +132,9 @@ def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
     Parameters
     ----------
     column : Column
-    mark, form, unit : str
+    mark, form : str
         What `as_numbers` and `as_seconds` take.
+    measure : Measure
 
     Examples
     --------
@@ -124,7 +146,7 @@ def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
         return column
     other = "," if mark == "." else "."
     unread = {
-        each: int(as_numbers(attrs.evolve(column, decimal=each), each, unit).unread.sum()) for each in (mark, other)
+        each: int(as_numbers(attrs.evolve(column, decimal=each), each, measure).unread.sum()) for each in (mark, other)
     }
     best = other if unread[other] < unread[mark] else mark
     order = _order_of(column, form)
