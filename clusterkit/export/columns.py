@@ -104,10 +104,13 @@ class PreparedColumns:
 def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -> None:
     """Features of a category, from its texts (rows, 1)."""
     gap = [] if GAP in plan.levels else [GAP]
-    values = [*range(len(plan.levels)), *(plan.fill for _ in gap)]
-    other = len(plan.levels) if plan.rare else plan.fill
+    of_gap = -1 if plan.or_gap else plan.fill
+    values = [*range(len(plan.levels)), *(of_gap for _ in gap)]
+    other = len(plan.levels) if plan.rare else of_gap
     places = graph.look_up(texts, [*plan.levels, *gap], values, other)
-    if plan.n_groups == 2:
+    if plan.or_gap:
+        parts.append(places.equals(np.array([[0]])).as_type(np.float64) * FLAG)
+    elif plan.n_groups == 2:
         parts.append(places.equals(np.array([[1]])).as_type(np.float64) * FLAG)
     else:
         parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * LEVEL)

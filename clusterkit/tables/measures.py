@@ -6,11 +6,14 @@ numbers, and 300 g are 0.3 kg.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import final
 
 import attrs
+import numpy as np
+from numpy.typing import ArrayLike
 
 from clusterkit.tables.cells import CURRENCIES, LONGEST, SIGNS, UNIT, number, without_unit
 
@@ -45,6 +48,9 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 """Other words for a mark, in lower case."""
 
+DOLLARS = re.compile(r"([+-]?)([A-Z]{1,3}[$])\s*(?=\d)")
+"""Dollars and other currencies with letters before their sign, such as US$ and R$."""
+
 SHARES = "%‰"
 """Signs of shares of 100 and of 1,000."""
 
@@ -71,6 +77,8 @@ def split(text: str) -> tuple[str, str]:
     --------
     >>> split("12.5 kg"), split("32 %"), split("3 DAYS"), split("€ 12"), split("12 EUR"), split("4711DE"), split("7")
     (('12.5', 'kg'), ('32', '%'), ('3', 'day'), ('€ 12', '€'), ('12 EUR', '€'), ('4711DE', ''), ('7', ''))
+    >>> split("US$ 12"), split("-R$5"), split("(3 %)")
+    (('12', '$'), ('-5', 'R$'), ('(3)', '%'))
     """
     if text[-1:].isdecimal() and (text[0].isdecimal() or text[0] in "+-.,"):  # most cells
         return text, ""
@@ -81,6 +89,8 @@ def split(text: str) -> tuple[str, str]:
         return f"({bare})", mark
     if text[-1] in SHARES:
         return text[:-1].rstrip(), text[-1]
+    if (sign := DOLLARS.match(text)) is not None:
+        return sign[1] + text[sign.end() :], "$" if sign[2] == "US$" else sign[2]
     for sign in SIGNS:
         if sign in (text[0], text[-1]) or text[1:2] == sign:
             return text, sign
@@ -210,7 +220,7 @@ PLAIN = Measure()
 """Of numbers whose marks do not matter."""
 
 
-def are_alike(values: Iterable[float], extremes: tuple[float, ...], unit: str = "", *, marked: bool = True) -> bool:
+def are_alike(values: ArrayLike, extremes: tuple[float, ...], unit: str = "", *, marked: bool = True) -> bool:
     """Whether new numbers may be in the unit of the fit.
 
     They are not if all of them, zeros apart, are ten times as large as the largest number of the fit, or ten times as
@@ -218,7 +228,7 @@ def are_alike(values: Iterable[float], extremes: tuple[float, ...], unit: str = 
 
     Parameters
     ----------
-    values : iterable of float
+    values : array-like of shape (n,)
     extremes : tuple of float
         The least and the greatest number of the fit; empty where they are not known.
     unit : str
@@ -232,11 +242,12 @@ def are_alike(values: Iterable[float], extremes: tuple[float, ...], unit: str = 
     >>> are_alike([0.1, 0.6], (0.0, 80.0), "%", marked=False), are_alike([0.1, 0.6], (0.0, 80.0), "%")
     (False, True)
     """
-    sizes = [abs(value) for value in values if value]
-    if not extremes or not sizes:
+    sizes = np.abs(np.asarray(values, dtype=np.float64))
+    sizes = sizes[sizes > 0.0]
+    if not extremes or not len(sizes):
         return True
     low, high = extremes
     largest, smallest = max(-low, high), (0.0 if low <= 0.0 <= high else min(abs(low), abs(high)))
-    if not marked and unit == "%" and max(sizes) <= WHOLE and largest >= IN_PERCENT:
+    if not marked and unit == "%" and sizes.max() <= WHOLE and largest >= IN_PERCENT:
         return False
-    return min(sizes) <= ALIKE * largest and ALIKE * max(sizes) >= smallest
+    return bool(sizes.min() <= ALIKE * largest and ALIKE * sizes.max() >= smallest)

@@ -119,7 +119,7 @@ class NewRows(Watch):
         elif more:
             what = "numbers with a mark that the fit has not are read without it"
             self.add(what, column, f"{sum(marks[mark] for mark in new):,} with {_names(new)}, {ranges}")
-        elif not alike:
+        elif not alike and (bare or not plan.unit):
             what = "numbers are of another size than in the fit"
             self.add(what, column, ranges, advice="they may be in another unit")
 
@@ -194,11 +194,10 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
     plans : sequence of ColumnPlan
         Theirs.
     """
-    blank: NDArray[np.bool_] | None = None
+    blank = np.ones(len(columns[0].values), dtype=bool)
     for plan, column in zip(plans, columns, strict=True):
         level = isinstance(plan, CategoryColumn) and plan.na_is_level
-        missing = (column.with_na() if level else column).missing()
-        blank = missing if blank is None else blank & missing
+        blank &= (column.with_na() if level else column).missing()
         if not blank.any():
             return 0
     rows = np.flatnonzero(blank)
