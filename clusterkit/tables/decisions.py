@@ -17,7 +17,7 @@ from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, Dat
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.selection import no_such_column
 from clusterkit.tables.sums import ColumnSums, TableSums
-from clusterkit.tables.verdicts import MOSTLY, no_numbers, several_scales, with_na
+from clusterkit.tables.verdicts import MOSTLY, other_decimals, several_scales, several_units, with_na
 
 __all__ = ["SCALES", "Overrides", "decide"]
 
@@ -174,7 +174,7 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
         return _date(column, form, moments, keep)
     plan = _category(column, keep)
     if not keep and (isinstance(plan, LeftOut) or len(column.levels or ()) > MOST_AMOUNTS):
-        reason = no_numbers(column)
+        reason = several_units(column) or other_decimals(column)
         if reason:
             return LeftOut(column.name, reason)
     if isinstance(plan, LeftOut) and moments.n > column.filled / 2:

@@ -77,10 +77,10 @@ def split(text: str) -> tuple[str, str]:
     --------
     >>> split("12.5 kg"), split("32 %"), split("3 DAYS"), split("€ 12"), split("12 EUR"), split("4711DE"), split("7")
     (('12.5', 'kg'), ('32', '%'), ('3', 'day'), ('€ 12', '€'), ('12 EUR', '€'), ('4711DE', ''), ('7', ''))
-    >>> split("US$ 12"), split("-R$5"), split("(3 %)")
-    (('12', '$'), ('-5', 'R$'), ('(3)', '%'))
+    >>> split("US$ 12"), split("-R$5"), split("(3 %)"), split("-$5")
+    (('12', '$'), ('-5', 'R$'), ('(3)', '%'), ('-$5', '$'))
     """
-    if text[-1:].isdecimal() and (text[0].isdecimal() or text[0] in "+-.,"):  # most cells
+    if text[-1:].isdecimal() and (text[0].isdecimal() or text.lstrip("+-.,")[:1].isdecimal()):  # most cells
         return text, ""
     if not 1 < len(text) <= LONGEST or not any(letter.isdecimal() for letter in text):
         return text, ""
@@ -89,8 +89,8 @@ def split(text: str) -> tuple[str, str]:
         return f"({bare})", mark
     if text[-1] in SHARES:
         return text[:-1].rstrip(), text[-1]
-    if (sign := DOLLARS.match(text)) is not None:
-        return sign[1] + text[sign.end() :], "$" if sign[2] == "US$" else sign[2]
+    if (dollars := DOLLARS.match(text)) is not None:
+        return dollars[1] + text[dollars.end() :], "$" if dollars[2] == "US$" else dollars[2]
     for sign in SIGNS:
         if sign in (text[0], text[-1]) or text[1:2] == sign:
             return text, sign

@@ -12,10 +12,10 @@ from clusterkit.tables import cells
 from clusterkit.tables.errors import TableWarning
 from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import PLAIN, Measure
-from clusterkit.tables.plans import ColumnPlan, DateColumn, NumberColumn
+from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
-from clusterkit.tables.verdicts import no_numbers
+from clusterkit.tables.verdicts import other_decimals, several_units
 
 __all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "tell"]
 
@@ -64,7 +64,7 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     sums : sequence of ColumnSums
         Of the same columns.
     """
-    bare, strange, texts = list[str](), list[str](), list[str]()
+    bare, strange, units, decimals = list[str](), list[str](), list[str](), list[str]()
     for plan, column in zip(plans, sums, strict=True):
         name = repr(shortened(plan.name))
         if isinstance(plan, NumberColumn):
@@ -74,8 +74,9 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
             if plan.strange:
                 others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
                 strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
-        elif column.kind == "text" and no_numbers(column):
-            texts.append(f"{name} ({no_numbers(column)})")
+        elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
+            for reason, into in ((several_units(column), units), (other_decimals(column), decimals)):
+                into += [f"{name} ({reason})"] if reason else []
     if bare:
         yield (
             f"numbers without the unit of their column are read as if they had it: {_columns(bare)}; --drop or "
@@ -83,8 +84,12 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
         )
     if strange:
         yield f"numbers in a unit that cannot be converted into that of their column count as gaps: {_columns(strange)}"
-    if texts:
-        yield f"columns that look like numbers are not used as such: {_columns(texts)}; --as-number decides otherwise"
+    for texts, advice in (
+        (units, "--as-number takes those in the most frequent unit"),
+        (decimals, "another --decimal, or none, reads them"),
+    ):
+        if texts:
+            yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
 
 
 def _columns(parts: Sequence[str]) -> str:

@@ -54,8 +54,9 @@ class Preparation:
 
     - **Gaps** become the mean of the column, or its most frequent level. Where another column has other values in the
       rows with gaps (by half a standard deviation), the gaps are a feature of their own. A column that is empty in 95 %
-      of the rows is left out.
-    - **Numbers** in texts are read with thousands, a comma before the decimals, percent and currency signs.
+      of the rows is left out. Of a column of one value and gaps, whether the value is there is the feature.
+    - **Numbers** in texts are read with thousands, a comma before the decimals, percent signs, currencies and units,
+      which are remembered (`clusterkit.tables.measures`): units of one dimension are converted, others never added up.
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
       those after the twentieth, count as one.
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
@@ -146,7 +147,8 @@ class Preparation:
         -----
         TableWarning
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
-            month of a date such as 2/3/2024 is first.
+            month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
+            converted into it, or are no numbers with the mark that was asked for. If a row has no value at all.
         """
         return self.fit_blocks([table])
 
@@ -272,7 +274,8 @@ class FittedPreparation:
         Raises
         ------
         TableError
-            If columns are missing, are there twice, or hold something else than in the fit, or there is no row.
+            If columns are missing, are there twice, or hold something else than in the fit: no number, another
+            currency, numbers of another size without their unit, levels in another case. If there is no row.
 
         Warns
         -----
@@ -280,6 +283,7 @@ class FittedPreparation:
             If cells cannot be read, or are levels that the fit did not see; they count as gaps. If a column has gaps
             only, which is unlikely by those of the fit. If texts leave open whether a number such as 1.234 has decimals
             or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
+            If numbers lack the unit of the fit, or are of another size, or a row has no value. One for each kind.
         """
         columns = [self.preparation.read_as_asked(column) for column in self._matched(table, by_position)]
         n = len(columns[0].values)

@@ -10,7 +10,7 @@ from clusterkit.tables.measures import are_alike
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.sums import ColumnSums
 
-__all__ = ["COUNTRIES", "MOSTLY", "no_numbers", "several_scales", "with_na"]
+__all__ = ["COUNTRIES", "MOSTLY", "other_decimals", "several_scales", "several_units", "with_na"]
 
 CODES = (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA "
@@ -69,23 +69,26 @@ def several_scales(column: ColumnSums) -> str:
     )
 
 
-def no_numbers(column: ColumnSums) -> str:
-    """Why texts that look like numbers are none; "" if they do not look so."""
-    if column.are_codes:
+def several_units(column: ColumnSums) -> str:
+    """Why texts that are numbers cannot be used as such; "" if their units can be added up."""
+    parts, enough = column.by_mark(column.mark), MOSTLY * column.filled
+    if column.are_codes or column.as_number()[1].n >= enough or sum(its.n for its in parts.values()) < enough:
         return ""
-    parts = column.by_mark(column.mark)
-    if column.as_number()[1].n >= MOSTLY * column.filled:
+    units = sorted(parts, key=lambda mark: (-parts[mark].n, mark))
+    shown = ", ".join(f"{unit or 'no unit'} ({parts[unit].n:,})" for unit in units)
+    return "" if len(units) > MOST_UNITS else f"its numbers are in units that cannot be added up: {shown}"
+
+
+def other_decimals(column: ColumnSums) -> str:
+    """Why texts that would be numbers with the other mark before decimals are none; "" if they would not."""
+    other, enough = "," if column.mark == "." else ".", MOSTLY * column.filled
+    if column.decimal is None or column.are_codes or column.as_number()[1].n >= enough:
         return ""
-    if sum(its.n for its in parts.values()) >= MOSTLY * column.filled:
-        units = sorted(parts, key=lambda mark: (-parts[mark].n, mark))
-        shown = ", ".join(f"{unit or 'no unit'} ({parts[unit].n:,})" for unit in units)
-        return "" if len(units) > MOST_UNITS else f"its numbers are in units that cannot be added up: {shown}"
-    other = "," if column.mark == "." else "."
-    if column.decimal is not None and sum(its.n for its in column.by_mark(other).values()) >= MOSTLY * column.filled:
-        example = next((text for text in column.levels or () if other in text), "")
-        shown = f", such as {example[:40]!r}," if example else ""
-        return f"its cells{shown} are no numbers with a {_name(column.mark)} before decimals"
-    return ""
+    if sum(its.n for its in column.by_mark(other).values()) < enough:
+        return ""
+    example = next((text for text in column.levels or () if other in text), "")
+    shown = f", such as {example[:40]!r}," if example else ""
+    return f"its cells{shown} are no numbers with a {_name(column.mark)} before decimals"
 
 
 def _name(mark: str) -> str:

@@ -138,7 +138,7 @@ class TestSeveralUnits:
     @pytest.mark.parametrize("forms", [("${}", "{} JPY"), ("{} kg", "{} cm"), ("{} °C", "{} °F"), ("{} %", "€{}")])
     def test_others_are_left_out_by_name(self, forms):
         mixed = np.where(np.arange(60) % 2, texts(forms[0]), texts(forms[1]))
-        with pytest.warns(TableWarning, match=r"not used as such: 'price' \(.*; --as-number decides otherwise"):
+        with pytest.warns(TableWarning, match=r"not used as such: 'price' \(.*; --as-number takes"):
             fitted = Preparation().fit({"price": mixed, "b": OTHER})
         assert fitted.left_out["price"].startswith("its numbers are in units that cannot be added up: ")
         assert fitted.left_out["price"].count("(30)") == 2
