@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from clusterkit.tables.cells import MISSING
 from clusterkit.tables.frames import NA
 
-__all__ = ["na_options", "word_columns"]
+__all__ = ["OF_PANDAS", "na_options", "word_columns"]
 
 OF_PANDAS = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError
+from clusterkit.tables.frames import NA
+from clusterkit.tables.gaps import OF_PANDAS
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
@@ -45,7 +47,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             sheets = [str(name) for name in book.sheet_names]
             if isinstance(sheet, str) and sheet not in sheets:
                 raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
-            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object)
+            options = {"keep_default_na": False, "na_values": [cell for cell in OF_PANDAS if cell != NA]}
+            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object, **options)
     except TableError:
         raise
     except Exception as error:  # a damaged file may raise anything
@@ -79,7 +82,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     return check_not_empty(
         Table(
             title,
-            {name: body[:, j] for j, name in enumerate(names)},
+            {name: _with_gaps(body[:, j]) for j, name in enumerate(names)},
             tuple(names),
             named,
             notes,
@@ -87,6 +90,13 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
+
+
+def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
+    """A column with gaps where texts are NA beside numbers or dates; among texts NA may be a word."""
+    if all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
+        return cells
+    return np.array([None if isinstance(cell, str) and cell.strip() == NA else cell for cell in cells], dtype=object)
 
 
 def _lead(cells: NDArray[np.object_], filled: NDArray[np.bool_]) -> int:

@@ -93,6 +93,16 @@ class TestNA:
         with pytest.warns(TableWarning, match="column 'a' has no value in 2 rows"):
             assert fitted.transform(new).shape == (2, 2)
 
+    def test_a_spreadsheet_has_it_too(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("openpyxl")
+        numbers = np.where(np.arange(60) == 3, "NA", OTHER.astype(object))
+        frame = pandas.DataFrame({"country": self.CODES, "a": numbers, "b": OTHER})
+        frame.to_excel(tmp_path / "t.xlsx", index=False)
+        table = read_table(tmp_path / "t.xlsx")
+        assert [its.kind for its in table.columns()] == ["text", "number", "number"]
+        assert "country=NA" in Preparation().fit(table).features
+
     def test_pieces_read_it_as_the_whole(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_bytes(csv(country=self.CODES, b=OTHER).getvalue())
