@@ -10,6 +10,7 @@ from typing import final
 import attrs
 import numpy as np
 
+from clusterkit.core.wording import shortened
 from clusterkit.numerics.units import differing_units
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
@@ -133,18 +134,18 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "as you asked", True)
     if column.kind == "complex":
         raise TableError(
-            f"column {name!r} has complex numbers, which cannot be compared; make two columns of their real and "
+            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their real and "
             "imaginary parts, or leave it out"
         )
     if name in overrides.as_number:
         mark, numbers = column.as_number()
         if not numbers.n:
-            raise TableError(f"column {name!r} cannot be used as numbers: no cell is one")
+            raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
     if name in overrides.as_date:
         form, moments = column.as_date()
         if not moments.n:
-            raise TableError(f"column {name!r} cannot be used as dates: no cell is one")
+            raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
     keep = name in overrides.keep
     column = with_na(column, overrides.na)
@@ -214,7 +215,9 @@ def _are_labels(numbers: Moments) -> bool:
 
 def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if not math.isfinite(numbers.mean + numbers.squares):
-        raise TableError(f"column {column.name!r} has numbers that are too large to add up: {numbers.high:.3g}")
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
+        )
     flag = len(numbers.values) == 2
     fill = numbers.mean
     if flag:
@@ -271,7 +274,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
     levels = column.levels
     if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
         if keep:
-            raise TableError(f"column {column.name!r} has too many different values for a category")
+            raise TableError(f"column {shortened(column.name)!r} has too many different values for a category")
         return LeftOut(column.name, _no_category(column, levels))
     if len(levels) == 1 and (not keep or column.gaps):
         plan = _or_gap(column)
@@ -284,7 +287,9 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
         frequent, rare = ranked, []
     if not frequent or (not keep and sum(levels[level] for level in rare) > TOO_MANY * column.filled):
         if keep:
-            raise TableError(f"column {column.name!r} has no level with {100 * RARE:.0f} % of the rows: no category")
+            raise TableError(
+                f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
+            )
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
     return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, na=column.spelled)
 

@@ -126,7 +126,7 @@ class Table(HoldsFrame):
                 if bad.any():
                     row = int(bad.argmax())
                     cell = f": {str(column.values[row])!r}" if into is words else ""
-                    into[column.name] = f"column {column.name!r}, {self.line_of(row)}{cell}"
+                    into[column.name] = f"column {shortened(column.name)!r}, {self.line_of(row)}{cell}"
         for places, problem in ((words, "not a finite number"), (gaps, "missing value")):
             if places:
                 shown = "; ".join(list(places.values())[:3])

@@ -77,6 +77,11 @@ def test_a_name_in_another_case(run, write, tmp_path):
     assert "it has 'share', but not 'Share'" in answer.stderr
 
 
+def test_names_that_differ_in_case(run, write):
+    answer = run("fit", write("a.csv", Plan=SHARES, plan=OTHER), "-r", "kmeans", "-k", "2", "--keep", "PLAN")
+    assert "no column named 'PLAN'. Did you mean 'Plan' or 'plan'?" in answer.stderr
+
+
 def test_na(run, write):
     path = write("a.csv", grade=["NA", "A1", "B2", "B2"] * 10, b=OTHER)
     assert "--na level" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
