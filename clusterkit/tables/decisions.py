@@ -134,8 +134,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "as you asked", True)
     if column.kind == "complex":
         raise TableError(
-            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their real and "
-            "imaginary parts, or leave it out"
+            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their "
+            "real and imaginary parts, or leave it out"
         )
     if name in overrides.as_number:
         mark, numbers = column.as_number()
