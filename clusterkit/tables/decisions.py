@@ -12,8 +12,10 @@ import numpy as np
 
 from clusterkit.numerics.units import differing_units
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.months import DIGITS
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.selection import no_such_column
@@ -137,6 +139,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         )
     if name in overrides.as_number:
         mark, numbers = column.as_number()
+        if column.clock.native or (column.clock.n and not numbers.n):
+            return _clock(column, keep=True)
         if not numbers.n:
             raise TableError(f"column {name!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
@@ -154,6 +158,10 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "its cells are lists or objects")
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.are_days and not _is_id_name(name):
+        return _date(column, DIGITS, column.as_date()[1], keep)
+    if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
+        return _clock(column, keep)
     if column.kind in ("number", "truth"):
         return _number_unless_id(column, ".", column.moments, keep)
     if column.kind == "date":
@@ -193,12 +201,20 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
             )
-        named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
-        if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
+        if (
+            _is_id_name(column.name)
+            and numbers.whole
+            and numbers.many
+            and numbers.high - numbers.low + 1 >= column.filled
+        ):
             return LeftOut(column.name, "an identifier, by its name")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
+
+
+def _is_id_name(name: str) -> bool:
+    return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
 
 
 def _are_labels(numbers: Moments) -> bool:
@@ -215,8 +231,27 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
     unread = column.filled - numbers.n
     return NumberColumn(
-        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=column.unit
-    )
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=column.unit,
+        weight=FLAG,
+    )  # fmt: skip
+
+
+def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A column of times of day or of durations, in hours."""
+    begin = column.clock.begin()
+    hours = column.clock.moments(begin)
+    if hours.low == hours.high and not keep:
+        return LeftOut(column.name, f"always {clock_text(3600.0 * (hours.low % 24 if begin else hours.low))}")
+    unread = column.filled - hours.n
+    return NumberColumn(
+        column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
+        weight=FLAG,
+    )  # fmt: skip
+
+
+def _numbers_of(plan: NumberColumn, column: ColumnSums) -> Moments:
+    """The sums of a column of numbers, in the unit in which its plan reads them."""
+    return column.clock.moments(plan.begin) if plan.clock else column.as_number()[1]
 
 
 def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
@@ -236,7 +271,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     unread = column.filled - moments.n
     return DateColumn(
         column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread,
-        both_orders=len(column.shown) > 1,
+        both_orders=len(column.shown) > 1, weight=FLAG,
     )  # fmt: skip
 
 
@@ -258,7 +293,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
         if keep:
             raise TableError(f"column {column.name!r} has no level with {100 * RARE:.0f} % of the rows: no category")
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG)
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
@@ -305,7 +340,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [
-        (plan, column.as_number()[1])
+        (plan, _numbers_of(plan, column))
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
@@ -337,7 +372,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
-    numbers = column.as_number()[1]
+    numbers = _numbers_of(plan, column)
     width = numbers.high - numbers.low
     if scale == "minmax":
         return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
 from clusterkit.tables.cells import MISSING
+from clusterkit.tables.clocks import seconds_of
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import shared_names, unique
 
@@ -54,6 +55,8 @@ class Column:
     offset : int or None
         Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
         what mark and order are, because those of another piece may show another one.
+    duration : bool
+        Whether numbers came as durations; they are seconds.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Column:
     decimal: str | None = None
     order: str | None = None
     offset: int | None = None
+    duration: bool = False
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -81,6 +85,18 @@ class Column:
         'row 103'
         """
         return f"row {(self.offset or 0) + i + 1}"
+
+    def cell(self, i: int) -> str:
+        """A cell for messages, of at most 40 characters; whole numbers as in the table, without decimals.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.array([1234.0, 0.5])).cell(0)
+        '1234'
+        """
+        value = self.values[i]
+        whole = self.kind == "number" and math.isfinite(value) and float(value).is_integer()
+        return (f"{value:.0f}" if whole else str(value))[:40]
 
 
 class HoldsFrame:
@@ -259,7 +275,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Date:
         return Column(name, "date", _dates(series.to_list()))
     if dtype == nw.Duration:
-        return Column(name, "number", _numbers([_seconds(value) for value in series.to_list()]))
+        return _of_durations(name, series.to_list())
     return _of_objects(name, series.to_list())
 
 
@@ -273,6 +289,8 @@ def _of_array(name: str, values: AnyArray) -> Column:
         return Column(name, "number", values if values.dtype == np.float32 else values.astype(np.float64))
     if values.dtype.kind == "M":
         return Column(name, "date", values.astype(MICROSECONDS))
+    if values.dtype.kind == "m":
+        return _of_durations(name, list(values))
     if values.dtype.kind in "US":
         return Column(name, "text", _texts([str(value) for value in values]))
     if values.dtype.kind == "c":
@@ -292,6 +310,8 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
         return Column(name, "number", _numbers(cells))
     if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):
         return Column(name, "date", _dates(cells))
+    if filled and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in filled):
+        return _of_durations(name, cells)
     if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
         return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
     return Column(name, "text", _texts(cells))
@@ -340,6 +360,6 @@ def _without_zone(value: Any) -> Any:
     return value
 
 
-def _seconds(value: object) -> object:
-    """The seconds of a duration."""
-    return value.total_seconds() if isinstance(value, datetime.timedelta) else None
+def _of_durations(name: str, values: Sequence[object]) -> Column:
+    """A column of durations, in seconds."""
+    return Column(name, "number", np.array([seconds_of(value) for value in values], dtype=np.float64), duration=True)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array
 from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
+from clusterkit.tables.clocks import CLOCKS
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
-from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
+from clusterkit.tables.readings import Reading, as_hours, as_levels, as_numbers, as_seconds
 
 __all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Odd"]
 
@@ -25,9 +26,12 @@ With more, categories decide every clustering, because their values leave gaps b
 Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
 Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
-LEVEL = FLAG / math.sqrt(2.0)
-"""The value of a column that stands for one of several levels: two of these columns differ, so that rows of different
-levels are as far apart as in a column of 0 and 1."""
+WEIGHT_BEFORE = 0.5
+"""The weight in saved models that do not say it: what `FLAG` was then."""
+
+ROOT = math.sqrt(2.0)
+"""Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
+as in a single column."""
 
 HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
@@ -120,6 +124,12 @@ class NumberColumn(ColumnPlan):
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
         What stands behind the numbers, such as kg; empty for nothing.
+    clock : {"", "time of day", "duration"}
+        What the cells are if they are no plain numbers; both are counted in hours.
+    begin : float
+        The hour from which the day of times of day is counted.
+    weight : float
+        Of the feature of the gaps.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -131,17 +141,27 @@ class NumberColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     unit: str = ""
+    clock: str = attrs.field(default="", validator=attrs.validators.in_(CLOCKS))
+    begin: float = attrs.field(default=0.0, validator=_finite)
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
 
     @property
     def features(self) -> tuple[str, ...]:
         """The column, and its gaps where they say something."""
         return (self.name, *_gap_feature(self))
 
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as the numbers of this one."""
+        if self.clock:
+            return as_hours(column, self.clock, self.begin)
+        return as_numbers(column, self.decimal, self.unit)
+
     def write(self, column: Column, out: Array, odd: Odd) -> None:
         """Write the scaled numbers."""
-        reading = as_numbers(column, self.decimal, self.unit)
-        _refuse_none(reading, column, "number", self.unread)
-        odd("no number", reading.unread, column, "counted as a gap")
+        reading = self.read(column)
+        what = self.clock or "number"
+        _refuse_none(reading, column, what, self.unread)
+        odd(f"no {what}", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         x[gaps] = self.fill
@@ -150,7 +170,7 @@ class NumberColumn(ColumnPlan):
             x *= self.factor
         out[:, 0] = x
         if self.told_by:
-            out[:, 1] = FLAG * gaps
+            out[:, 1] = self.weight * gaps
 
 
 @final
@@ -170,6 +190,8 @@ class CategoryColumn(ColumnPlan):
     gaps : int
     told_by : str
         As in `NumberColumn`.
+    weight : float
+        Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     """
 
     levels: tuple[str, ...]
@@ -177,6 +199,7 @@ class CategoryColumn(ColumnPlan):
     fill: int
     gaps: int = 0
     told_by: str = ""
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         if len(set(self.levels)) < len(self.levels) or self.rare < 0 or self.n_groups < 1:
@@ -211,12 +234,12 @@ class CategoryColumn(ColumnPlan):
             places[unknown] = self.fill
             odd("a level that the fit did not see", unknown, column, "counted as a gap")
         if self.n_groups == 2:
-            out[:, 0] = FLAG * (places == 1)
+            out[:, 0] = self.weight * (places == 1)
         else:
             out[:, : self.n_groups] = 0.0
-            out[np.arange(len(places)), places] = LEVEL
+            out[np.arange(len(places)), places] = self.weight / ROOT
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 @final
@@ -240,6 +263,8 @@ class DateColumn(ColumnPlan):
     both_orders : bool
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
+    weight : float
+        Of the feature of the gaps; on average of the squares, random rows are as far apart on the circle of a part.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -251,6 +276,7 @@ class DateColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     both_orders: bool = False
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in HOURS]
@@ -277,10 +303,10 @@ class DateColumn(ColumnPlan):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
             # with this radius two random rows are as far apart as two levels, on average of the squares
-            out[:, 1 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.sin(angle))
-            out[:, 2 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.cos(angle))
+            out[:, 1 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.sin(angle))
+            out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:
@@ -289,9 +315,9 @@ def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str,
 
 def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
     """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
-    if unread == 0 and reading.unread.any() and np.isnan(reading.values).all():
+    if not unread and reading.unread.any() and np.isnan(reading.values).all():
         row = int(np.flatnonzero(reading.unread)[0])
-        cell = str(column.values[row])[:40]
+        cell = column.cell(row)
         open_order = what == "date" and is_slashed(cell)
         hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
         raise TableError(

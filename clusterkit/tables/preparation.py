@@ -375,7 +375,7 @@ def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
     """Warn of the odd cells of a column, if there are any."""
     if odd.any():
         rows = np.flatnonzero(odd)
-        cell = str(column.values[rows[0]])[:40]
+        cell = column.cell(int(rows[0]))
         warnings.warn(
             f"column {column.name!r}: {counted(len(rows), 'cell')} {'is' if len(rows) == 1 else 'are'} {what} and "
             f"{done}, the first one in {column.row(int(rows[0]))}: {cell!r}",

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import ClockSums
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.months import DIGIT_DAYS
 from clusterkit.tables.plans import HOURS
-from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds
+from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
 
@@ -42,6 +44,10 @@ DATES = (cells.ANY, *ORDERS)
 
 NOTHING = Moments()
 """The sums of no values."""
+
+FEWEST_DAYS = 10
+"""Different numbers that must all be days for them to be days written as eight digits: one alone may be one by chance,
+and so may the few prices of a shop."""
 
 
 @attrs.frozen(eq=False)
@@ -78,6 +84,10 @@ class ColumnSums:
         or more, without a mark between thousands.
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
+    clock : ClockSums
+        Of times of day and durations.
+    days : frozenset of str
+        Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
 
     name: str
@@ -98,6 +108,8 @@ class ColumnSums:
     open_number: str = ""
     mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
+    clock: ClockSums = attrs.field(factory=ClockSums)
+    days: frozenset[str] = frozenset()
 
     @property
     def filled(self) -> int:
@@ -114,6 +126,11 @@ class ColumnSums:
             return self.codes > 0 and len({len(level) for level in self.levels}) == 1
         return self.codes > self.filled / 2
 
+    @property
+    def are_days(self) -> bool:
+        """Whether all numbers are days written as eight digits, and there are many of them."""
+        return len(self.days) >= FEWEST_DAYS and self.as_date()[1].n >= max(self.as_number()[1].n, 1)
+
     @classmethod
     def of(cls, column: Column) -> ColumnSums:
         """The sums of a column."""
@@ -123,7 +140,8 @@ class ColumnSums:
             return cls(column.name, "empty", rows, gaps)
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
-            return cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            return of_numbers._with_times(column)
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
             circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
@@ -131,6 +149,20 @@ class ColumnSums:
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
+
+    def _with_times(self, column: Column) -> ColumnSums:
+        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        its = self.moments
+        if column.duration:
+            return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
+            return self
+        seconds = as_seconds(column, NATIVE).values
+        seconds = seconds[np.isfinite(seconds)]
+        days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
+        circles = {cells.ANY: _circles(seconds, np.ones(len(seconds)))}
+        some = frozenset(f"{day:.0f}" for day in days)
+        return attrs.evolve(self, readings={cells.ANY: Moments.of(seconds)}, circles=circles, days=some)
 
     @classmethod
     def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
@@ -141,7 +173,8 @@ class ColumnSums:
         circles: dict[str, NDArray[np.complex128]] = {}
         unit, open_number, mark_shown, shown = "", "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
-        if letters <= cells.LONGEST * sum(levels.values()):
+        short = letters <= cells.LONGEST * sum(levels.values())
+        if short:
             unit = _unit(levels)
             bare = [cells.without_unit(text, unit) for text in distinct]
             by_mark = {mark: [cells.number(text, mark) for text in bare] for mark in (".", ",")}
@@ -159,7 +192,7 @@ class ColumnSums:
             for form in DATES:
                 if form == cells.ANY or slashed.any():
                     chosen = np.flatnonzero(slashed == (form != cells.ANY))
-                    values = [cells.seconds(distinct[i], form) for i in chosen]
+                    values = [seconds_of_text(distinct[i], form) for i in chosen]
                     _add(readings, form, values, counts[chosen])
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
@@ -174,6 +207,8 @@ class ColumnSums:
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             unit=unit, decimal=column.decimal, order=column.order, open_number=open_number,
             mark_shown=mark_shown, shown=shown,
+            clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()),
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -202,7 +237,8 @@ class ColumnSums:
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
             self.unit or other.unit,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
-            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.clock + other.clock,
+            frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:
@@ -246,7 +282,7 @@ class ColumnSums:
     def strange(self) -> str | None:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
-        return next((text for text in self.levels or () if cells.seconds(text, form) is None), None)
+        return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
 
 
 def _unit(levels: Mapping[str, int]) -> str:
@@ -258,6 +294,10 @@ def _unit(levels: Mapping[str, int]) -> str:
             return ""
     unit, count = units.most_common(1)[0]
     return unit if count >= MOSTLY_IN_UNIT * total else ""
+
+
+def _is_day(text: str) -> bool:
+    return len(text) == 8 and text.isdecimal() and seconds_of_text(text, cells.ANY) is not None
 
 
 def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:

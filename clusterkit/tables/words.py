@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from clusterkit.core.wording import counted
 from clusterkit.tables.cells import DAY_FIRST, MONTH_FIRST
+from clusterkit.tables.clocks import clock_text
+from clusterkit.tables.months import DIGITS
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 
 __all__ = ["facts", "filling", "paragraph"]
@@ -25,6 +27,7 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> di
         "numbers": [plan.name for plan in numbers],
         "categories": {plan.name: _levels(plan) for plan in categories},
         "units": {plan.name: plan.unit for plan in numbers if plan.unit},
+        "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
@@ -53,6 +56,9 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     units = [f"{plan.name} ({plan.unit})" for plan in plans if isinstance(plan, NumberColumn) and plan.unit]
     if units:
         parts.append(f"Units behind numbers: {_some(units)}")
+    hours = [f"{plan.name} ({_clock(plan)})" for plan in plans if isinstance(plan, NumberColumn) and plan.clock]
+    if hours:
+        parts.append(f"In hours: {_some(hours)}")
     commas = [plan.name for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")
@@ -83,8 +89,12 @@ _UNITS = {
 """What was done about units."""
 
 
-_ORDERS = {MONTH_FIRST: " (2/3 is February 3)", DAY_FIRST: " (2/3 is 2 March)"}
-"""What dates between slashes were taken for."""
+_ORDERS = {
+    MONTH_FIRST: " (2/3 is February 3)",
+    DAY_FIRST: " (2/3 is 2 March)",
+    DIGITS: " (20240302 is 2 March 2024; --as-number if they are numbers)",
+}
+"""What dates that can be read in several ways were taken for."""
 
 
 def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
@@ -94,12 +104,19 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
         return "the mean date"
+    if plan.clock:
+        return f"{clock_text(3600.0 * (plan.fill % 24 if plan.begin else plan.fill)).rpartition(':')[0]}, the mean"
     return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
 
 
 def _date(plan: DateColumn) -> str:
     """What a date becomes, and how it is read where two readings are possible."""
     return ", ".join(("elapsed time", *plan.parts)) + _ORDERS.get(plan.form, "")
+
+
+def _clock(plan: NumberColumn) -> str:
+    """What the hours of a column are."""
+    return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
 
 
 def _levels(plan: CategoryColumn) -> str:
