@@ -11,7 +11,7 @@ from clusterkit.core.errors import NotExportable
 from clusterkit.core.row_graph import Node
 from clusterkit.export.graph import Graph
 from clusterkit.tables import FittedPreparation
-from clusterkit.tables.plans import FLAG, HOURS, LEVEL, CategoryColumn, DateColumn, NumberColumn
+from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, DateColumn, NumberColumn
 
 __all__ = ["PreparedColumns"]
 
@@ -49,6 +49,11 @@ class PreparedColumns:
         """Names of the columns of moments, in seconds since the beginning of 1970."""
         return tuple(plan.name for plan in self.numbers if isinstance(plan, DateColumn))
 
+    @property
+    def hours(self) -> tuple[str, ...]:
+        """Names of the columns of times of day, since midnight, and of durations, in hours."""
+        return tuple(plan.name for plan in self.numbers if isinstance(plan, NumberColumn) and plan.clock)
+
     def features(self, graph: Graph) -> Node:
         """The features of the rows of the inputs, which are added to the graph.
 
@@ -83,12 +88,16 @@ class PreparedColumns:
             np.array([getattr(plan, name) for plan in self.numbers], dtype=np.float64)
             for name in ("fill", "centre", "factor")
         )
+        begins = np.array([getattr(plan, "begin", 0.0) for plan in self.numbers], dtype=np.float64)
+        if begins.any():  # times of day before the day begins are of the next one
+            rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
         names += [plan.features[0] for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
-            parts.append(gaps.as_type(np.float64).columns(flagged) * FLAG)
+            weights = np.array([self.numbers[j].weight for j in flagged])
+            parts.append(gaps.as_type(np.float64).columns(flagged) * weights)
             names += [self.numbers[j].features[-1] for j in flagged]
         for j, plan in enumerate(self.numbers):
             if not isinstance(plan, DateColumn):
@@ -97,7 +106,7 @@ class PreparedColumns:
                 turns = filled.columns([j]) / (3600.0 * HOURS[part])
                 angle = (turns - turns.op("Floor")) * (2 * np.pi)
                 for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
-                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * LEVEL))
+                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * (plan.weight / ROOT)))
                 names += plan.features[1 + 2 * i : 3 + 2 * i]
 
 
@@ -109,10 +118,10 @@ def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -
     other = len(plan.levels) if plan.rare else of_gap
     places = graph.look_up(texts, [*plan.levels, *gap], values, other)
     if plan.or_gap:
-        parts.append(places.equals(np.array([[0]])).as_type(np.float64) * FLAG)
+        parts.append(places.equals(np.array([[0]])).as_type(np.float64) * plan.weight)
     elif plan.n_groups == 2:
-        parts.append(places.equals(np.array([[1]])).as_type(np.float64) * FLAG)
+        parts.append(places.equals(np.array([[1]])).as_type(np.float64) * plan.weight)
     else:
-        parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * LEVEL)
+        parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * (plan.weight / ROOT))
     if plan.told_by:
-        parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * FLAG)
+        parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * plan.weight)

@@ -10,12 +10,13 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Indices
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.tables.clocks import DURATION
 from clusterkit.tables.frames import Column as TypedColumn
 from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
 from clusterkit.tables.measures import PLAIN
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparation import FittedPreparation
-from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds, settled
+from clusterkit.tables.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
 
 __all__ = ["Column", "Kind", "RawTable"]
 
@@ -156,9 +157,11 @@ def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     """A column as its plan says, or where there is none as its type says."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
-    if isinstance(plan, NumberColumn) or (plan is None and column.kind == "number"):
-        decimal, measure = (plan.decimal, plan.measure) if isinstance(plan, NumberColumn) else (".", PLAIN)
-        return Column(name, "number", as_numbers(column, decimal, measure).values)
+    if isinstance(plan, NumberColumn):
+        return Column(name, "number", plan.read(column).values)
+    if plan is None and column.kind == "number":
+        reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")
+        return Column(name, "number", reading.values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
     texts = as_levels(column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column)

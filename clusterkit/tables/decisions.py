@@ -12,13 +12,15 @@ import numpy as np
 
 from clusterkit.core.wording import shortened
 from clusterkit.numerics.units import differing_units
+from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.months import DIGITS
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.selection import no_such_column
 from clusterkit.tables.sums import ColumnSums, TableSums
-from clusterkit.tables.verdicts import MOSTLY, other_decimals, several_scales, several_units, with_na
+from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
 
 __all__ = ["SCALES", "Overrides", "decide"]
 
@@ -139,6 +141,8 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         )
     if name in overrides.as_number:
         mark, numbers = column.as_number()
+        if column.clock.native or (column.clock.n and not numbers.n):
+            return _clock(column, keep=True)
         if not numbers.n:
             raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
@@ -157,6 +161,10 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "its cells are lists or objects")
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.are_days and not _is_id_name(name):
+        return _date(column, DIGITS, column.as_date()[1], keep)
+    if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
+        return _clock(column, keep)
     if column.kind in ("number", "truth"):
         return _number_unless_id(column, ".", column.moments, keep)
     if column.kind == "date":
@@ -194,18 +202,24 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
     """A column of numbers, or an identifier."""
     if not keep:
         if numbers.low == numbers.high:
-            return _or_gap(column) or LeftOut(column.name, f"always {numbers.low:g}")
+            return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
+                column.name, f"always {numbers.low:g}"
+            )
         unit = column.measure.unit  # what is measured is no identifier
         if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
             )
-        named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
-        if not unit and named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
+        named = not unit and _is_id_name(column.name)
+        if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
+
+
+def _is_id_name(name: str) -> bool:
+    return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
 
 
 def _are_labels(numbers: Moments) -> bool:
@@ -223,29 +237,28 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if flag:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
     unread = column.filled - numbers.n
-    measure = column.measure
-    beside = column.by_mark(mark)
-    converted = tuple(sorted(
-        its for its in beside if its not in ("", measure.unit, *measure.strange) and measure.factor(its) is not None
-    ))  # fmt: skip
     return NumberColumn(
-        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=measure.unit,
-        converted=converted, strange=tuple(sorted(measure.strange)), bare=beside[""].n if measure.unit and "" in beside
-        else 0, extremes=(numbers.low, numbers.high),
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
+        extremes=(numbers.low, numbers.high), weight=FLAG, **column.units(mark),
     )  # fmt: skip
 
 
-def _or_gap(column: ColumnSums) -> ColumnPlan | None:
-    """The plan of a column of one value, by whether it is there; None where gaps are too few to say something."""
-    if column.gaps < max(FEWEST_GAPS, RARE * column.rows):
-        return None
-    if column.kind in ("number", "truth"):
-        value = column.moments.low
-        level = str(bool(value)) if column.kind == "truth" else f"{value:.0f}" if value.is_integer() else repr(value)
-        return CategoryColumn(column.name, (level,), 0, 0, column.gaps, na=column.spelled, or_gap=True)
-    if column.levels is not None and len(column.levels) == 1:
-        return CategoryColumn(column.name, tuple(column.levels), 0, 0, column.gaps, na=column.spelled, or_gap=True)
-    return None
+def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A column of times of day or of durations, in hours."""
+    begin = column.clock.begin()
+    hours = column.clock.moments(begin)
+    if hours.low == hours.high and not keep:
+        return LeftOut(column.name, f"always {clock_text(3600.0 * (hours.low % 24 if begin else hours.low))}")
+    unread = column.filled - hours.n
+    return NumberColumn(
+        column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
+        weight=FLAG,
+    )  # fmt: skip
+
+
+def _numbers_of(plan: NumberColumn, column: ColumnSums) -> Moments:
+    """The sums of a column of numbers, in the unit in which its plan reads them."""
+    return column.clock.moments(plan.begin) if plan.clock else column.as_number()[1]
 
 
 def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
@@ -265,7 +278,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
     unread = column.filled - moments.n
     return DateColumn(
         column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread,
-        both_orders=len(column.shown) > 1,
+        both_orders=len(column.shown) > 1, weight=FLAG,
     )  # fmt: skip
 
 
@@ -277,7 +290,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
             raise TableError(f"column {shortened(column.name)!r} has too many different values for a category")
         return LeftOut(column.name, _no_category(column, levels))
     if len(levels) == 1 and (not keep or column.gaps):
-        plan = _or_gap(column)
+        plan = or_gap(column, max(FEWEST_GAPS, RARE * column.rows))
         if plan is not None or not keep:
             return plan or LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
     ranked = sorted(levels, key=lambda level: (-levels[level], level))
@@ -291,7 +304,7 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
                 f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
             )
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, na=column.spelled)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, na=column.spelled)
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
@@ -338,7 +351,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [
-        (plan, column.as_number()[1])
+        (plan, _numbers_of(plan, column))
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
@@ -370,7 +383,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
-    numbers = column.as_number()[1]
+    numbers = _numbers_of(plan, column)
     width = numbers.high - numbers.low
     if scale == "minmax":
         return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))

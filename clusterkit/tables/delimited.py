@@ -21,6 +21,7 @@ import numpy as np
 
 from clusterkit.core.wording import counted
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import hours_of
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.gaps import na_options, word_columns
 from clusterkit.tables.marks import marks_in
@@ -385,8 +386,8 @@ def _are_values(column: list[str]) -> bool:
 
 
 def _is_value(cell: str) -> bool:
-    """Whether a cell is a number, in whatever form, or a date."""
+    """Whether a cell is a number, in whatever form, a time or a date."""
     cell = cell.strip()
-    return any(cells.number(cell, mark) is not None for mark in (".", ",")) or any(
-        cells.seconds(cell, form) is not None for form in (cells.MONTH_FIRST, cells.DAY_FIRST)
-    )
+    if hours_of(cell) is not None or any(cells.number(cell, mark) is not None for mark in (".", ",")):
+        return True
+    return any(cells.seconds(cell, form) is not None for form in (cells.MONTH_FIRST, cells.DAY_FIRST))

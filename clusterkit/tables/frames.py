@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
 from clusterkit.tables.cells import MISSING
+from clusterkit.tables.clocks import seconds_of
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import shared_names, unique
 
@@ -59,6 +60,8 @@ class Column:
         what mark and order are, because those of another piece may show another one.
     na : ndarray of shape (n,), bool, or None
         Which gaps are texts that are NA, the code of Namibia too; None for no one.
+    duration : bool
+        Whether numbers came as durations; they are seconds.
     """
 
     name: str
@@ -86,6 +89,8 @@ class Column:
         values[self.na] = NA
         return attrs.evolve(self, values=values, na=None)
 
+    duration: bool = False
+
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
         if self.kind == "date":
@@ -103,6 +108,18 @@ class Column:
         'row 103'
         """
         return f"row {(self.offset or 0) + i + 1}"
+
+    def cell(self, i: int) -> str:
+        """A cell for messages, of at most 40 characters; whole numbers as in the table, without decimals.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.array([1234.0, 0.5])).cell(0)
+        '1234'
+        """
+        value = self.values[i]
+        whole = self.kind == "number" and math.isfinite(value) and float(value).is_integer()
+        return (f"{value:.0f}" if whole else str(value))[:40]
 
 
 class HoldsFrame:
@@ -281,7 +298,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Date:
         return Column(name, "date", _dates(series.to_list()))
     if dtype == nw.Duration:
-        return Column(name, "number", _numbers([_seconds(value) for value in series.to_list()]))
+        return _of_durations(name, series.to_list())
     return _of_objects(name, series.to_list())
 
 
@@ -295,6 +312,8 @@ def _of_array(name: str, values: AnyArray) -> Column:
         return Column(name, "number", values if values.dtype == np.float32 else values.astype(np.float64))
     if values.dtype.kind == "M":
         return Column(name, "date", values.astype(MICROSECONDS))
+    if values.dtype.kind == "m":
+        return _of_durations(name, list(values))
     if values.dtype.kind in "US":
         return _of_texts(name, [str(value) for value in values])
     if values.dtype.kind == "c":
@@ -314,6 +333,8 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
         return Column(name, "number", _numbers(cells))
     if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):
         return Column(name, "date", _dates(cells))
+    if filled and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in filled):
+        return _of_durations(name, cells)
     if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
         return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
     return _of_texts(name, cells)
@@ -369,6 +390,6 @@ def _without_zone(value: Any) -> Any:
     return value
 
 
-def _seconds(value: object) -> object:
-    """The seconds of a duration."""
-    return value.total_seconds() if isinstance(value, datetime.timedelta) else None
+def _of_durations(name: str, values: Sequence[object]) -> Column:
+    """A column of durations, in seconds."""
+    return Column(name, "number", np.array([seconds_of(value) for value in values], dtype=np.float64), duration=True)

@@ -84,12 +84,20 @@ class Moments:
         )  # fmt: skip
 
     def times(self, factor: float) -> Moments:
-        """The sums of all values times a positive factor."""
+        """The sums of the values times a positive factor.
+
+        Examples
+        --------
+        >>> Moments.of(np.array([1.0, 3.0])).times(2.0) == Moments.of(np.array([2.0, 6.0]))
+        True
+        """
         if factor == 1.0 or not self.n:
             return self
+        values = tuple(value * factor for value in self.values)
+        whole = self.whole and float(factor).is_integer()
         return Moments(
-            self.n, self.mean * factor, self.squares * factor**2, self.low * factor, self.high * factor,
-            self.whole and float(factor).is_integer(), tuple(value * factor for value in self.values), self.many,
+            self.n, self.mean * factor, self.squares * factor * factor, self.low * factor, self.high * factor, whole,
+            values, self.many,
         )  # fmt: skip
 
     @property

@@ -16,8 +16,9 @@ from clusterkit.core.wording import counted, shortened
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import are_alike, factor, split
-from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn, Watch
+from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.readings import as_levels, marks_of
+from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import filling
 
 __all__ = ["NewRows", "warn_of_blanks"]
@@ -78,7 +79,7 @@ class NewRows(Watch):
 
     def _cells(self, what: str, column: Column, count: int, row: int, hint: str = "") -> None:
         """Note cells of which one is shown."""
-        first = f"the first one in {column.row(row)}: {_cell(column, row)!r}{hint}"
+        first = f"the first one in {column.row(row)}: {column.cell(row)!r}{hint}"
         alone = f"{counted(count, 'cell')} {'is' if count == 1 else 'are'} {what}, {first}"
         self.add(f"cells are {what}", column, f"{counted(count, 'cell')}, {first}", alone)
 
@@ -90,7 +91,7 @@ class NewRows(Watch):
         TableError
             If their marks are not that of the fit, or they have none and are of another size.
         """
-        if plan.forgetful:
+        if plan.forgetful or plan.clock:
             return
         marks = marks_of(column)
         finite = values[np.isfinite(values)]
@@ -211,10 +212,6 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
     return len(rows)
 
 
-def _cell(column: Column, row: int) -> str:
-    return str(column.values[row])[:40]
-
-
 def _folded(text: str) -> str:
     """A level without what people write in several ways: case and blanks."""
     return " ".join(text.casefold().split())
@@ -238,7 +235,7 @@ def _refuse_foreign(plan: NumberColumn, column: Column, marks: Counter[str], tot
     first = next(i for i, text in enumerate(column.values) if text is not None and split(text)[1] in foreign)
     raise TableError(
         f"column {shortened(column.name)!r} is in {plan.unit} in the fit, and {_names(foreign)} cannot be converted: "
-        f"{column.row(first)} has {_cell(column, first)!r}"
+        f"{column.row(first)} has {column.cell(first)!r}"
     )
 
 

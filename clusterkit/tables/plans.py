@@ -9,16 +9,17 @@ from typing import ClassVar, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._typing import Array
 from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
+from clusterkit.tables.clocks import CLOCKS
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import NA, Column
 from clusterkit.tables.measures import Measure
-from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
+from clusterkit.tables.readings import Reading, as_hours, as_levels, as_numbers, as_seconds
+from clusterkit.tables.watch import Watch
 
-__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Watch"]
+__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn"]
 
 FLAG = 0.5
 """The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
@@ -26,35 +27,15 @@ With more, categories decide every clustering, because their values leave gaps b
 Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
 Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
-LEVEL = FLAG / math.sqrt(2.0)
-"""The value of a column that stands for one of several levels: two of these columns differ, so that rows of different
-levels are as far apart as in a column of 0 and 1."""
+WEIGHT_BEFORE = 0.5
+"""The weight in saved models that do not say it: what `FLAG` was then."""
+
+ROOT = math.sqrt(2.0)
+"""Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
+as in a single column."""
 
 HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
-
-
-class Watch:
-    """Sees what a preparation reads in new rows; this one looks away."""
-
-    def odd(self, what: str, cells: NDArray[np.bool_], column: Column, done: str) -> None:
-        """See cells that a fit did not have.
-
-        Parameters
-        ----------
-        what : str
-            What they are.
-        cells : ndarray of shape (n,), bool
-        column : Column
-        done : str
-            What becomes of them.
-        """
-
-    def numbers(self, plan: NumberColumn, column: Column, values: NDArray[np.float64]) -> None:
-        """See the numbers of a column, nan for gaps and cells that are none, before they are scaled."""
-
-    def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
-        """See which cells of a category have none of its levels."""
 
 
 def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -141,6 +122,12 @@ class NumberColumn(ColumnPlan):
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
         The mark beside the numbers, such as kg, % or $; empty for none.
+    clock : {"", "time of day", "duration"}
+        What the cells are if they are no plain numbers; both are counted in hours.
+    begin : float
+        The hour from which the day of times of day is counted.
+    weight : float
+        Of the feature of the gaps.
     converted : tuple of str
         Other units of the fit that were converted.
     strange : tuple of str
@@ -164,6 +151,9 @@ class NumberColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     unit: str = ""
+    clock: str = attrs.field(default="", validator=attrs.validators.in_(CLOCKS))
+    begin: float = attrs.field(default=0.0, validator=_finite)
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
     converted: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     bare: int = 0
@@ -189,12 +179,19 @@ class NumberColumn(ColumnPlan):
         """The column, and its gaps where they say something."""
         return (self.name, *_gap_feature(self))
 
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as the numbers of this one."""
+        if self.clock:
+            return as_hours(column, self.clock, self.begin)
+        return as_numbers(column, self.decimal, self.measure)
+
     def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the scaled numbers."""
-        reading = as_numbers(column, self.decimal, self.measure)
+        reading = self.read(column)
+        what = self.clock or "number"
         watch.numbers(self, column, reading.values)
-        _refuse_none(reading, column, "number", self.unread)
-        watch.odd("no number", reading.unread, column, "counted as a gap")
+        _refuse_none(reading, column, what, self.unread)
+        watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         x[gaps] = self.fill
@@ -203,7 +200,7 @@ class NumberColumn(ColumnPlan):
             x *= self.factor
         out[:, 0] = x
         if self.told_by:
-            out[:, 1] = FLAG * gaps
+            out[:, 1] = self.weight * gaps
 
 
 @final
@@ -223,6 +220,8 @@ class CategoryColumn(ColumnPlan):
     gaps : int
     told_by : str
         As in `NumberColumn`.
+    weight : float
+        Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
     na : int
         Gaps of the fit that were texts that are NA.
     or_gap : bool
@@ -234,6 +233,7 @@ class CategoryColumn(ColumnPlan):
     fill: int
     gaps: int = 0
     told_by: str = ""
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
     na: int = 0
     or_gap: bool = False
 
@@ -275,14 +275,14 @@ class CategoryColumn(ColumnPlan):
         watch.levels(self, column, unknown)
         places[unknown] = len(self.levels) if self.rare else self.fill  # rare ones of the fit, and new ones
         if self.or_gap:
-            out[:, 0] = FLAG * ~(gaps | unknown)
+            out[:, 0] = self.weight * ~(gaps | unknown)
         elif self.n_groups == 2:
-            out[:, 0] = FLAG * (places == 1)
+            out[:, 0] = self.weight * (places == 1)
         else:
             out[:, : self.n_groups] = 0.0
-            out[np.arange(len(places)), places] = LEVEL
+            out[np.arange(len(places)), places] = self.weight / ROOT
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 @final
@@ -306,6 +306,8 @@ class DateColumn(ColumnPlan):
     both_orders : bool
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
+    weight : float
+        Of the feature of the gaps; on average of the squares, random rows are as far apart on the circle of a part.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -317,6 +319,7 @@ class DateColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     both_orders: bool = False
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in HOURS]
@@ -343,10 +346,10 @@ class DateColumn(ColumnPlan):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
             # with this radius two random rows are as far apart as two levels, on average of the squares
-            out[:, 1 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.sin(angle))
-            out[:, 2 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.cos(angle))
+            out[:, 1 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.sin(angle))
+            out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:
@@ -355,9 +358,9 @@ def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str,
 
 def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
     """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
-    if unread == 0 and reading.unread.any() and np.isnan(reading.values).all():
+    if not unread and reading.unread.any() and np.isnan(reading.values).all():
         row = int(np.flatnonzero(reading.unread)[0])
-        cell = str(column.values[row])[:40]
+        cell = column.cell(row)
         open_order = what == "date" and is_slashed(cell)
         hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
         raise TableError(

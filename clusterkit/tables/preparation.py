@@ -17,10 +17,11 @@ from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
 from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
-from clusterkit.tables.plans import ColumnPlan, LeftOut, Watch
+from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
 from clusterkit.tables.sums import TableSums
+from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
 
 __all__ = ["FittedPreparation", "Preparation"]

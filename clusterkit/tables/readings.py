@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import DURATION, clock_text, reader
 from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import PLAIN, Measure, split
+from clusterkit.tables.months import day_of_digits
 
-__all__ = ["NATIVE", "ORDERS", "Reading", "as_levels", "as_numbers", "as_seconds", "marks_of", "settled"]
+__all__ = [
+    "NATIVE",
+    "ORDERS",
+    "Reading",
+    "as_hours",
+    "as_levels",
+    "as_numbers",
+    "as_seconds",
+    "marks_of",
+    "seconds_of_text",
+    "settled",
+]
 
 NATIVE = "as they are"
 """The form of dates that came as dates."""
@@ -93,7 +107,7 @@ def marks_of(column: Column) -> Counter[str]:
 
 
 def as_seconds(column: Column, default: str) -> Reading:
-    """The cells as seconds since 1970, whatever the form of their texts.
+    """The cells as seconds since 1970, whatever the form of their texts. Days of eight digits may be numbers or texts.
 
     The order of day and month between slashes is that of the column, where its table shows it; else what its dates
     show; else the default.
@@ -108,10 +122,38 @@ def as_seconds(column: Column, default: str) -> Reading:
     if column.kind == "date":
         values = column.values.astype("datetime64[us]").astype(np.int64) / MICRO
         return Reading(np.where(gaps, np.nan, values), np.zeros(len(gaps), dtype=bool))
+    if column.kind == "number" and not column.duration:
+        return _of_texts(column, day_of_digits)
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
     form = _order_of(column, default)
-    return _of_texts(column, lambda text: cells.seconds(text, form))
+    return _of_texts(column, lambda text: seconds_of_text(text, form))
+
+
+def seconds_of_text(text: str, form: str) -> float | None:
+    """Seconds since 1970 of a date or of a day of eight digits; see `clusterkit.tables.cells.seconds`."""
+    if text.isdecimal():
+        return day_of_digits(float(text)) if len(text) == 8 else None
+    return cells.seconds(text, form)
+
+
+def as_hours(column: Column, clock: str, begin: float) -> Reading:
+    """The cells as hours: times of day or durations.
+
+    Parameters
+    ----------
+    column : Column
+    clock : {TIME, DURATION}
+        What they are (`clusterkit.tables.clocks`).
+    begin : float
+        The hour from which the day is counted; times of day before it are of the next day.
+    """
+    if column.duration and clock == DURATION:
+        return Reading(column.values.astype(np.float64) / 3600.0, np.zeros(len(column.values), dtype=bool))
+    if column.kind != "text":
+        gaps = column.missing()
+        return Reading(np.full(len(gaps), np.nan), ~gaps)
+    return _of_texts(column, reader(clock, begin))
 
 
 def _order_of(column: Column, default: str) -> str:
@@ -154,7 +196,9 @@ def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> C
 
 
 def as_levels(column: Column) -> NDArray[np.object_]:
-    """The cells as texts; None for a gap. A whole number has no decimals, a truth value is True or False.
+    """The cells as texts; None for a gap.
+
+    A whole number has no decimals, a truth value is True or False, a duration is written as 1:23:45.
 
     Examples
     --------
@@ -163,7 +207,9 @@ def as_levels(column: Column) -> NDArray[np.object_]:
     """
     levels = np.empty(len(column.values), dtype=object)
     gaps = column.missing()
-    if column.kind == "number":
+    if column.duration:
+        texts = [clock_text(value) for value in _floats(column, gaps)]
+    elif column.kind == "number":
         texts = [f"{value:.0f}" if value.is_integer() else repr(value) for value in _floats(column, gaps)]
     elif column.kind == "truth":
         texts = [str(bool(value)) for value in _floats(column, gaps)]
@@ -178,12 +224,12 @@ def _floats(column: Column, gaps: NDArray[np.bool_]) -> list[float]:
     return values
 
 
-def _of_texts(column: Column, read: Callable[[str], float | None]) -> Reading:
-    """Each distinct text is read once."""
-    known: dict[str, float] = {}
+def _of_texts(column: Column, read: Callable[[Any], float | None]) -> Reading:
+    """Each distinct text, or number, is read once."""
+    known: dict[object, float] = {}
     values = np.empty(len(column.values))
     for i, text in enumerate(column.values):
-        if text is None:
+        if text is None or text != text:
             values[i] = np.nan
             continue
         value = known.get(text)

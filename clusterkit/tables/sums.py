@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import ClockSums
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import Measure, factor, split, unit_among
 from clusterkit.tables.moments import Moments
-from clusterkit.tables.plans import HOURS
-from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds
+from clusterkit.tables.months import DIGIT_DAYS
+from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
+from clusterkit.tables.tallies import add, add_by_mark, on_circles
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
 
@@ -25,9 +28,6 @@ MOST_LEVELS = 10_000
 MOST_PAIRED = 100
 """Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
 side."""
-
-MOST_MARKS = 20
-"""Different marks beside the numbers of a column up to which each is counted; more are words and no units."""
 
 FEWEST_CODES = 0.01
 """Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
@@ -40,6 +40,19 @@ DATES = (cells.ANY, *ORDERS)
 
 NOTHING = Moments()
 """The sums of no values."""
+
+FEWEST_DAYS = 10
+"""Different numbers that must all be days for them to be days written as eight digits: one alone may be one by chance,
+and so may the few prices of a shop."""
+
+
+class UnitsOfPlan(TypedDict):
+    """The fields of `clusterkit.tables.plans.NumberColumn` about marks beside numbers."""
+
+    unit: str
+    converted: tuple[str, ...]
+    strange: tuple[str, ...]
+    bare: int
 
 
 @attrs.frozen(eq=False)
@@ -76,6 +89,10 @@ class ColumnSums:
         For each order of day and month, a date between slashes that has this order alone.
     spelled : int
         Of the gaps, texts that are NA.
+    clock : ClockSums
+        Of times of day and durations.
+    days : frozenset of str
+        Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
 
     name: str
@@ -96,6 +113,8 @@ class ColumnSums:
     mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
     spelled: int = 0
+    clock: ClockSums = attrs.field(factory=ClockSums)
+    days: frozenset[str] = frozenset()
 
     @property
     def filled(self) -> int:
@@ -112,6 +131,11 @@ class ColumnSums:
             return self.codes > 0 and len({len(level) for level in self.levels}) == 1
         return self.codes > self.filled / 2
 
+    @property
+    def are_days(self) -> bool:
+        """Whether all numbers are days written as eight digits, and there are many of them."""
+        return len(self.days) >= FEWEST_DAYS and self.as_date()[1].n >= max(self.as_number()[1].n, 1)
+
     @classmethod
     def of(cls, column: Column) -> ColumnSums:
         """The sums of a column."""
@@ -121,14 +145,29 @@ class ColumnSums:
             return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na())
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
-            return cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            return of_numbers._with_times(column)
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
-            circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
+            circles = {NATIVE: on_circles(seconds, np.ones(len(seconds)))}
             return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
+
+    def _with_times(self, column: Column) -> ColumnSums:
+        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        its = self.moments
+        if column.duration:
+            return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
+            return self
+        seconds = as_seconds(column, NATIVE).values
+        seconds = seconds[np.isfinite(seconds)]
+        days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
+        circles = {cells.ANY: on_circles(seconds, np.ones(len(seconds)))}
+        some = frozenset(f"{day:.0f}" for day in days)
+        return attrs.evolve(self, readings={cells.ANY: Moments.of(seconds)}, circles=circles, days=some)
 
     @classmethod
     def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
@@ -139,13 +178,14 @@ class ColumnSums:
         circles: dict[str, NDArray[np.complex128]] = {}
         open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
-        if letters <= cells.LONGEST * sum(levels.values()):
+        short = letters <= cells.LONGEST * sum(levels.values())
+        if short:
             parts = [split(text) for text in distinct]
             bare = [text for text, _ in parts]
             by_mark = {mark: [cells.number(text, mark) for text in bare] for mark in (".", ",")}
             beside = [mark for _, mark in parts]
             for mark, numbers in by_mark.items():
-                _add_by_mark(readings, NUMBER + mark, numbers, beside, counts)
+                add_by_mark(readings, NUMBER + mark, numbers, beside, counts)
             for text, point, comma in zip(bare, by_mark["."], by_mark[","], strict=True):
                 if point == comma:
                     continue
@@ -158,11 +198,11 @@ class ColumnSums:
             for form in DATES:
                 if form == cells.ANY or slashed.any():
                     chosen = np.flatnonzero(slashed == (form != cells.ANY))
-                    values = [cells.seconds(distinct[i], form) for i in chosen]
-                    _add(readings, form, values, counts[chosen])
+                    values = [seconds_of_text(distinct[i], form) for i in chosen]
+                    add(readings, form, values, counts[chosen])
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
-                    circles[form] = _circles(known, counts[chosen][legible])
+                    circles[form] = on_circles(known, counts[chosen][legible])
             for i in np.flatnonzero(slashed):
                 order = cells.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
                 if order is not None:
@@ -172,7 +212,8 @@ class ColumnSums:
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
-            spelled=column.spelled_na(),
+            spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()),
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -200,6 +241,7 @@ class ColumnSums:
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
+            self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:
@@ -232,6 +274,16 @@ class ColumnSums:
         unit = unit_among(counts)
         return Measure(unit, frozenset(beside for beside in counts if beside and factor(beside, unit) is None))
 
+    def units(self, mark: str) -> UnitsOfPlan:
+        """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""
+        measure, parts = self.measure, self.by_mark(mark)
+        bare = parts.pop("", NOTHING).n if measure.unit else 0
+        converted = sorted(its for its in parts if its and its not in {measure.unit, *measure.strange})
+        return {
+            "unit": measure.unit, "converted": tuple(converted), "strange": tuple(sorted(measure.strange)),
+            "bare": bare,
+        }  # fmt: skip
+
     def leaves_decimals_open(self) -> bool:
         """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
         return self.decimal is None and bool(self.open_number) and not self.mark_shown
@@ -261,36 +313,11 @@ class ColumnSums:
     def strange(self) -> str | None:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
-        return next((text for text in self.levels or () if cells.seconds(text, form) is None), None)
+        return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
 
 
-def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
-    """Sums of the first two harmonics of each part of dates."""
-    sums = np.zeros((len(HOURS), 2), dtype=np.complex128)
-    for i, period in enumerate(HOURS.values()):
-        angle = 2j * np.pi * (seconds / 3600.0 % period) / period
-        sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
-    return sums
-
-
-def _add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:
-    """Add a reading of distinct texts, if it reads any."""
-    legible = np.array([value is not None for value in values])
-    if legible.any():
-        readings[name] = Moments.of(np.array([v for v in values if v is not None]), counts[legible])
-
-
-def _add_by_mark(
-    readings: dict[str, Moments], name: str, values: Sequence[float | None], beside: Sequence[str],
-    counts: NDArray[np.int_],
-) -> None:  # fmt: skip
-    """Add a reading of distinct texts for each of the marks beside the numbers, most of them if they are many."""
-    places: dict[str, list[int]] = {}
-    for i, (mark, value) in enumerate(zip(beside, values, strict=True)):
-        if value is not None:
-            places.setdefault(mark, []).append(i)
-    for mark in sorted(places, key=lambda mark: (-len(places[mark]), mark))[:MOST_MARKS]:
-        _add(readings, name + mark, [values[i] for i in places[mark]], counts[places[mark]])
+def _is_day(text: str) -> bool:
+    return len(text) == 8 and text.isdecimal() and seconds_of_text(text, cells.ANY) is not None
 
 
 @attrs.frozen(eq=False)

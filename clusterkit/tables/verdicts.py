@@ -1,4 +1,4 @@
-"""What columns of texts are not: numbers in one unit, numbers with the mark that was asked for, gaps."""
+"""What columns are not what they look like: numbers in several units or with another mark, gaps that say something."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from clusterkit.core.wording import counted
 from clusterkit.tables.frames import NA
 from clusterkit.tables.measures import are_alike
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.plans import FLAG, CategoryColumn
 from clusterkit.tables.sums import ColumnSums
 
-__all__ = ["COUNTRIES", "MOSTLY", "other_decimals", "several_scales", "several_units", "with_na"]
+__all__ = ["COUNTRIES", "MOSTLY", "or_gap", "other_decimals", "several_scales", "several_units", "with_na"]
 
 CODES = (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA "
@@ -49,6 +50,20 @@ def with_na(column: ColumnSums, choice: str) -> ColumnSums:
         return column
     more = {**levels, NA: column.spelled}
     return attrs.evolve(column, levels=more, gaps=column.gaps - column.spelled, spelled=0)
+
+
+def or_gap(column: ColumnSums, fewest: float) -> CategoryColumn | None:
+    """The plan of a column of one value, by whether it is there; None where fewer gaps than these say nothing."""
+    if column.gaps < fewest:
+        return None
+    levels = tuple(column.levels or ()) if column.kind == "text" else ()
+    if column.kind in ("number", "truth"):
+        value = column.moments.low
+        text = f"{value:.0f}" if value.is_integer() else repr(value)
+        levels = (str(bool(value)) if column.kind == "truth" else text,)
+    if len(levels) != 1:
+        return None
+    return CategoryColumn(column.name, levels, 0, 0, column.gaps, weight=FLAG, na=column.spelled, or_gap=True)
 
 
 def several_scales(column: ColumnSums) -> str:

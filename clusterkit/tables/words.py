@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from clusterkit.core.wording import counted, shortened
 from clusterkit.tables.cells import DAY_FIRST, MONTH_FIRST
+from clusterkit.tables.clocks import clock_text
+from clusterkit.tables.months import DIGITS
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 
 __all__ = ["facts", "filling", "paragraph"]
@@ -27,6 +29,7 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank
         "units": {plan.name: plan.unit for plan in numbers if plan.unit},
         "units_converted": {plan.name: list(plan.converted) for plan in numbers if plan.converted},
         "without_unit": {plan.name: plan.bare for plan in numbers if plan.bare},
+        "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
@@ -57,6 +60,9 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, b
     units = [_unit(plan) for plan in plans if isinstance(plan, NumberColumn) and (plan.unit or plan.converted)]
     if units:
         parts.append(f"Units beside numbers: {_some(units)}")
+    clocks = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.clock]
+    if clocks:
+        parts.append(f"In hours: {_some(f'{shortened(plan.name)} ({_clock(plan)})' for plan in clocks)}")
     commas = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")
@@ -90,8 +96,12 @@ _UNITS = {
 """What was done about units."""
 
 
-_ORDERS = {MONTH_FIRST: " (2/3 is February 3)", DAY_FIRST: " (2/3 is 2 March)"}
-"""What dates between slashes were taken for."""
+_ORDERS = {
+    MONTH_FIRST: " (2/3 is February 3)",
+    DAY_FIRST: " (2/3 is 2 March)",
+    DIGITS: " (20240302 is 2 March 2024; --as-number if they are numbers)",
+}
+"""What dates that can be read in several ways were taken for."""
 
 
 def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
@@ -103,6 +113,8 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
         return "the mean date"
+    if plan.clock:
+        return f"{clock_text(3600.0 * (plan.fill % 24 if plan.begin else plan.fill)).rpartition(':')[0]}, the mean"
     return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
 
 
@@ -116,6 +128,11 @@ def _unit(plan: NumberColumn) -> str:
     converted = f", from {' and '.join(plan.converted)} too" if plan.converted else ""
     bare = f", and {plan.bare:,} without" if plan.bare else ""
     return f"{shortened(plan.name)} ({plan.unit or 'ones'}{converted}{bare})"
+
+
+def _clock(plan: NumberColumn) -> str:
+    """What the hours of a column are."""
+    return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
 
 
 def _levels(plan: CategoryColumn) -> str:
