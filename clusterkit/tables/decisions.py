@@ -267,6 +267,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
         if hours >= 2 * period
         and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
         and not (part == "hour" and midnight)
+        and not (part == "weekday" and column.firsts == moments.n)
     )
     unread = column.filled - moments.n
     return DateColumn(
@@ -344,6 +345,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
+    if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
+        return "none", "no column is a number"
     several = [(plan.name, its) for plan, its in numbers if not plan.flag]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
         len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")

@@ -60,7 +60,10 @@ class Preparation:
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
       those after the twentieth, count as one.
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
-      are not spread evenly.
+      are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
+      are days of 1900 to 2100, and ten or more differ.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from another hour, so
+      that they stay together.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns

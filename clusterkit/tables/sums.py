@@ -86,6 +86,8 @@ class ColumnSums:
         For each order of day and month, a date between slashes that has this order alone.
     clock : ClockSums
         Of times of day and durations.
+    firsts : int
+        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -110,6 +112,7 @@ class ColumnSums:
     shown: Mapping[str, str] = attrs.field(factory=dict)
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
+    firsts: int = 0
 
     @property
     def filled(self) -> int:
@@ -145,7 +148,8 @@ class ColumnSums:
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
             circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
-            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
+            firsts = _firsts(seconds, np.ones(len(seconds)))
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles, firsts=firsts)
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
@@ -160,9 +164,12 @@ class ColumnSums:
         seconds = as_seconds(column, NATIVE).values
         seconds = seconds[np.isfinite(seconds)]
         days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
-        circles = {cells.ANY: _circles(seconds, np.ones(len(seconds)))}
+        ones = np.ones(len(seconds))
+        circles = {cells.ANY: _circles(seconds, ones)}
         some = frozenset(f"{day:.0f}" for day in days)
-        return attrs.evolve(self, readings={cells.ANY: Moments.of(seconds)}, circles=circles, days=some)
+        return attrs.evolve(
+            self, readings={cells.ANY: Moments.of(seconds)}, circles=circles, days=some, firsts=_firsts(seconds, ones)
+        )
 
     @classmethod
     def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
@@ -173,6 +180,7 @@ class ColumnSums:
         circles: dict[str, NDArray[np.complex128]] = {}
         unit, open_number, mark_shown, shown = "", "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
+        firsts = 0
         short = letters <= cells.LONGEST * sum(levels.values())
         if short:
             unit = _unit(levels)
@@ -197,6 +205,7 @@ class ColumnSums:
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
                     circles[form] = _circles(known, counts[chosen][legible])
+                    firsts += _firsts(known, counts[chosen][legible]) if form == cells.ANY else 0
             for i in np.flatnonzero(slashed):
                 order = cells.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
                 if order is not None:
@@ -208,7 +217,7 @@ class ColumnSums:
             unit=unit, decimal=column.decimal, order=column.order, open_number=open_number,
             mark_shown=mark_shown, shown=shown,
             clock=ClockSums.of_texts(levels) if short else ClockSums(),
-            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -238,7 +247,7 @@ class ColumnSums:
             self.unit or other.unit,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.clock + other.clock,
-            frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
+            frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]), self.firsts + other.firsts,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:
@@ -298,6 +307,12 @@ def _unit(levels: Mapping[str, int]) -> str:
 
 def _is_day(text: str) -> bool:
     return len(text) == 8 and text.isdecimal() and seconds_of_text(text, cells.ANY) is not None
+
+
+def _firsts(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> int:
+    """How many moments are the beginning of a month."""
+    moments = seconds.astype("datetime64[s]")
+    return int(weights[(moments == moments.astype("datetime64[M]")) & (seconds % 86400.0 == 0.0)].sum())
 
 
 def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
