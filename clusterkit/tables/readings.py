@@ -127,7 +127,7 @@ def as_hours(column: Column, clock: str, begin: float) -> Reading:
         The hour from which the day is counted; times of day before it are of the next day.
     """
     if column.duration and clock == DURATION:
-        return Reading(column.values / 3600.0, np.zeros(len(column.values), dtype=bool))
+        return Reading(column.values.astype(np.float64) / 3600.0, np.zeros(len(column.values), dtype=bool))
     if column.kind != "text":
         gaps = column.missing()
         return Reading(np.full(len(gaps), np.nan), ~gaps)
