@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import final
 
 import attrs
 import numpy as np
@@ -16,19 +15,16 @@ from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.months import DIGITS
+from clusterkit.tables.overrides import Overrides
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
-from clusterkit.tables.selection import no_such_column
 from clusterkit.tables.sums import ColumnSums, TableSums
 from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
 
-__all__ = ["SCALES", "Overrides", "decide"]
+__all__ = ["decide"]
 
 NAME, REASON = 60, 200
 """Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
-
-SCALES = ("auto", "none", "zscore", "spread", "minmax")
-"""What may be done about units."""
 
 ALMOST_EMPTY = 0.95
 """Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
@@ -79,33 +75,6 @@ FEWEST_GAPS = 5
 """Gaps from which their information is looked at."""
 
 
-@final
-@attrs.frozen
-class Overrides:
-    """What the user decided.
-
-    Parameters
-    ----------
-    as_category, as_number, as_date, keep, drop : frozenset of str
-    scale : str
-    na : str
-    """
-
-    as_category: frozenset[str]
-    as_number: frozenset[str]
-    as_date: frozenset[str]
-    keep: frozenset[str]
-    drop: frozenset[str]
-    scale: str
-    na: str = "auto"
-
-    def check(self, names: Sequence[str]) -> None:
-        """Raise `TableError` for a column that does not exist."""
-        for name in sorted(self.as_category | self.as_number | self.as_date | self.keep | self.drop):
-            if name not in names:
-                raise no_such_column(name, names, "the table")
-
-
 def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
     """A plan for each column, the scale, and the reason for it.
 
@@ -122,6 +91,10 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
         reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
+        if sums.rows == 1:
+            raise TableError("the table has one row, and one row cannot be divided")
+        if all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
+            raise TableError(f"all {sums.rows:,} rows are equal, so that there is nothing to divide: {reasons}")
         raise TableError(f"no column is left to cluster: {reasons}{'; ...' if len(plans) > 5 else ''}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
@@ -274,6 +247,7 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
         if hours >= 2 * period
         and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
         and not (part == "hour" and midnight)
+        and not (part == "weekday" and column.firsts == moments.n)
     )
     unread = column.filled - moments.n
     return DateColumn(
@@ -355,6 +329,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
+    if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
+        return "none", "no column is a number"
     several = [(plan.name, its) for plan, its in numbers if not plan.flag]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
         len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")

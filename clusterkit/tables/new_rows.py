@@ -164,6 +164,7 @@ class NewRows(Watch):
         if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
             return
         n = len(column.values)
+        column = column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column
         if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
             what = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
             self.add(f"have {what} that of the fit", column, filling(plan), f"has {what} {filling(plan)} of the fit")

@@ -12,11 +12,12 @@ from clusterkit._typing import AnyArray, Array
 from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
 from clusterkit.core.wording import counted
 from clusterkit.tables.cells import order_of
-from clusterkit.tables.decisions import SCALES, Overrides, decide
+from clusterkit.tables.decisions import decide
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
 from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
+from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
@@ -61,7 +62,10 @@ class Preparation:
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
       those after the twentieth, count as one.
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
-      are not spread evenly.
+      are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
+      are days of 1900 to 2100, and ten or more differ.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from another hour, so
+      that they stay together.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns

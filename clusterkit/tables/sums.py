@@ -18,7 +18,7 @@ from clusterkit.tables.measures import Measure, factor, split, unit_among
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.months import DIGIT_DAYS
 from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
-from clusterkit.tables.tallies import add, add_by_mark, on_circles
+from clusterkit.tables.tallies import add, add_by_mark, first_days, on_circles
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
 
@@ -91,6 +91,8 @@ class ColumnSums:
         Of the gaps, texts that are NA.
     clock : ClockSums
         Of times of day and durations.
+    firsts : int
+        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
     days : frozenset of str
         Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
@@ -115,6 +117,7 @@ class ColumnSums:
     spelled: int = 0
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
+    firsts: int = 0
 
     @property
     def filled(self) -> int:
@@ -150,7 +153,8 @@ class ColumnSums:
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
             circles = {NATIVE: on_circles(seconds, np.ones(len(seconds)))}
-            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
+            firsts = first_days(seconds, np.ones(len(seconds)))
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles, firsts=firsts)
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
@@ -165,9 +169,16 @@ class ColumnSums:
         seconds = as_seconds(column, NATIVE).values
         seconds = seconds[np.isfinite(seconds)]
         days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
-        circles = {cells.ANY: on_circles(seconds, np.ones(len(seconds)))}
+        ones = np.ones(len(seconds))
+        circles = {cells.ANY: on_circles(seconds, ones)}
         some = frozenset(f"{day:.0f}" for day in days)
-        return attrs.evolve(self, readings={cells.ANY: Moments.of(seconds)}, circles=circles, days=some)
+        return attrs.evolve(
+            self,
+            readings={cells.ANY: Moments.of(seconds)},
+            circles=circles,
+            days=some,
+            firsts=first_days(seconds, ones),
+        )
 
     @classmethod
     def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
@@ -178,6 +189,7 @@ class ColumnSums:
         circles: dict[str, NDArray[np.complex128]] = {}
         open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
+        firsts = 0
         short = letters <= cells.LONGEST * sum(levels.values())
         if short:
             parts = [split(text) for text in distinct]
@@ -203,6 +215,7 @@ class ColumnSums:
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
                     circles[form] = on_circles(known, counts[chosen][legible])
+                    firsts += first_days(known, counts[chosen][legible]) if form == cells.ANY else 0
             for i in np.flatnonzero(slashed):
                 order = cells.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
                 if order is not None:
@@ -213,7 +226,7 @@ class ColumnSums:
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
             spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
-            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -242,6 +255,7 @@ class ColumnSums:
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
+            self.firsts + other.firsts,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:

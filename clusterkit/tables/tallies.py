@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.plans import HOURS
 
-__all__ = ["add", "add_by_mark", "on_circles"]
+__all__ = ["add", "add_by_mark", "first_days", "on_circles"]
 
 MOST_MARKS = 20
 """Different marks beside the numbers of a column up to which each is counted; more are words and no units."""
@@ -23,6 +23,12 @@ def on_circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> ND
         angle = 2j * np.pi * (seconds / 3600.0 % period) / period
         sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
     return sums
+
+
+def first_days(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> int:
+    """How many moments are the beginning of a month."""
+    moments = seconds.astype("datetime64[s]")
+    return int(weights[(moments == moments.astype("datetime64[M]")) & (seconds % 86400.0 == 0.0)].sum())
 
 
 def add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:

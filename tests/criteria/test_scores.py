@@ -196,6 +196,22 @@ def test_completed_likelihood_equals_the_densities(case):
     assert completed_likelihood(X, labels) == pytest.approx(total / n, rel=1e-6)
 
 
+def test_a_column_of_two_values_has_probabilities_and_no_density():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2, 3], 50)
+    X = 6.0 * np.eye(4)[truth] + rng.normal(size=(200, 4))
+    flags = rng.random((200, 2)) < 0.5
+    by_flags = 2 * flags[:, 0] + flags[:, 1]
+    for weight in (1e-3, 1.0):
+        with_flags = np.column_stack([X, weight * flags])
+        assert completed_likelihood(with_flags, truth) > completed_likelihood(with_flags, by_flags) + 1.0
+    # the flags alone: the binary entropies of the clusters
+    shares = np.array([[flags[truth == c, j].mean() for j in range(2)] for c in range(4)])
+    entropy = -(shares * np.log(shares) + (1 - shares) * np.log(1 - shares)).sum(axis=1).mean()
+    expected = math.log(1 / 4) - entropy - 0.5 * (3 + 4 * 2) * math.log(200) / 200
+    assert completed_likelihood(3.0 * flags, truth) == pytest.approx(expected)
+
+
 def test_the_order_of_the_rows_changes_no_mass():
     rng = np.random.default_rng(7)
     X = np.concatenate([rng.standard_normal((150, 2)), rng.standard_normal((60, 2)) * 0.3 + 3.0])

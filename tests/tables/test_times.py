@@ -273,3 +273,15 @@ def test_predictions_of_saved_models(tmp_path):
     assert restored.preparation_ == model.preparation_
     assert np.array_equal(restored.predict(table), model.labels_)
     assert restored.resolved_["preparation"]["hours"]["took"] == DURATION
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"a": [1.0], "b": ["x"]}, "the table has one row, and one row cannot be divided"),
+        ({"a": [1.0, 1.0], "b": ["x", "x"]}, "all 2 rows are equal, so that there is nothing to divide"),
+    ],
+)
+def test_rows_that_cannot_be_divided_are_one_clear_error(table, words):
+    with pytest.raises(TableError, match=words):
+        Preparation().fit({name: np.array(values) for name, values in table.items()})
