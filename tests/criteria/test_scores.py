@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
-from scipy.stats import multivariate_normal
 
 from clusterkit.criteria.agreement import (
     canonical,
@@ -21,7 +20,6 @@ from clusterkit.criteria.agreement import (
     subsample_stability,
     subsamples,
 )
-from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
 from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
 from clusterkit.criteria.rules import known_number, unknown_number
 from clusterkit.criteria.scores import Separation, border_contrast, inner_contrast, mass_drop
@@ -177,39 +175,6 @@ def test_a_cluster_agrees_with_the_best_of_each_other_family():
     np.testing.assert_allclose(values[0], [(2 / 3 + 3 / 4) / 2, (3 / 4 + 1 / 3) / 2])
     np.testing.assert_allclose(values[3], [(1 / 2 + 1) / 2, (1 / 4 + 1) / 2, (1 / 4 + 1) / 2])
     assert [value.tolist() for value in cluster_agreement([one], np.array([0]), ["a"])] == [[0.0, 0.0]]
-
-
-@given(data_and_labels())
-@settings(max_examples=40, deadline=None)
-def test_completed_likelihood_equals_the_densities(case):
-    X, labels = case
-    n, d = X.shape
-    k = labels.max() + 1
-    total = 0.0
-    for c in range(k):
-        rows = X[labels == c]
-        floor = FLOOR * X.var(axis=0).mean() * np.eye(d)
-        spread = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0)) / len(rows) + floor
-        law = multivariate_normal(rows.mean(axis=0), spread)
-        total += np.sum(np.log(len(rows) / n) + law.logpdf(rows))
-    total -= 0.5 * (k - 1 + k * d + k * d * (d + 1) / 2) * math.log(n)
-    assert completed_likelihood(X, labels) == pytest.approx(total / n, rel=1e-6)
-
-
-def test_a_column_of_two_values_has_probabilities_and_no_density():
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1, 2, 3], 50)
-    X = 6.0 * np.eye(4)[truth] + rng.normal(size=(200, 4))
-    flags = rng.random((200, 2)) < 0.5
-    by_flags = 2 * flags[:, 0] + flags[:, 1]
-    for weight in (1e-3, 1.0):
-        with_flags = np.column_stack([X, weight * flags])
-        assert completed_likelihood(with_flags, truth) > completed_likelihood(with_flags, by_flags) + 1.0
-    # the flags alone: the binary entropies of the clusters
-    shares = np.array([[flags[truth == c, j].mean() for j in range(2)] for c in range(4)])
-    entropy = -(shares * np.log(shares) + (1 - shares) * np.log(1 - shares)).sum(axis=1).mean()
-    expected = math.log(1 / 4) - entropy - 0.5 * (3 + 4 * 2) * math.log(200) / 200
-    assert completed_likelihood(3.0 * flags, truth) == pytest.approx(expected)
 
 
 def test_the_order_of_the_rows_changes_no_mass():
