@@ -11,7 +11,7 @@ from clusterkit.core.errors import NotExportable
 from clusterkit.core.row_graph import Node
 from clusterkit.export.graph import Graph
 from clusterkit.tables import FittedPreparation
-from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, DateColumn, NumberColumn
+from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 
 __all__ = ["PreparedColumns"]
 
@@ -68,19 +68,20 @@ class PreparedColumns:
                 "export it with dtype='float64'"
             )
         parts: list[Node] = []
-        names: list[str] = []
+        names: list[tuple[str, str]] = []  # a level of one column may be called as another column is
         if self.numbers:
             self._numbers(graph, parts, names)
         if self.levels:
             texts = graph.input("levels", len(self.levels), str)
             for j, plan in enumerate(self.levels):
                 _level(graph, texts.columns([j]), plan, parts)
-                names += plan.features
+                names += _named(plan, *plan.features)
         joined = parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
-        features = joined.columns([names.index(name) for name in self.fitted.features])
+        ordered = [name for plan in self.fitted.plans for name in _named(plan, *plan.features)]
+        features = joined.columns([names.index(name) for name in ordered])
         return features.rounded(np.dtype(np.float32)) if self.fitted.narrow else features
 
-    def _numbers(self, graph: Graph, parts: list[Node], names: list[str]) -> None:
+    def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> None:
         """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates."""
         rows = graph.input("rows", len(self.numbers))
         gaps = (rows - rows).equals(0.0).op("Not")  # nan, and infinite numbers, which count as gaps too
@@ -93,12 +94,12 @@ class PreparedColumns:
             rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
-        names += [plan.features[0] for plan in self.numbers]
+        names += [(plan.name, plan.features[0]) for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
             weights = np.array([self.numbers[j].weight for j in flagged])
             parts.append(gaps.as_type(np.float64).columns(flagged) * weights)
-            names += [self.numbers[j].features[-1] for j in flagged]
+            names += [(self.numbers[j].name, self.numbers[j].features[-1]) for j in flagged]
         for j, plan in enumerate(self.numbers):
             if not isinstance(plan, DateColumn):
                 continue
@@ -107,7 +108,11 @@ class PreparedColumns:
                 angle = (turns - turns.op("Floor")) * (2 * np.pi)
                 for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
                     parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * (plan.weight / ROOT)))
-                names += plan.features[1 + 2 * i : 3 + 2 * i]
+                names += _named(plan, *plan.features[1 + 2 * i : 3 + 2 * i])
+
+
+def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:
+    return [(plan.name, feature) for feature in features]
 
 
 def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -> None:

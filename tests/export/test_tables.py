@@ -86,6 +86,18 @@ def test_a_level_that_the_fit_did_not_see(model, run):
     np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
 
 
+def test_a_column_that_is_called_as_a_level_of_another(run):
+    rng = np.random.default_rng(0)
+    columns = {
+        "plan": rng.choice(np.array(["a", "b", "c"], dtype=object), 60),
+        "plan=a": rng.normal(scale=0.1, size=60),
+    }
+    fitted = recipe("kmeans", n_clusters=3, random_state=0)
+    fit_prepared(fitted, columns, Preparation(scale="none"))
+    exported = clusterkit.to_onnx(fitted)
+    np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], fitted.labels_)
+
+
 def test_one_level_or_a_gap(run):
     """A gap, and a level that the fit did not see, are both not the level."""
     vip = np.array(["yes", None] * 50, dtype=object)
