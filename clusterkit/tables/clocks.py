@@ -44,7 +44,7 @@ ISO = re.compile(
 )
 """A duration as ISO 8601, and with it Polars, writes it: PT1H23M45S."""
 
-GAIN = 0.9
+GAIN = 0.75
 """Share of the variance of hours since midnight that those since another hour must stay below for the day to be counted
 from there: times spread over the whole day have the same variance from every hour, and a day begins at midnight."""
 
@@ -93,7 +93,7 @@ def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
         return hour % 12 + 12 * (parts["half"] in "Pp") + rest, TIME
     if parts["sign"]:
         return (-(hour + rest) if parts["sign"] == "-" else hour + rest), DURATION
-    return hour + rest, DURATION if hour >= DAY else ""
+    return hour + rest, DURATION if hour + rest > DAY else ""
 
 
 def seconds_of(value: object) -> float:
@@ -156,7 +156,7 @@ class ClockSums:
             if kind == DURATION:
                 lasting.append((value, count))
                 continue
-            hours.setdefault(int(value), []).append((value, count))
+            hours.setdefault(min(int(value), DAY - 1), []).append((value, count))  # 24:00 ends a day
             times += count * (kind == TIME or (text.startswith("0") and text[1:2] != ":"))
             runs += count * (text.count(":") == 2 and text[1:2] == ":")
         return cls({hour: _moments(pairs) for hour, pairs in hours.items()}, _moments(lasting), times, runs)
@@ -234,7 +234,7 @@ def reader(clock: str, begin: float) -> Callable[[str], float | None]:
 
     def read(text: str) -> float | None:
         parts = hours_of(text)
-        if parts is None or parts[1] not in ("", clock):
+        if parts is None or (clock == TIME and parts[1] == DURATION):
             return None
         return parts[0] + DAY if clock == TIME and parts[0] < begin else parts[0]
 

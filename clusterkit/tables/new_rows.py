@@ -77,9 +77,9 @@ class NewRows(Watch):
             row = int(np.flatnonzero(cells)[0])
             self._cells(f"{what} and {done}", column, int(cells.sum()), row)
 
-    def _cells(self, what: str, column: Column, count: int, row: int, hint: str = "") -> None:
-        """Note cells of which one is shown."""
-        first = f"the first one in {column.row(row)}: {column.cell(row)!r}{hint}"
+    def _cells(self, what: str, column: Column, count: int, row: int, level: str = "", hint: str = "") -> None:
+        """Note cells of which one is shown, of a category as a level."""
+        first = f"the first one in {column.row(row)}: {level[:40] or column.cell(row)!r}{hint}"
         alone = f"{counted(count, 'cell')} {'is' if count == 1 else 'are'} {what}, {first}"
         self.add(f"cells are {what}", column, f"{counted(count, 'cell')}, {first}", alone)
 
@@ -153,11 +153,11 @@ class NewRows(Watch):
             self.add(what, column, f"{now} in {counted(count, 'cell')}, {seen} in the fit{hint}")
         elif not plan.rare:
             what = "a level that the fit did not see and counted as a gap"
-            self._cells(what, column, count, int(np.flatnonzero(new)[0]), hint)
+            self._cells(what, column, count, int(np.flatnonzero(new)[0]), repr(distinct[0][:36]), hint)
         elif first is not None:  # of new levels beside rare ones only those that are nearly a frequent one are strange
             what = "written otherwise than a level of the fit and counted as a rare level"
             places = np.flatnonzero([text in near for text in texts])
-            self._cells(what, column, len(places), int(places[0]), hint)
+            self._cells(what, column, len(places), int(places[0]), repr(first[0][:36]), hint)
 
     def gaps(self, plan: ColumnPlan, column: Column) -> None:
         """Note a column without a value, unless the gaps of the fit make one likely."""
@@ -166,8 +166,9 @@ class NewRows(Watch):
         n = len(column.values)
         column = column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column
         if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
-            what = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
-            self.add(f"have {what} that of the fit", column, filling(plan), f"has {what} {filling(plan)} of the fit")
+            ends = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
+            what = f"there is {ends} what fills the gaps of the fit"
+            self.add(what, column, filling(plan), f"has {ends} {filling(plan)} of the fit")
 
     def warn(self) -> None:
         """Warn once for each kind."""

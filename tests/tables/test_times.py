@@ -157,6 +157,7 @@ def test_what_is_no_time(text):
         (["2:35 PM", "11:05 am", "9:00 a.m."], TIME),
         (["1:23:45", "0:59:10", "3:00:00"], DURATION),
         (["12:23:45", "30:59:10"], DURATION),
+        (["24:00", "8:15"], TIME),
         (["9:05:10", "17:45:00"], TIME),
         (["0 days 01:23:45", "1 days 00:00:00"], DURATION),
         (["PT1H", "PT45M"], DURATION),
@@ -253,6 +254,23 @@ def test_a_file_without_names_keeps_its_first_row():
     table = read_table(io.BytesIO(b"8:15,a\n9:30,b\n14:45,a\n"))
     assert not table.named
     assert table.n_rows == 3
+
+
+@pytest.mark.parametrize(
+    "header", ["id,08:00,09:00", "id,2020-01,2020-02", "Jan 2020,Feb 2020,Mar 2020", "id,2020-01-01,2020-01-02"]
+)
+def test_moments_above_numbers_are_names(header):
+    rows = "".join(f"{i},{i},{i * i}\n" for i in range(20))
+    table = read_table(io.BytesIO(f"{header}\n{rows}".encode()))
+    assert list(table.names) == header.split(",")
+
+
+def test_the_end_of_a_day_is_a_time_and_a_time_among_durations_is_read():
+    assert plan_of(np.array(["24:00", "8:00", "9:30"] * 10)).clock == TIME
+    values = np.array(["2:30 PM", "30:00"] * 20)
+    fitted = Preparation(scale="none").fit({"t": values})
+    assert fitted.plans[0].clock == DURATION
+    assert fitted.transform({"t": values})[:2, 0].tolist() == [14.5, 30.0]
 
 
 def test_predictions_of_saved_models(tmp_path):
