@@ -79,7 +79,7 @@ class NewRows(Watch):
 
     def _cells(self, what: str, column: Column, count: int, row: int, level: str = "", hint: str = "") -> None:
         """Note cells of which one is shown, of a category as a level."""
-        first = f"the first one in {column.row(row)}: {level[:40] or column.cell(row)!r}{hint}"
+        first = f"the first one in {column.row(row)}: {level or column.cell(row)!r}{hint}"
         alone = f"{counted(count, 'cell')} {'is' if count == 1 else 'are'} {what}, {first}"
         self.add(f"cells are {what}", column, f"{counted(count, 'cell')}, {first}", alone)
 
@@ -153,11 +153,11 @@ class NewRows(Watch):
             self.add(what, column, f"{now} in {counted(count, 'cell')}, {seen} in the fit{hint}")
         elif not plan.rare:
             what = "a level that the fit did not see and counted as a gap"
-            self._cells(what, column, count, int(np.flatnonzero(new)[0]), repr(distinct[0][:36]), hint)
+            self._cells(what, column, count, int(np.flatnonzero(new)[0]), distinct[0][:40], hint)
         elif first is not None:  # of new levels beside rare ones only those that are nearly a frequent one are strange
             what = "written otherwise than a level of the fit and counted as a rare level"
             places = np.flatnonzero([text in near for text in texts])
-            self._cells(what, column, len(places), int(places[0]), repr(first[0][:36]), hint)
+            self._cells(what, column, len(places), int(places[0]), first[0][:40], hint)
 
     def gaps(self, plan: ColumnPlan, column: Column) -> None:
         """Note a column without a value, unless the gaps of the fit make one likely."""
