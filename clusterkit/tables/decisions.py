@@ -91,11 +91,12 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
         reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
+        more = "; ..." if len(plans) > 5 else ""
         if sums.rows == 1:
-            raise TableError("the table has one row, and one row cannot be divided")
-        if all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
-            raise TableError(f"all {sums.rows:,} rows are equal, so that there is nothing to divide: {reasons}")
-        raise TableError(f"no column is left to cluster: {reasons}{'; ...' if len(plans) > 5 else ''}")
+            reasons, more = "the table has one row, and one row cannot be divided", ""
+        elif all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
+            more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
+        raise TableError(f"no column is left to cluster: {reasons}{more}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     scale, reason = _scale(plans, sums, overrides)

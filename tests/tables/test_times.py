@@ -157,7 +157,7 @@ def test_what_is_no_time(text):
         (["2:35 PM", "11:05 am", "9:00 a.m."], TIME),
         (["1:23:45", "0:59:10", "3:00:00"], DURATION),
         (["12:23:45", "30:59:10"], DURATION),
-        (["24:00", "8:15"], TIME),
+        (["24:00", "8:15", "16:00", "0:30"], TIME),
         (["9:05:10", "17:45:00"], TIME),
         (["0 days 01:23:45", "1 days 00:00:00"], DURATION),
         (["PT1H", "PT45M"], DURATION),
@@ -169,7 +169,7 @@ def test_durations_are_told_from_times(values, kind):
     assert isinstance(plan, NumberColumn)
     assert plan.clock == kind
     fitted = Preparation().fit({"t": np.array(values * 10)})
-    assert fitted.resolved()["hours"] == {"t": kind}
+    assert fitted.resolved()["hours"]["t"].startswith(kind)
     assert f"In hours: t ({kind}" in fitted.paragraph()
 
 
@@ -297,7 +297,7 @@ def test_predictions_of_saved_models(tmp_path):
     ("table", "words"),
     [
         ({"a": [1.0], "b": ["x"]}, "the table has one row, and one row cannot be divided"),
-        ({"a": [1.0, 1.0], "b": ["x", "x"]}, "all 2 rows are equal, so that there is nothing to divide"),
+        ({"a": [1.0, 1.0], "b": ["x", "x"]}, r"a \(always 1\); b .*All 2 rows are equal, so that there is nothing"),
     ],
 )
 def test_rows_that_cannot_be_divided_are_one_clear_error(table, words):
