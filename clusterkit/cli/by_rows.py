@@ -79,8 +79,8 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     from pyarrow.parquet import read_schema
 
     names = read_schema(data).names
-    chosen = keys_of(columns) or names
-    left_out = set(keys_of(drop))
+    chosen = keys_of(columns, names) or names
+    left_out = set(keys_of(drop, names))
     for name in (*chosen, *left_out):
         if name not in names:
             raise BadInput(f"{data} has no column {name!r}; it is read block by block, with columns by name only")
@@ -97,7 +97,8 @@ def _spooled(data: str, options: TableOptions) -> Rows:
     reading = options.reading()
     form, _ = text_form(data, **reading)
     names = form.names
-    chosen = [names[j] for j in select(names, keys_of(options.columns), keys_of(options.drop), data)]
+    columns, drop = (keys_of(values, names) for values in (options.columns, options.drop))
+    chosen = [names[j] for j in select(names, columns, drop, data)]
     check_distinct(chosen, form.shared, names, data)
     try:
         return spooled_text([data], chosen, **reading)

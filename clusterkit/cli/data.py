@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -101,7 +101,7 @@ class TableOptions(NamedTuple):
         """Positions of the columns to use, in the order of --columns."""
         from clusterkit.tables import select
 
-        return select(table.names, keys_of(self.columns), keys_of(self.drop), table.title)
+        return select(table.names, keys_of(self.columns, table.names), keys_of(self.drop, table.names), table.title)
 
     def _sheet(self) -> str | int:
         """The sheet as `clusterkit.tables.read_table` takes it."""
@@ -151,7 +151,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             "--columns",
             multiple=True,
             metavar="COLS",
-            help="Columns to use: names, positions or ranges such as 1-4, separated by commas.",
+            help="Columns to use: names, positions or ranges such as 1-4, separated by commas; or the option again. "
+            "A name with a comma alone, or in double quotes: '\"a,b\",c'.",
         ),
     )
     return grouped(command, "table_options", TableOptions, choices)
@@ -177,6 +178,19 @@ def _is_known_data_set(name: str) -> bool:
     return name in known()
 
 
-def keys_of(values: Iterable[str]) -> list[str]:
-    """Names and positions, separated by commas; a name that contains a comma is written in double quotes."""
-    return [key.strip() for line in csv.reader(values, skipinitialspace=True) for key in line if key.strip()]
+def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
+    """Names and positions, separated by commas.
+
+    A name that contains a comma is written in double quotes, ``'"a,b"'`` in a shell, or stands alone. A value of one
+    line stands for one name where a column has this name.
+
+    Examples
+    --------
+    >>> keys_of(["a, b", '"c,d",e', "f,g"], ["f,g", "a"])
+    ['a', 'b', 'c,d', 'e', 'f,g']
+    """
+    keys = list[str]()
+    for value in values:
+        parts = [value] if value in names else next(csv.reader([value], skipinitialspace=True), [])
+        keys += [key.strip() for key in parts if key.strip()]
+    return keys

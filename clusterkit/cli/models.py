@@ -10,6 +10,7 @@ from clusterkit.cli import outputs
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.inputs import check_file
 from clusterkit.core.errors import ClusterkitWarning, InvalidModelFile, first_names
+from clusterkit.core.wording import counted, shortened
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
@@ -185,10 +186,17 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
     if model["named"] == table.named:
         places = _places(table, chosen, fitted_columns)
         missing = [name for name in fitted_columns if name not in places]
+        if table.named and len(missing) == len(fitted_columns):
+            names = first_names([shortened(table.names[j]) for j in chosen], MOST_NAMES)
+            raise BadInput(
+                f"{table.title} has none of the {counted(len(missing), 'column')} that the model was fitted on "
+                f"({first_names([shortened(name) for name in missing], MOST_NAMES)}); the names in it are {names}. If "
+                "its first row has data and no names, add --no-header: columns are then found by their position"
+            )
         if missing:
             raise BadInput(
                 f"{table.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
-                f"{first_names(missing, MOST_NAMES)}"
+                f"{first_names(missing, MOST_NAMES)}{_nearly(missing, table, chosen)}"
             )
         return [places[name] for name in fitted_columns]
     if len(chosen) != len(fitted_columns):
@@ -197,6 +205,13 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
             f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns"
         )
     return chosen
+
+
+def _nearly(missing: list[str], table: Table, chosen: list[int]) -> str:
+    """The end of a sentence about a column whose name differs from a missing one in case or blanks only."""
+    folded = {" ".join(table.names[j].casefold().split()): table.names[j] for j in chosen}
+    near = next(((name, its) for name in missing if (its := folded.get(" ".join(name.casefold().split())))), None)
+    return "" if near is None else f"; it has {shortened(near[1])!r}, but not {shortened(near[0])!r}"
 
 
 def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:

@@ -18,6 +18,9 @@ __all__ = ["PreparationOptions", "options"]
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """What may be done about units; those of `clusterkit.tables.Preparation`, which is not imported for the help."""
 
+NA_CHOICES = ("auto", "level", "gap")
+"""What the text NA may be, likewise."""
+
 OVERRULED = ("as_category", "as_number", "as_date", "keep")
 """Options that name columns."""
 
@@ -30,6 +33,7 @@ class PreparationOptions(NamedTuple):
     as_category, as_number, as_date, keep : tuple of str
         Columns, written as in --columns.
     scale : str
+    na : str
     """
 
     as_category: tuple[str, ...] = ()
@@ -37,6 +41,7 @@ class PreparationOptions(NamedTuple):
     as_date: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     scale: str = "auto"
+    na: str = "auto"
 
     def spec(self, table: Table, table_options: TableOptions) -> Preparation:
         """The preparation of a table, without the columns that --columns and --drop leave out."""
@@ -47,19 +52,26 @@ class PreparationOptions(NamedTuple):
         uses = {
             option: tuple(
                 table.names[j]
-                for key in keys_of(getattr(self, option))
+                for key in keys_of(getattr(self, option), table.names)
                 for j in positions(key, table.names, table.title)
             )
             for option in OVERRULED
         }
         drop = tuple(name for name in table.names if name not in chosen)
         # the table has the mark before decimals and the order of dates, which are not those of every table to come
-        return Preparation(**uses, drop=drop, scale=self.scale, decimal=None, day_first=None)
+        return Preparation(**uses, drop=drop, scale=self.scale, decimal=None, day_first=None, na=self.na)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options; the command receives them as `preparation`."""
     choices = (
+        click.option(
+            "--na",
+            type=click.Choice(NA_CHOICES),
+            default="auto",
+            show_default=True,
+            help="Whether the text NA is a level; auto: where all others are codes of countries.",
+        ),
         click.option(
             "--scale",
             type=click.Choice(SCALES),

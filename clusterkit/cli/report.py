@@ -103,11 +103,11 @@ def report(
 
 
 def _tell(analysis: Any, path: str) -> None:
-    from clusterkit.report.words import verdict
+    from clusterkit.report.words import is_single, verdict
 
     for sentence in verdict(analysis):
         console.text(sentence)
-    for cluster in analysis.clusters.clusters[:10]:
+    for cluster in [] if is_single(analysis) else analysis.clusters.clusters[:10]:
         console.text(f"  cluster {cluster.label}: {cluster.name} ({counted(cluster.size, 'row')})")
     console.text(f"Report: {path}")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from clusterkit.core.wording import shortened
+
 __all__ = [
     "BrokenPlugin",
     "BrokenStage",
@@ -105,14 +107,14 @@ class UnitsWarning(ClusterkitWarning):
 
 
 def first_names(names: Sequence[str], most: int) -> str:
-    """The first names of a list, for messages.
+    """The first names of a list, for messages; long ones without their middle.
 
     Examples
     --------
     >>> first_names(["a", "b"], 2), first_names(["a", "b", "c"], 2)
     ('a, b', 'a, b, ...')
     """
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(map(shortened, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def nearest_names(name: str, known: Iterable[str], *, only_near: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -60,6 +61,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
+        if error.errno == errno.ENOENT and not target.parent.is_dir():
+            reason = f"there is no folder {str(Path(path).parent)!r}"
         raise OSError(error.errno, f"cannot be written: {reason}", str(path)) from error
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "percent", "with_title"]
+__all__ = ["counted", "percent", "shortened", "with_title"]
+
+LONGEST_NAME = 60
+"""Most characters of a name in a message."""
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
@@ -22,6 +25,20 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     ('1 cluster', '1,200 rows', '2 categories')
     """
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def shortened(name: str, most: int = LONGEST_NAME) -> str:
+    """A name, without its middle where it is long: what tells names apart is often at one of the ends.
+
+    Examples
+    --------
+    >>> shortened("price"), shortened("a" * 50 + "b" * 50, 9)
+    ('price', 'aaaa…bbbb')
+    """
+    if len(name) <= most:
+        return name
+    end = (most - 1) // 2
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 def percent(share: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import xlogy
 
 from clusterkit._typing import Array, Labels
 
@@ -17,6 +18,11 @@ cluster of few or repeated rows has an infinite likelihood."""
 
 def completed_likelihood(X: Array, labels: Labels) -> float:
     """Logarithm of the completed likelihood of labels by Gaussians, less the BIC penalty, divided by n.
+
+    An attribute of two values has probabilities and no density: a cluster of equal values would have an infinite one,
+    and every labelling by such an attribute the largest. It counts with its probabilities in the cluster, independent
+    of the other attributes (Hunt, Jorgensen 1999, Mixture model clustering using the MULTIMIX program, Australian and
+    New Zealand Journal of Statistics 41(2)). The others have these Gaussians:
 
     ``(1/n) (sum_i ln(p_c N(x_i; m_c, S_c)) - (k - 1 + k d + k d (d + 1) / 2) ln(n) / 2)`` with share, mean and
     covariance of the cluster c of each row (Biernacki, Celeux, Govaert 2000, Assessing a mixture model for clustering
@@ -37,12 +43,17 @@ def completed_likelihood(X: Array, labels: Labels) -> float:
     -----
     O(n d² + k d³) time. The covariances are those of the rows plus 1e-6 of the mean variance of the attributes.
     """
+    low, high = X.min(axis=0), X.max(axis=0)
+    two = np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
+    flags, X = X[:, two] == high[two], X[:, ~two]
     n, d = X.shape
     sizes = np.bincount(labels)
     k = len(sizes)
-    floor = FLOOR * float(X.var(axis=0).mean())
+    floor = FLOOR * float(X.var(axis=0).mean()) if d else 1.0
     floor = floor if floor > 0 else 1.0
-    total = 0.0
+    counts = np.array([flags[labels == c].sum(axis=0) for c in range(k)])
+    shares = counts / sizes[:, None]
+    total = float((xlogy(counts, shares) + xlogy(sizes[:, None] - counts, 1.0 - shares)).sum())
     order = np.argsort(labels, kind="stable")
     for rows, size in zip(np.split(X[order], np.cumsum(sizes)[:-1]), sizes, strict=True):
         centred = rows - rows.mean(axis=0)
@@ -50,5 +61,5 @@ def completed_likelihood(X: Array, labels: Labels) -> float:
         total += size * math.log(size / n)
         # the trace of (S + floor I)^-1 S belongs to the quadratic form
         total -= 0.5 * size * float(np.log(2.0 * math.pi * (values + floor)).sum() + (values / (values + floor)).sum())
-    penalty = 0.5 * (k - 1 + k * d + k * d * (d + 1) / 2) * math.log(n)
+    penalty = 0.5 * (k - 1 + k * d + k * d * (d + 1) / 2 + k * flags.shape[1]) * math.log(n)
     return (total - penalty) / n

@@ -11,7 +11,7 @@ from clusterkit.core.errors import NotExportable
 from clusterkit.core.row_graph import Node
 from clusterkit.export.graph import Graph
 from clusterkit.tables import FittedPreparation
-from clusterkit.tables.plans import FLAG, HOURS, LEVEL, CategoryColumn, DateColumn, NumberColumn
+from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 
 __all__ = ["PreparedColumns"]
 
@@ -49,6 +49,11 @@ class PreparedColumns:
         """Names of the columns of moments, in seconds since the beginning of 1970."""
         return tuple(plan.name for plan in self.numbers if isinstance(plan, DateColumn))
 
+    @property
+    def hours(self) -> tuple[str, ...]:
+        """Names of the columns of times of day, since midnight, and of durations, in hours."""
+        return tuple(plan.name for plan in self.numbers if isinstance(plan, NumberColumn) and plan.clock)
+
     def features(self, graph: Graph) -> Node:
         """The features of the rows of the inputs, which are added to the graph.
 
@@ -63,19 +68,20 @@ class PreparedColumns:
                 "export it with dtype='float64'"
             )
         parts: list[Node] = []
-        names: list[str] = []
+        names: list[tuple[str, str]] = []  # a level of one column may be called as another column is
         if self.numbers:
             self._numbers(graph, parts, names)
         if self.levels:
             texts = graph.input("levels", len(self.levels), str)
             for j, plan in enumerate(self.levels):
                 _level(graph, texts.columns([j]), plan, parts)
-                names += plan.features
+                names += _named(plan, *plan.features)
         joined = parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
-        features = joined.columns([names.index(name) for name in self.fitted.features])
+        ordered = [name for plan in self.fitted.plans for name in _named(plan, *plan.features)]
+        features = joined.columns([names.index(name) for name in ordered])
         return features.rounded(np.dtype(np.float32)) if self.fitted.narrow else features
 
-    def _numbers(self, graph: Graph, parts: list[Node], names: list[str]) -> None:
+    def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> None:
         """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates."""
         rows = graph.input("rows", len(self.numbers))
         gaps = (rows - rows).equals(0.0).op("Not")  # nan, and infinite numbers, which count as gaps too
@@ -83,13 +89,17 @@ class PreparedColumns:
             np.array([getattr(plan, name) for plan in self.numbers], dtype=np.float64)
             for name in ("fill", "centre", "factor")
         )
+        begins = np.array([getattr(plan, "begin", 0.0) for plan in self.numbers], dtype=np.float64)
+        if begins.any():  # times of day before the day begins are of the next one
+            rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
-        names += [plan.features[0] for plan in self.numbers]
+        names += [(plan.name, plan.features[0]) for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
-            parts.append(gaps.as_type(np.float64).columns(flagged) * FLAG)
-            names += [self.numbers[j].features[-1] for j in flagged]
+            weights = np.array([self.numbers[j].weight for j in flagged])
+            parts.append(gaps.as_type(np.float64).columns(flagged) * weights)
+            names += [(self.numbers[j].name, self.numbers[j].features[-1]) for j in flagged]
         for j, plan in enumerate(self.numbers):
             if not isinstance(plan, DateColumn):
                 continue
@@ -97,19 +107,26 @@ class PreparedColumns:
                 turns = filled.columns([j]) / (3600.0 * HOURS[part])
                 angle = (turns - turns.op("Floor")) * (2 * np.pi)
                 for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
-                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * LEVEL))
-                names += plan.features[1 + 2 * i : 3 + 2 * i]
+                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * (plan.weight / ROOT)))
+                names += _named(plan, *plan.features[1 + 2 * i : 3 + 2 * i])
+
+
+def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:
+    return [(plan.name, feature) for feature in features]
 
 
 def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -> None:
     """Features of a category, from its texts (rows, 1)."""
     gap = [] if GAP in plan.levels else [GAP]
-    values = [*range(len(plan.levels)), *(plan.fill for _ in gap)]
-    other = len(plan.levels) if plan.rare else plan.fill
+    of_gap = -1 if plan.or_gap else plan.fill
+    values = [*range(len(plan.levels)), *(of_gap for _ in gap)]
+    other = len(plan.levels) if plan.rare else of_gap
     places = graph.look_up(texts, [*plan.levels, *gap], values, other)
-    if plan.n_groups == 2:
-        parts.append(places.equals(np.array([[1]])).as_type(np.float64) * FLAG)
+    if plan.or_gap:
+        parts.append(places.equals(np.array([[0]])).as_type(np.float64) * plan.weight)
+    elif plan.n_groups == 2:
+        parts.append(places.equals(np.array([[1]])).as_type(np.float64) * plan.weight)
     else:
-        parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * LEVEL)
+        parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * (plan.weight / ROOT))
     if plan.told_by:
-        parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * FLAG)
+        parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * plan.weight)

@@ -60,15 +60,15 @@ def to_onnx(
     onnx.ModelProto
         With these inputs and outputs for any number m of rows:
 
-        - ``rows``, (m, d): the samples; of a prepared table its columns of numbers, where nan is a gap, and of dates,
-          in seconds since the beginning of 1970 (UTC).
+        - ``rows``, (m, d): the samples; of a prepared table its columns of numbers, where nan is a gap, of times
+          of day and durations, in hours, and of dates, in seconds since the beginning of 1970 (UTC).
         - ``levels``, (m, c), texts: the categories of a prepared table, where an empty text is a gap. Only if there are
           any.
         - ``labels``, (m,), int64: -1 is noise.
         - ``scores``, (m, q): what the labels were read from, as in `decision_function`. Only if there are any.
 
         Its metadata are texts: "recipe", "columns" and "levels" (names of the columns of the inputs in their order, as
-        JSON), and "dates" (those of them that are dates).
+        JSON), "dates" and "hours" (those of them that are dates, and times of day or durations).
 
     Raises
     ------
@@ -169,6 +169,7 @@ def _rows(model: Any, graph: Graph, preparation: bool) -> tuple[Node, dict[str, 
             "columns": [plan.name for plan in prepared.numbers],
             "levels": [plan.name for plan in prepared.levels],
             "dates": list(prepared.dates),
+            "hours": list(prepared.hours),
         }
         return prepared.features(graph), {key: json.dumps(value) for key, value in names.items() if value}
     d = int(model.n_features_in_)

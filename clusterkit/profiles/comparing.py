@@ -11,12 +11,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, RandomState
-from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import NOISE, cluster_sizes
 from clusterkit.core.params import check_count
 from clusterkit.core.seeds import Seeds
 from clusterkit.criteria.agreement import canonical, rand_matrix, subsample_stability, subsamples
 from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.profiles.comparable import check_fits, check_methods
 from clusterkit.profiles.labelled import is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -161,8 +162,10 @@ def compare(
     ------
     InvalidParameter
         If there is no method, or something that is none.
-    InvalidData, UnknownName
-        If labels have another length than X, or there is no such recipe.
+    UnknownName
+        If there is no such recipe; names those that are most like it.
+    InvalidData
+        If labels have another length than X, or a model was fitted to another number of rows or of columns.
 
     Notes
     -----
@@ -182,11 +185,14 @@ def compare(
     >>> [(method.name, method.n_clusters) for method in table.methods], float(table.agreement[0, 1])
     ([('k-means', 3), ('known', 3)], 1.0)
     """
-    if not isinstance(methods, Mapping) or not methods:
-        raise InvalidParameter("compare: methods must be a mapping of names to estimators, recipes or labels")
+    check_methods(methods)
+    if n_clusters is not None:
+        n_clusters = check_count("n_clusters", n_clusters)
     max_rows = check_count("max_rows", max_rows)
     seeds = Seeds.of(random_state)
     table = RawTable.of(X, None, None, "compare")
+    for name, value in methods.items():
+        check_fits(str(name), value, table.n, len(table.names))
     rng = seeds.stream("rows")
     rows = sample_rows(table.n, max_rows, rng)
     points = coordinates(None, table, rows)
@@ -231,7 +237,7 @@ def _method(
         labels = _fitted_labels(model, X)
         seconds = time.perf_counter() - began
     else:
-        labels = labels_of(value, table.n, "compare")
+        labels = labels_of(value, table.n, f"compare: {name!r}")
     stability = np.nan
     if model is not None and hasattr(model, "get_params") and min(map(len, parts)) > 1:
         stability = subsample_stability(labels, parts, lambda part: _refit(model, table.take(parts[part])))

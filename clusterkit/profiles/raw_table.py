@@ -10,11 +10,13 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Indices
 from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.tables.clocks import DURATION
 from clusterkit.tables.frames import Column as TypedColumn
 from clusterkit.tables.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
-from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.measures import PLAIN
+from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparation import FittedPreparation
-from clusterkit.tables.readings import NATIVE, as_levels, as_numbers, as_seconds, settled
+from clusterkit.tables.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
 
 __all__ = ["Column", "Kind", "RawTable"]
 
@@ -113,7 +115,7 @@ class RawTable:
     def take(self, rows: Indices) -> object:
         """Some rows in the type that the user passed; of columns by name, as such."""
         if isinstance(self.source, list):
-            return {column.name: attrs.evolve(column, values=column.values[rows]) for column in self.source}
+            return {column.name: column.take(rows) for column in self.source}
         source: Any = self.source
         part: Any = source[rows]
         taken: object = part.to_native() if hasattr(part, "to_native") else part
@@ -123,7 +125,7 @@ class RawTable:
         """The columns of some rows, in this order; O(m d) for m rows."""
         source: Any = self.source
         if isinstance(source, list):
-            typed = [attrs.evolve(column, values=column.values[rows]) for column in source]
+            typed = [column.take(rows) for column in source]
         elif hasattr(source, "get_column"):
             typed = columns_of(source[rows])
         else:
@@ -147,20 +149,22 @@ def _array(X: Any, caller: str) -> AnyArray:
 
 def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
     """The column, so that some of its rows are read as all of them are."""
-    mark, unit = (plan.decimal, plan.unit) if isinstance(plan, NumberColumn) else (".", "")
-    return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE, unit)
+    mark, measure = (plan.decimal, plan.measure) if isinstance(plan, NumberColumn) else (".", PLAIN)
+    return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE, measure)
 
 
 def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
     """A column as its plan says, or where there is none as its type says."""
     if isinstance(plan, LeftOut):
         return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
-    if isinstance(plan, NumberColumn) or (plan is None and column.kind == "number"):
-        decimal, unit = (plan.decimal, plan.unit) if isinstance(plan, NumberColumn) else (".", "")
-        return Column(name, "number", as_numbers(column, decimal, unit).values)
+    if isinstance(plan, NumberColumn):
+        return Column(name, "number", plan.read(column).values)
+    if plan is None and column.kind == "number":
+        reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")
+        return Column(name, "number", reading.values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
-    texts = as_levels(column)
+    texts = as_levels(column.with_na() if isinstance(plan, CategoryColumn) and plan.na_is_level else column)
     levels = sorted({text for text in texts if text is not None})
     code = {level: number for number, level in enumerate(levels)}
     codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)

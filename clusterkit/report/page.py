@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+import attrs
 import numpy as np
 
 from clusterkit import __version__
@@ -19,10 +20,11 @@ from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.heat_map import heat_cells
 from clusterkit.profiles.naming import in_words
 from clusterkit.report import words
-from clusterkit.report.analysis import Analysis
+from clusterkit.report.analysis import Analysis, chose_number
 from clusterkit.report.neighbours import FAR, OddRow
 from clusterkit.report.pictures import pictures
 from clusterkit.report.plain import plain
+from clusterkit.tables.plans import NumberColumn
 from clusterkit.tables.readings import as_levels
 
 __all__ = ["page"]
@@ -85,6 +87,8 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "columns": [plain(name, 40) for name in columns],
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
+        "limit": f"{FAR:g}",
+        "single": words.is_single(analysis),
         "far": any(row.value >= FAR for row in analysis.outliers),
         "caveats": words.caveats(analysis),
         "command": plain(command, 2000),
@@ -111,9 +115,9 @@ def _cells(analysis: Analysis, rows: Indices, columns: Sequence[str]) -> list[li
     texts: list[list[str]] = []
     for name in columns:
         column = by_name[name]
-        part = type(column)(column.name, column.kind, column.values[rows])
-        if column.kind == "number":
-            texts.append([words.number(float(value)) for value in part.values.astype(np.float64)])
+        part = attrs.evolve(column, values=column.values[rows])
+        if column.kind == "number" and not column.duration:
+            texts.append([words.cell(float(value)) for value in part.values.astype(np.float64)])
         else:
             texts.append(["–" if text is None else plain(text, 40) for text in as_levels(part)])
     return [list(row) for row in zip(*texts, strict=True)] if texts else [[] for _ in rows]
@@ -123,7 +127,7 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
     largest = sorted(method.sizes.values(), reverse=True)
     return {
         "name": f"{analysis.method} (chosen)" if j == 0 else method.name,
-        "n_clusters": method.n_clusters,
+        "n_clusters": _number_of(method, j, analysis),
         "noise": f"{method.n_noise:,}",
         "sizes": ", ".join(f"{size:,}" for size in largest[:6]) + (", …" if len(largest) > 6 else ""),
         "silhouette": words.decimal(method.silhouette),
@@ -132,6 +136,14 @@ def _method(method: Method, j: int, analysis: Analysis) -> Mapping[str, object]:
         "stability": words.decimal(_stability(method, j, analysis)),
         "seconds": words.decimal(_seconds(method, j, analysis), 1),
     }
+
+
+def _number_of(method: Method, j: int, analysis: Analysis) -> str:
+    """The number of clusters, and that a method found it by itself where others were told one."""
+    k, chosen = method.n_clusters, chose_number(analysis)
+    if (j == 0 and chosen) or not words.own_number(_recipe(analysis.method if j == 0 else method.name)):
+        return f"{k}"
+    return f"{k} (its own number)" if chosen or k == analysis.wanted else f"{k} (its own; {analysis.wanted} asked for)"
 
 
 def _seconds(method: Method, j: int, analysis: Analysis) -> float:
@@ -194,9 +206,10 @@ def _candidates(analysis: Analysis) -> list[tuple[object, str, str]]:
 
 def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]) -> Mapping[str, object]:
     rows = analysis.examples.get(cluster.label, np.empty(0, dtype=np.intp))
+    clocks = {plan.name: plan.clock for plan in analysis.preparation.plans if isinstance(plan, NumberColumn)}
     return {
         "label": cluster.label,
-        "name": plain(cluster.name, 160),
+        "name": "all rows" if words.is_single(analysis) else plain(cluster.name, 160),
         "size": counted(cluster.size, "row"),
         "share": words.percent(cluster.share),
         "nearest": _nearest(cluster.label, analysis),
@@ -208,8 +221,8 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
             {
                 "name": plain(feature.text, 60),
                 "position": in_words(feature.position, feature.kind) if feature.position != "same" else "–",
-                "inside": words.of_feature(feature, feature.inside),
-                "outside": words.of_feature(feature, feature.outside),
+                "inside": words.of_feature(feature, feature.inside, clocks.get(feature.column, "")),
+                "outside": words.of_feature(feature, feature.outside, clocks.get(feature.column, "")),
                 "difference": f"{feature.difference:+.2f}",
                 "interval": f"{feature.low:+.2f} to {feature.high:+.2f}",
                 "auc": f"{feature.auc:.2f}",

@@ -10,21 +10,27 @@ from typing import Any
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.registry import registry
 from clusterkit.core.wording import counted, percent
 from clusterkit.criteria.one_cluster import LEVEL, THRESHOLD
+from clusterkit.drivers.auto.driver import FEWEST
 from clusterkit.drivers.auto.words import confidence_in_words, second_in_words
 from clusterkit.profiles import ClusterProfile, FeatureProfile
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis, chose_number
 from clusterkit.report.plain import plain
 from clusterkit.tables import Table
+from clusterkit.tables.clocks import TIME, clock_text
 
 __all__ = [
-    "caveats", "certainty", "decimal", "number", "of_feature", "one_cluster", "percent", "quality_of_cells",
-    "score_of_number", "sizes_of", "verdict",
+    "caveats", "cell", "certainty", "decimal", "is_single", "number", "of_feature", "one_cluster", "own_number",
+    "percent", "quality_of_cells", "score_of_number", "sizes_of", "verdict",
 ]  # fmt: skip
 
 SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""
+
+GROUPED = 9999.5
+"""Numbers from which on marks stand between thousands."""
 
 UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
@@ -32,21 +38,26 @@ UNSTABLE = 0.75
 TIES = 3
 """Most clusterings of the same score that are named."""
 
+SHARE_DIGITS = 9
+"""Decimals of a share; what is left is the rounding of its sums, and 0 is no share below 1 %."""
+
 SIZES = 8
 """Most sizes that a sentence names."""
 
 
 def number(value: float) -> str:
-    """A number of a table, with four digits.
+    """A number of a table, with four digits at least; marks between thousands from 10,000 on, as years have none.
 
     Examples
     --------
-    >>> number(1234567.8), number(0.00123456), number(12.0), number(math.nan)
-    ('1,234,568', '0.001235', '12', '–')
+    >>> number(1234567.8), number(2024.4), number(0.00123456), number(12.0), number(math.nan)
+    ('1,234,568', '2024', '0.001235', '12', '–')
     """
     if math.isnan(value):
         return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+    if 1000 <= abs(value) < GROUPED:
+        return f"{value:.0f}"
+    return f"{value:,.0f}" if GROUPED <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def decimal(value: float, digits: int = 2) -> str:
@@ -54,10 +65,24 @@ def decimal(value: float, digits: int = 2) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def of_feature(feature: FeatureProfile, value: float) -> str:
-    """The mean or the share of a feature, in its unit."""
+def cell(value: float) -> str:
+    """A number as it is in a table: whole ones without marks between thousands, because they may be years.
+
+    Examples
+    --------
+    >>> cell(2024.0), cell(0.73269512), cell(math.nan)
+    ('2024', '0.7327', '–')
+    """
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else number(value)
+
+
+def of_feature(feature: FeatureProfile, value: float, clock: str = "") -> str:
+    """The mean or the share of a feature, in its unit; hours as a clock shows them, if they are of a `clock`."""
     if feature.level is not None:
-        return percent(value)
+        return percent(round(value, SHARE_DIGITS))
+    if clock and not math.isnan(value):
+        minutes = round(60 * (value % 24 if clock == TIME else value))
+        return clock_text(60.0 * (minutes % (24 * 60) if clock == TIME else minutes)).removesuffix(":00")
     if feature.kind == "date":
         try:
             return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d")
@@ -85,18 +110,55 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
 def verdict(analysis: Analysis) -> tuple[str, ...]:
     """Paragraphs: what was found, and how sure that is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
-    found_by = f"found by the method {analysis.method.partition('(')[0]}"
+    name = analysis.method.partition("(")[0]
+    found_by = f"found by the method {name}"
     if k <= 1:
-        first = f"The {counted(n, 'row')} are one group: no way of dividing them was found."
-        return first, "That is the answer where the rows are too few or too alike for two clusters."
+        return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
     if chose_number(analysis):
         first = f"The {n:,} rows fall into {k} clusters of {sizes} rows, {found_by}."
+    elif k != analysis.wanted:
+        first = (
+            f"The {n:,} rows were divided into {k} clusters of {sizes} rows, {found_by}; {analysis.wanted} were asked "
+            "for, and no method made so many of these rows."
+        )
+    elif own_number(name):
+        first = (
+            f"The {n:,} rows were divided into {k} clusters of {sizes} rows, {found_by}, which finds the number by "
+            "itself; it is the number asked for."
+        )
     else:
         first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes} rows, {found_by}."
     if analysis.clusters.n_noise:
         first = first[:-1] + f"; {_belong(analysis.clusters.n_noise)} to none."
     return (first, *certainty(analysis))
+
+
+def _one_group(analysis: Analysis) -> tuple[str, str]:
+    """What is said where there is one cluster, or none: whether that was asked for, or why it is so."""
+    noise, n = analysis.clusters.n_noise, analysis.clusters.n_rows
+    if analysis.wanted == 1:
+        return (
+            f"The {counted(n, 'row')} were left in one group, as asked for: nothing was divided.",
+            "Whether there are several groups was not looked at; without a number of clusters, or with -k auto, it is.",
+        )
+    if noise and not analysis.clusters.clusters:
+        return f"No cluster was found: all {n:,} rows are noise.", "Each of them is far from the others."
+    why = str(_of_choice(analysis).get("reason", "")).removeprefix("one cluster: ")
+    return (
+        f"The {counted(n, 'row')} are one group: no way of dividing them was found.",
+        f"{why[0].upper()}{why[1:]}." if why else "The rows are too few or too alike for two clusters.",
+    )
+
+
+def is_single(analysis: Analysis) -> bool:
+    """Whether all rows are in one cluster, so that there is nothing to compare it with."""
+    return len(analysis.clusters.clusters) == 1 and not analysis.clusters.n_noise
+
+
+def own_number(name: str) -> bool:
+    """Whether a recipe finds the number of clusters by itself."""
+    return name in registry.names("recipe") and registry.get("recipe", name).clusters == "found"
 
 
 MEANING = (
@@ -109,7 +171,7 @@ def certainty(analysis: Analysis) -> list[str]:
     """How sure the clusters are: the degree, what the confidence means, and the tests for one cluster."""
     confidence = float(analysis.model.confidence_)
     if math.isnan(confidence):
-        return ["How sure that is could not be estimated."]
+        return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
     if analysis.model.perhaps_one_cluster_:
         return [
@@ -129,6 +191,23 @@ def certainty(analysis: Analysis) -> list[str]:
             else []
         ),
     ]
+
+
+def _why_unsure(analysis: Analysis) -> str:
+    """Why there is no confidence; ends a sentence."""
+    choice, n = _of_choice(analysis), analysis.clusters.n_rows
+    if analysis.model.interrupted_:
+        return "the fit was interrupted"
+    if "distinct" not in choice:  # nothing was compared
+        if n < FEWEST:
+            return f"{counted(n, 'row')} are too few to compare clusterings of them"
+        return "no two clusterings could be compared, because the rows are equal or no method divided them"
+    if choice["candidates"] == 1:
+        return (
+            f"{analysis.method.partition('(')[0]} was the only method that made such clusters, and it is the agreement "
+            "between methods that it is estimated from; name more methods, or none"
+        )
+    return "the evidence for it could not be computed"
 
 
 def _second(analysis: Analysis) -> str:
@@ -202,6 +281,8 @@ def caveats(analysis: Analysis) -> list[str]:
             "The two tests for more than one cluster have little power below some hundred rows, and where clusters "
             "touch."
         )
+    if is_single(analysis):
+        return sentences
     chosen = analysis.comparison.methods[0]
     others = [
         float(analysis.comparison.agreement[0, j])

@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Mapping
 
+from clusterkit.tables.months import EPOCH, first_of_month, month_number
+
 __all__ = [
     "ANY", "DAY_FIRST", "MISSING", "MONTH_FIRST", "date_order", "in_dollars", "is_code", "is_number", "is_slashed",
     "is_undivided", "number", "only_order", "order_of", "readings", "seconds", "unit_of", "without_unit",
@@ -99,10 +101,12 @@ def number(text: str, decimal: str) -> float | None:
     decimal : {".", ","}
         What stands before the decimals; the other one stands between thousands.
 
+    Percent signs and currencies beside it are left out; `clusterkit.tables.measures` says what they mean.
+
     Examples
     --------
     >>> number("45,920", "."), number("1.234,5", ","), number("32.5 %", "."), number("€ 12", "."), number("e7", ".")
-    (45920.0, 1234.5, 0.325, 12.0, None)
+    (45920.0, 1234.5, 32.5, 12.0, None)
     >>> number("1.234.567.890", ","), number("192.168.100.200", ","), number("900’000 CHF", "."), number("EUR", ".")
     (1234567890.0, None, 900000.0, None)
     >>> number("(1,234.50)", "."), number("1.234,50-", ","), number("-$12", "."), number("2-", ".")
@@ -122,7 +126,6 @@ def number(text: str, decimal: str) -> float | None:
         bare = "-" + bare[1:-1]
     elif bare.endswith("-") and ("." in bare or "," in bare):
         bare = "-" + bare[:-1]
-    share = bare.endswith("%")
     bare = bare.removesuffix("%").strip().strip(SIGNS).strip()
     if bare.startswith("-") and bare[1:2] in SIGNS:
         bare = "-" + bare[1:].strip(SIGNS).strip()
@@ -136,9 +139,7 @@ def number(text: str, decimal: str) -> float | None:
         return None
     thousands = "," if decimal == "." else "."
     value = float(bare.replace(thousands, "").replace(decimal, "."))
-    if not math.isfinite(value):
-        return None
-    return value / 100 if share else value
+    return value if math.isfinite(value) else None
 
 
 def readings(text: str) -> tuple[float | None, float | None]:
@@ -193,15 +194,6 @@ def order_of(day_first: bool | None) -> str | None:
     """The order of day and month that a user asks for; None for none."""
     return None if day_first is None else DAY_FIRST if day_first else MONTH_FIRST
 
-
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-"""Beginnings of the English names of months."""
-
-LONG_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-"""The English names of months."""
 
 CENTURY = 69
 """Years of two digits from this one on are of the twentieth century, as POSIX has it."""
@@ -275,10 +267,6 @@ def date_order(counts: Mapping[str, int]) -> str | None:
     return max(votes, key=lambda form: votes[form])
 
 
-EPOCH = datetime.datetime(1970, 1, 1)
-"""The moment from which seconds count."""
-
-
 def seconds(text: str, form: str) -> float | None:
     """Seconds since 1970 of a date; None if it is none. A time zone is taken into account.
 
@@ -292,6 +280,8 @@ def seconds(text: str, form: str) -> float | None:
     --------
     >>> seconds("1970-01-02", ANY), seconds("2.1.1970", ANY), seconds("2/1/1970", DAY_FIRST), seconds("2/1/1970", ANY)
     (86400.0, 86400.0, 86400.0, None)
+    >>> seconds("1970-02", ANY) == seconds("Feb 1970", ANY) == seconds("1.2.1970", ANY)
+    True
     """
     if not 6 <= len(text) <= LONGEST or text.isdigit():
         return None
@@ -317,15 +307,11 @@ def _moment(text: str, form: str) -> datetime.datetime | None:
         return _made(parts, int(day), int(month))
     for pattern in CLEAR:
         if (parts := pattern.fullmatch(text)) is not None:
-            return _made(parts, int(parts["day"]), _month(parts["month"]))
+            return _made(parts, int(parts["day"]), month_number(parts["month"]))
+    month = first_of_month(text)
+    if month is not None:
+        return month
     return datetime.datetime.fromisoformat(text) if len(text) >= 8 else None
-
-
-def _month(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    name = text.lower()
-    return 1 + (MONTHS.index(name) if len(name) == 3 else LONG_MONTHS.index(name))
 
 
 def _made(parts: re.Match[str], day: int, month: int) -> datetime.datetime:

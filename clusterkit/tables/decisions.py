@@ -5,31 +5,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import final
 
 import attrs
 import numpy as np
 
+from clusterkit.core.wording import shortened
 from clusterkit.numerics.units import differing_units
-from clusterkit.tables import cells
+from clusterkit.tables.clocks import clock_text
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.months import DIGITS
+from clusterkit.tables.overrides import Overrides
 from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
-from clusterkit.tables.selection import no_such_column
 from clusterkit.tables.sums import ColumnSums, TableSums
+from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
 
-__all__ = ["SCALES", "Overrides", "decide"]
+__all__ = ["decide"]
 
 NAME, REASON = 60, 200
 """Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
-
-SCALES = ("auto", "none", "zscore", "spread", "minmax")
-"""What may be done about units."""
-
-MOSTLY = 0.9
-"""Share of the filled cells that must be numbers, or dates, for a column of texts to be one of these; the others count
-as gaps. Below it the words are likely to mean something."""
 
 ALMOST_EMPTY = 0.95
 """Share of gaps from which a column is left out: what fills it would outweigh what is in it."""
@@ -39,6 +34,9 @@ RARE = 0.01
 
 MOST_GROUPS = 20
 """Most levels that are told apart; more would make as many features of one column."""
+
+MOST_AMOUNTS = 10
+"""Most different numbers in units that cannot be added up for them to be levels, such as 6 months and 1 year."""
 
 TOO_MANY = 0.5
 """Share of rows in rare levels above which a column is no category."""
@@ -77,31 +75,6 @@ FEWEST_GAPS = 5
 """Gaps from which their information is looked at."""
 
 
-@final
-@attrs.frozen
-class Overrides:
-    """What the user decided.
-
-    Parameters
-    ----------
-    as_category, as_number, as_date, keep, drop : frozenset of str
-    scale : str
-    """
-
-    as_category: frozenset[str]
-    as_number: frozenset[str]
-    as_date: frozenset[str]
-    keep: frozenset[str]
-    drop: frozenset[str]
-    scale: str
-
-    def check(self, names: Sequence[str]) -> None:
-        """Raise `TableError` for a column that does not exist."""
-        for name in sorted(self.as_category | self.as_number | self.as_date | self.keep | self.drop):
-            if name not in names:
-                raise no_such_column(name, names, "the table")
-
-
 def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...], str, str]:
     """A plan for each column, the scale, and the reason for it.
 
@@ -118,7 +91,12 @@ def decide(sums: TableSums, overrides: Overrides) -> tuple[tuple[ColumnPlan, ...
     if not any(plan.used for plan in plans):
         left_out = [plan for plan in plans[:5] if isinstance(plan, LeftOut)]
         reasons = "; ".join(f"{plan.name[:NAME]} ({plan.reason[:REASON]})" for plan in left_out)
-        raise TableError(f"no column is left to cluster: {reasons}{'; ...' if len(plans) > 5 else ''}")
+        more = "; ..." if len(plans) > 5 else ""
+        if sums.rows == 1:
+            reasons, more = "the table has one row, and one row cannot be divided", ""
+        elif all(plan.reason.startswith("always") for plan in plans if isinstance(plan, LeftOut)):
+            more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
+        raise TableError(f"no column is left to cluster: {reasons}{more}")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     scale, reason = _scale(plans, sums, overrides)
@@ -132,20 +110,23 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "as you asked", True)
     if column.kind == "complex":
         raise TableError(
-            f"column {name!r} has complex numbers, which cannot be compared; make two columns of their real and "
-            "imaginary parts, or leave it out"
+            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their "
+            "real and imaginary parts, or leave it out"
         )
     if name in overrides.as_number:
         mark, numbers = column.as_number()
+        if column.clock.native or (column.clock.n and not numbers.n):
+            return _clock(column, keep=True)
         if not numbers.n:
-            raise TableError(f"column {name!r} cannot be used as numbers: no cell is one")
+            raise TableError(f"column {shortened(name)!r} cannot be used as numbers: no cell is one")
         return _number(column, mark, numbers)
     if name in overrides.as_date:
         form, moments = column.as_date()
         if not moments.n:
-            raise TableError(f"column {name!r} cannot be used as dates: no cell is one")
+            raise TableError(f"column {shortened(name)!r} cannot be used as dates: no cell is one")
         return _date(column, form, moments)
     keep = name in overrides.keep
+    column = with_na(column, overrides.na)
     if name in overrides.as_category:
         return _category(column, keep=True)
     if column.kind == "empty":
@@ -154,6 +135,10 @@ def _plan(column: ColumnSums, overrides: Overrides) -> ColumnPlan:
         return LeftOut(name, "its cells are lists or objects")
     if not keep and column.gaps >= ALMOST_EMPTY * column.rows:
         return LeftOut(name, f"{100 * column.gaps / column.rows:.0f} % of it are gaps")
+    if column.are_days and not _is_id_name(name):
+        return _date(column, DIGITS, column.as_date()[1], keep)
+    if column.clock.native or column.clock.n >= max(MOSTLY * column.filled, 1):
+        return _clock(column, keep)
     if column.kind in ("number", "truth"):
         return _number_unless_id(column, ".", column.moments, keep)
     if column.kind == "date":
@@ -165,20 +150,23 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
     """What becomes of a column of texts: numbers or dates if most of them are, else a category or nothing."""
     mark, numbers = column.as_number()
     if numbers.n >= MOSTLY * column.filled and not column.are_codes:
-        return _number_unless_id(column, mark, numbers, keep)
+        reason = "" if keep else several_scales(column)
+        return LeftOut(column.name, reason) if reason else _number_unless_id(column, mark, numbers, keep)
     form, moments = column.as_date()
     if moments.n >= MOSTLY * column.filled:
         return _date(column, form, moments, keep)
     plan = _category(column, keep)
+    if not keep and (isinstance(plan, LeftOut) or len(column.levels or ()) > MOST_AMOUNTS):
+        reason = several_units(column) or other_decimals(column)
+        if reason:
+            return LeftOut(column.name, reason)
     if isinstance(plan, LeftOut) and moments.n > column.filled / 2:
         strange = column.strange()
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * moments.n / column.filled:.0f} % of its cells are dates{example}")
     if isinstance(plan, LeftOut) and numbers.n > column.filled / 2 and not column.are_codes:
-        strange = next(
-            (text for text in column.levels or () if cells.number(cells.without_unit(text, column.unit), mark) is None),
-            None,
-        )
+        measure = column.measure
+        strange = next((text for text in column.levels or () if measure.number(text, mark) is None), None)
         example = "" if strange is None else f", and others are not, such as {strange[:40]!r}"
         return LeftOut(column.name, f"{100 * numbers.n / column.filled:.0f} % of its cells are numbers{example}")
     return plan
@@ -188,17 +176,24 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
     """A column of numbers, or an identifier."""
     if not keep:
         if numbers.low == numbers.high:
-            return LeftOut(column.name, f"always {numbers.low:g}")
-        if numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
+            return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
+                column.name, f"always {numbers.low:g}"
+            )
+        unit = column.measure.unit  # what is measured is no identifier
+        if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
             return LeftOut(
                 column.name, f"an identifier: the numbers from {numbers.low:.0f} to {numbers.high:.0f}, each once"
             )
-        named = ID_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name.lower())
+        named = not unit and _is_id_name(column.name)
         if named and numbers.whole and numbers.many and numbers.high - numbers.low + 1 >= column.filled:
             return LeftOut(column.name, "an identifier, by its name")
         if LABEL_NAME.fullmatch(column.name) and _are_labels(numbers) and not column.gaps:
             return LeftOut(column.name, "labels of clusters, by its name and values")
     return _number(column, mark, numbers)
+
+
+def _is_id_name(name: str) -> bool:
+    return bool(ID_NAME.fullmatch(name) or ID_NAME.fullmatch(name.lower()))
 
 
 def _are_labels(numbers: Moments) -> bool:
@@ -208,15 +203,36 @@ def _are_labels(numbers: Moments) -> bool:
 
 def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     if not math.isfinite(numbers.mean + numbers.squares):
-        raise TableError(f"column {column.name!r} has numbers that are too large to add up: {numbers.high:.3g}")
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
+        )
     flag = len(numbers.values) == 2
     fill = numbers.mean
     if flag:
         fill = numbers.high if numbers.mean > (numbers.low + numbers.high) / 2 else numbers.low
     unread = column.filled - numbers.n
     return NumberColumn(
-        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread, unit=column.unit
-    )
+        column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
+        extremes=(numbers.low, numbers.high), weight=FLAG, **column.units(mark),
+    )  # fmt: skip
+
+
+def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
+    """A column of times of day or of durations, in hours."""
+    begin = column.clock.begin()
+    hours = column.clock.moments(begin)
+    if hours.low == hours.high and not keep:
+        return LeftOut(column.name, f"always {clock_text(3600.0 * (hours.low % 24 if begin else hours.low))}")
+    unread = column.filled - hours.n
+    return NumberColumn(
+        column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
+        weight=FLAG,
+    )  # fmt: skip
+
+
+def _numbers_of(plan: NumberColumn, column: ColumnSums) -> Moments:
+    """The sums of a column of numbers, in the unit in which its plan reads them."""
+    return column.clock.moments(plan.begin) if plan.clock else column.as_number()[1]
 
 
 def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) -> ColumnPlan:
@@ -232,11 +248,12 @@ def _date(column: ColumnSums, form: str, moments: Moments, keep: bool = True) ->
         if hours >= 2 * period
         and its >= max(UNEVEN, CERTAIN / math.sqrt(moments.n))
         and not (part == "hour" and midnight)
+        and not (part == "weekday" and column.firsts == moments.n)
     )
     unread = column.filled - moments.n
     return DateColumn(
         column.name, moments.mean, moments.mean, 1.0, form, parts, gaps=column.gaps + unread, unread=unread,
-        both_orders=len(column.shown) > 1,
+        both_orders=len(column.shown) > 1, weight=FLAG,
     )  # fmt: skip
 
 
@@ -245,10 +262,12 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
     levels = column.levels
     if levels is None or (not keep and len(levels) > max(2, column.filled / 2)):
         if keep:
-            raise TableError(f"column {column.name!r} has too many different values for a category")
+            raise TableError(f"column {shortened(column.name)!r} has too many different values for a category")
         return LeftOut(column.name, _no_category(column, levels))
-    if len(levels) == 1 and not keep:
-        return LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
+    if len(levels) == 1 and (not keep or column.gaps):
+        plan = or_gap(column, max(FEWEST_GAPS, RARE * column.rows))
+        if plan is not None or not keep:
+            return plan or LeftOut(column.name, f"always {next(iter(levels))[:40]!r}")
     ranked = sorted(levels, key=lambda level: (-levels[level], level))
     frequent = [level for level in ranked[:MOST_GROUPS] if levels[level] >= RARE * column.filled]
     rare = ranked[len(frequent) :]
@@ -256,9 +275,11 @@ def _category(column: ColumnSums, keep: bool) -> ColumnPlan:
         frequent, rare = ranked, []
     if not frequent or (not keep and sum(levels[level] for level in rare) > TOO_MANY * column.filled):
         if keep:
-            raise TableError(f"column {column.name!r} has no level with {100 * RARE:.0f} % of the rows: no category")
+            raise TableError(
+                f"column {shortened(column.name)!r} has no level with {100 * RARE:.0f} % of the rows: no category"
+            )
         return LeftOut(column.name, f"too many different values ({len(levels):,} in {column.filled:,} rows)")
-    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps)
+    return CategoryColumn(column.name, tuple(frequent), len(rare), 0, column.gaps, weight=FLAG, na=column.spelled)
 
 
 def _no_category(column: ColumnSums, levels: Mapping[str, int] | None) -> str:
@@ -284,7 +305,7 @@ def _with_gaps(j: int, plan: ColumnPlan, sums: TableSums, used: Sequence[bool]) 
     column = sums.columns[j]
     if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn) or not sums.pairs.shape[1]:
         return plan
-    if column.gaps < max(FEWEST_GAPS, RARE * column.rows):
+    if plan.gaps < max(FEWEST_GAPS, RARE * column.rows) or getattr(plan, "or_gap", False):
         return plan
     best, name = 0.0, ""
     for k, other in enumerate(sums.columns):
@@ -305,10 +326,12 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     if overrides.scale != "auto":
         return overrides.scale, "as you asked"
     numbers = [
-        (plan, column.as_number()[1])
+        (plan, _numbers_of(plan, column))
         for plan, column in zip(plans, sums.columns, strict=True)
         if isinstance(plan, NumberColumn) and not (plan.flag and column.kind == "truth")
     ]
+    if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
+        return "none", "no column is a number"
     several = [(plan.name, its) for plan, its in numbers if not plan.flag]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
         len(plan.features) > 1 or (isinstance(plan, NumberColumn) and column.kind == "truth")
@@ -337,7 +360,7 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
-    numbers = column.as_number()[1]
+    numbers = _numbers_of(plan, column)
     width = numbers.high - numbers.low
     if scale == "minmax":
         return attrs.evolve(plan, centre=numbers.low, factor=_inverse(width))

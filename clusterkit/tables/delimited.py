@@ -22,6 +22,8 @@ import numpy as np
 from clusterkit.core.wording import counted
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
+from clusterkit.tables.gaps import na_options, word_columns
+from clusterkit.tables.headers import is_value, looks_like_names
 from clusterkit.tables.marks import marks_in
 from clusterkit.tables.selection import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.table import Table
@@ -53,9 +55,6 @@ LONGEST_NAME = 80
 NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
 """What to do where pandas is missing."""
 
-GAPS = sorted({form for cell in cells.MISSING for form in (cell, cell.upper(), cell.title(), cell.capitalize())})
-"""Cells that are gaps, as pandas takes them: in lower, upper and mixed case."""
-
 
 @attrs.frozen
 class Form:
@@ -85,6 +84,8 @@ class Form:
         Lines of words before the table, which are left out.
     records : int
         Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
+    words : list of int
+        Columns of words, in which NA may be one.
     """
 
     title: str
@@ -99,6 +100,7 @@ class Form:
     orders: dict[str, str]
     lead: int = 0
     records: int = 0
+    words: list[int] = attrs.field(factory=list)
 
     @property
     def as_text(self) -> list[int] | None:
@@ -158,7 +160,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     if not sample:
         raise TableError(f"{title} has no row of data")
     preview = [row for _, row in sample[: PREVIEW + 1]]
-    named = _looks_like_names(preview) if header is None else header
+    named = looks_like_names(preview) if header is None else header
     names = unique(preview[0]) if named else numbered(len(preview[0]))
     body = [row for _, row in sample[named:]]
     if not body:
@@ -171,7 +173,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     rows = (row for _, row in _rows(text, sep))
     seen = marks_in(islice(rows, lead + named, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
-    marks = seen.of_columns(mark, explicit=decimal is not None)
+    marks = {} if decimal else seen.of_columns(mark)
     texts = [
         j
         for j in range(len(names))
@@ -184,6 +186,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
+        word_columns(body, len(names), is_value),
     )  # fmt: skip
 
 
@@ -198,7 +201,7 @@ def _lead(rows: list[list[str]]) -> int:
         return 0
     if any(len(row) == width for row in rows[:lead]):  # may be a header of one name, unless another one follows
         names = [cell.strip() for cell in after[0]]
-        return lead if all(name and not _is_value(name) for name in names) else 0
+        return lead if all(name and not is_value(name) for name in names) else 0
     return lead
 
 
@@ -206,7 +209,7 @@ def _is_title(row: list[str], width: int) -> bool:
     """Whether a row is a title above a table of this width: shorter than its rows, or filled up with empty cells."""
     if any(cell.strip() for cell in row[1:]):
         return False
-    return len(row) < width or (width > 2 and not (row[0].strip() and _is_value(row[0])))
+    return len(row) < width or (width > 2 and not (row[0].strip() and is_value(row[0])))
 
 
 def _order(texts: Iterator[str]) -> str | None:
@@ -224,7 +227,7 @@ def pandas_options(form: Form) -> dict[str, object]:
         "index_col": False,
         "skiprows": form.records,
         "skipinitialspace": True,
-        "na_values": GAPS,
+        **na_options(len(form.names), form.words),
         "low_memory": False,
         "dtype": str if form.as_text is None else dict.fromkeys(form.as_text, str),
         # in a single column an empty line is a gap; to skip it would shift the rows
@@ -364,27 +367,4 @@ def _between_blanks(text: str, width: int) -> bool:
     rows = [row for _, row in _rows(text, " ", SAMPLE)]
     if all(len(row) == width for row in rows):
         return True
-    return all(_is_value(cell) for row in rows[1:] if len(row) == width for cell in row)
-
-
-def _looks_like_names(preview: list[list[str]]) -> bool:
-    """Whether no cell of the first row is a number or missing, or one is a word with only numbers below it."""
-    words = [cell.strip().lower() not in cells.MISSING and not _is_value(cell) for cell in preview[0]]
-    if all(words):
-        return True
-    below = [row for row in preview[1:] if len(row) == len(words)]
-    return bool(below) and any(word and _are_values([row[j] for row in below]) for j, word in enumerate(words))
-
-
-def _are_values(column: list[str]) -> bool:
-    """Whether all filled cells are numbers or dates, and some are filled."""
-    filled = [cell for cell in column if cell.strip().lower() not in cells.MISSING]
-    return bool(filled) and all(map(_is_value, filled))
-
-
-def _is_value(cell: str) -> bool:
-    """Whether a cell is a number, in whatever form, or a date."""
-    cell = cell.strip()
-    return any(cells.number(cell, mark) is not None for mark in (".", ",")) or any(
-        cells.seconds(cell, form) is not None for form in (cells.MONTH_FIRST, cells.DAY_FIRST)
-    )
+    return all(is_value(cell) for row in rows[1:] if len(row) == width for cell in row)

@@ -62,8 +62,8 @@ def read_table(
     encoding : str, optional
         Of a text file, such as "latin-1". Detected among UTF-8, UTF-16, UTF-32 and Windows-1252.
     decimal : {".", ","}, optional
-        The mark before the decimals of numbers in texts. It holds for all columns of a text file but those that show
-        the other mark only.
+        The mark before the decimals of numbers in texts. It holds for all columns: where it makes no numbers of cells,
+        they are texts.
     day_first : bool, optional
         Whether the day is before the month in dates between slashes.
     sheet : str or int, default 0

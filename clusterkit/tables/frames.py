@@ -15,19 +15,23 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
 from clusterkit.tables.cells import MISSING
+from clusterkit.tables.clocks import seconds_of
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.selection import shared_names, unique
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
 
-__all__ = ["Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
+__all__ = ["NA", "Column", "HoldsFrame", "columns_of", "is_frame", "opened", "refuse_query"]
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
 """What the cells of a column are."""
 
 MICROSECONDS = "datetime64[us]"
 """The type of dates inside the library: finer than files give them, and wide enough for all dates of Python."""
+
+NA = "NA"
+"""A text that means a gap, and Namibia."""
 
 LONGEST_GAP = max(map(len, MISSING))
 """Letters of the longest word for a gap; longer texts need not be compared with them."""
@@ -54,6 +58,10 @@ class Column:
     offset : int or None
         Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
         what mark and order are, because those of another piece may show another one.
+    na : ndarray of shape (n,), bool, or None
+        Which gaps are texts that are NA, the code of Namibia too; None for no one.
+    duration : bool
+        Whether numbers came as durations; they are seconds.
     """
 
     name: str
@@ -63,6 +71,25 @@ class Column:
     decimal: str | None = None
     order: str | None = None
     offset: int | None = None
+    na: NDArray[np.bool_] | None = None
+
+    def take(self, rows: AnyArray | slice) -> Column:
+        """Some rows."""
+        return attrs.evolve(self, values=self.values[rows], na=None if self.na is None else self.na[rows])
+
+    def spelled_na(self) -> int:
+        """Number of gaps that are texts that are NA."""
+        return 0 if self.na is None else int(self.na.sum())
+
+    def with_na(self) -> Column:
+        """The column with texts where it has gaps that are NA."""
+        if self.na is None:
+            return self
+        values = self.values.copy()
+        values[self.na] = NA
+        return attrs.evolve(self, values=values, na=None)
+
+    duration: bool = False
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -81,6 +108,18 @@ class Column:
         'row 103'
         """
         return f"row {(self.offset or 0) + i + 1}"
+
+    def cell(self, i: int) -> str:
+        """A cell for messages, of at most 40 characters; whole numbers as in the table, without decimals.
+
+        Examples
+        --------
+        >>> Column("n", "number", np.array([1234.0, 0.5])).cell(0)
+        '1234'
+        """
+        value = self.values[i]
+        whole = self.kind == "number" and math.isfinite(value) and float(value).is_integer()
+        return (f"{value:.0f}" if whole else str(value))[:40]
 
 
 class HoldsFrame:
@@ -251,7 +290,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Boolean:
         return Column(name, "truth", _numbers(series.to_list()))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return Column(name, "text", _texts(series.to_list()))
+        return _of_texts(name, series.to_list())
     if isinstance(dtype, nw.Datetime) or dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -259,7 +298,7 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.Date:
         return Column(name, "date", _dates(series.to_list()))
     if dtype == nw.Duration:
-        return Column(name, "number", _numbers([_seconds(value) for value in series.to_list()]))
+        return _of_durations(name, series.to_list())
     return _of_objects(name, series.to_list())
 
 
@@ -273,8 +312,10 @@ def _of_array(name: str, values: AnyArray) -> Column:
         return Column(name, "number", values if values.dtype == np.float32 else values.astype(np.float64))
     if values.dtype.kind == "M":
         return Column(name, "date", values.astype(MICROSECONDS))
+    if values.dtype.kind == "m":
+        return _of_durations(name, list(values))
     if values.dtype.kind in "US":
-        return Column(name, "text", _texts([str(value) for value in values]))
+        return _of_texts(name, [str(value) for value in values])
     if values.dtype.kind == "c":
         return Column(name, "complex", values.astype(object))
     return _of_objects(name, list(values))
@@ -292,9 +333,11 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
         return Column(name, "number", _numbers(cells))
     if filled and all(isinstance(value, datetime.date | np.datetime64) for value in filled):
         return Column(name, "date", _dates(cells))
+    if filled and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in filled):
+        return _of_durations(name, cells)
     if any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in filled):
         return Column(name, "other", np.array([None if value is None else str(value) for value in cells], dtype=object))
-    return Column(name, "text", _texts(cells))
+    return _of_texts(name, cells)
 
 
 def _is_gap(value: object) -> bool:
@@ -324,6 +367,13 @@ def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
     return texts
 
 
+def _of_texts(name: str, cells: Sequence[Any]) -> Column:
+    """A column of texts."""
+    texts = _texts(cells)
+    na = np.array([cell == NA for cell in cells], dtype=bool)
+    return Column(name, "text", texts, na=na if na.any() else None)
+
+
 def _text(cell: str) -> str | None:
     cell = cell.strip()
     return None if len(cell) <= LONGEST_GAP and cell.lower() in MISSING else cell
@@ -340,6 +390,6 @@ def _without_zone(value: Any) -> Any:
     return value
 
 
-def _seconds(value: object) -> object:
-    """The seconds of a duration."""
-    return value.total_seconds() if isinstance(value, datetime.timedelta) else None
+def _of_durations(name: str, values: Sequence[object]) -> Column:
+    """A column of durations, in seconds."""
+    return Column(name, "number", np.array([seconds_of(value) for value in values], dtype=np.float64), duration=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from clusterkit.tables import cells
 
@@ -47,20 +47,18 @@ class Marks:
         """The mark that more cells show; None where both do as often."""
         return _more(sum(self.points), sum(self.commas))
 
-    def of_columns(self, mark: str | None, *, explicit: bool) -> Mapping[int, str]:
+    def of_columns(self, mark: str | None) -> dict[int, str]:
         """Columns that show another mark than that of the table.
 
         Parameters
         ----------
         mark : str or None
             That of the table.
-        explicit : bool
-            Whether the user says that it is; then it holds for every column with a cell that shows it.
         """
         marks = {}
         for j, (points, commas) in enumerate(zip(self.points, self.commas, strict=True)):
             shown = _more(points, commas)
-            if shown is not None and shown != mark and not (explicit and points and commas):
+            if shown is not None and shown != mark:
                 marks[j] = shown
         return marks
 

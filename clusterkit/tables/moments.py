@@ -83,6 +83,23 @@ class Moments:
             () if many else distinct, many,
         )  # fmt: skip
 
+    def times(self, factor: float) -> Moments:
+        """The sums of the values times a positive factor.
+
+        Examples
+        --------
+        >>> Moments.of(np.array([1.0, 3.0])).times(2.0) == Moments.of(np.array([2.0, 6.0]))
+        True
+        """
+        if factor == 1.0 or not self.n:
+            return self
+        values = tuple(value * factor for value in self.values)
+        whole = self.whole and float(factor).is_integer()
+        return Moments(
+            self.n, self.mean * factor, self.squares * factor * factor, self.low * factor, self.high * factor, whole,
+            values, self.many,
+        )  # fmt: skip
+
     @property
     def spread(self) -> float:
         """Standard deviation, with divisor n."""

@@ -7,17 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from clusterkit.core.wording import shortened
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableWarning
 from clusterkit.tables.frames import Column
-from clusterkit.tables.plans import ColumnPlan, DateColumn, NumberColumn
+from clusterkit.tables.measures import PLAIN, Measure
+from clusterkit.tables.plans import ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
+from clusterkit.tables.verdicts import other_decimals, several_units
 
-__all__ = ["of_fit", "of_numbers", "of_rows", "tell"]
+__all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
+
+
+COLUMNS = 5
+"""Columns that a sentence names."""
 
 
 def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
@@ -48,6 +55,48 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
             )
 
 
+def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """Sentences about marks beside numbers of a fit, one for all columns of a kind, with what decides otherwise.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    bare, strange, units, decimals = list[str](), list[str](), list[str](), list[str]()
+    for plan, column in zip(plans, sums, strict=True):
+        name = repr(shortened(plan.name))
+        if isinstance(plan, NumberColumn):
+            parts = column.by_mark(plan.decimal)
+            if plan.bare:
+                bare.append(f"{name} ({plan.bare:,} of {sum(its.n for its in parts.values()):,} without {plan.unit})")
+            if plan.strange:
+                others = ", ".join(f"{mark}: {parts[mark].n:,}" for mark in plan.strange)
+                strange.append(f"{name} ({others}; the unit is {plan.unit or 'none'})")
+        elif column.kind == "text" and not (isinstance(plan, LeftOut) and plan.asked_for):
+            for reason, into in ((several_units(column), units), (other_decimals(column), decimals)):
+                into += [f"{name} ({reason})"] if reason else []
+    if bare:
+        yield (
+            f"numbers without the unit of their column are read as if they had it: {_columns(bare)}; --drop or "
+            "--as-category decides otherwise"
+        )
+    if strange:
+        yield f"numbers in a unit that cannot be converted into that of their column count as gaps: {_columns(strange)}"
+    for texts, advice in (
+        (units, "--as-number takes those in the most frequent unit"),
+        (decimals, "another --decimal, or none, reads them"),
+    ):
+        if texts:
+            yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
+
+
+def _columns(parts: Sequence[str]) -> str:
+    more = f"; and {len(parts) - COLUMNS} more columns" if len(parts) > COLUMNS else ""
+    return "; ".join(parts[:COLUMNS]) + more
+
+
 def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
     """Sentences about a column of new rows: what leaves open how it is meant, or is meant otherwise than in the fit.
 
@@ -58,7 +107,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
     column : Column
     """
     if isinstance(plan, NumberColumn):
-        yield from of_numbers(column, plan.decimal, plan.unit)
+        yield from of_numbers(column, plan.decimal, plan.measure)
     if column.kind == "text" and not column.offset and isinstance(plan, DateColumn) and plan.form in ORDERS:
         row = _reversed(column, plan.form)
         if row is not None:
@@ -69,7 +118,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
             )
 
 
-def of_numbers(column: Column, mark: str, unit: str = "") -> Iterator[str]:
+def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[str]:
     """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
 
     Parameters
@@ -78,11 +127,11 @@ def of_numbers(column: Column, mark: str, unit: str = "") -> Iterator[str]:
         Of a table in pieces, the first one is told of.
     mark : {".", ","}
         What is taken to be before the decimals.
-    unit : str
-        What may stand behind the numbers.
+    measure : Measure
+        What may stand beside the numbers.
     """
     if column.kind == "text" and column.decimal is None and not column.offset:
-        example = _open_number(column, unit)
+        example = _open_number(column, measure)
         if example:
             yield _open_decimals(column.name, example, mark)
 
@@ -107,12 +156,12 @@ def _open_decimals(name: str, example: str, mark: str) -> str:
     )
 
 
-def _open_number(column: Column, unit: str) -> str:
+def _open_number(column: Column, measure: Measure) -> str:
     """A text that is another number with a point than with a comma; "" if some cell of the column shows the mark."""
     example = ""
     for cell in dict.fromkeys(column.values):
         if cell is not None:
-            text = cells.without_unit(cell, unit)
+            text = measure.bare(cell)
             point, comma = cells.readings(text)
             if (point is None) != (comma is None) or cells.is_undivided(text):
                 return ""

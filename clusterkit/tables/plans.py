@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._typing import Array
 from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
+from clusterkit.tables.clocks import CLOCKS
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.frames import Column
-from clusterkit.tables.readings import Reading, as_levels, as_numbers, as_seconds
+from clusterkit.tables.frames import NA, Column
+from clusterkit.tables.measures import Measure
+from clusterkit.tables.readings import Reading, as_hours, as_levels, as_numbers, as_seconds
+from clusterkit.tables.watch import Watch
 
-__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn", "Odd"]
+__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn"]
 
 FLAG = 0.5
 """The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
@@ -25,15 +27,15 @@ With more, categories decide every clustering, because their values leave gaps b
 Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values, Data Mining and
 Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
-LEVEL = FLAG / math.sqrt(2.0)
-"""The value of a column that stands for one of several levels: two of these columns differ, so that rows of different
-levels are as far apart as in a column of 0 and 1."""
+WEIGHT_BEFORE = 0.5
+"""The weight in saved models that do not say it: what `FLAG` was then."""
+
+ROOT = math.sqrt(2.0)
+"""Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
+as in a single column."""
 
 HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
-
-Odd = Callable[[str, NDArray[np.bool_], Column, str], None]
-"""Told of cells that a fit did not see: name, mask, column, and what was done with them."""
 
 
 def _finite(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -65,8 +67,8 @@ class ColumnPlan:
         """Names of the features that the column becomes."""
 
     @abstractmethod
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
-        """Write the features of the cells into `out`, (n, number of features), and report odd cells."""
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
+        """Write the features of the cells into `out`, (n, number of features), and show them to a `Watch`."""
 
 
 @final
@@ -93,7 +95,7 @@ class LeftOut(ColumnPlan):
         """None."""
         return ()
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write nothing."""
 
 
@@ -119,8 +121,26 @@ class NumberColumn(ColumnPlan):
     told_by : str
         A column whose values differ where this one has gaps; the gaps are then a feature too. Empty for none.
     unit : str
-        What stands behind the numbers, such as kg; empty for nothing.
+        The mark beside the numbers, such as kg, % or $; empty for none.
+    clock : {"", "time of day", "duration"}
+        What the cells are if they are no plain numbers; both are counted in hours.
+    begin : float
+        The hour from which the day of times of day is counted.
+    weight : float
+        Of the feature of the gaps.
+    converted : tuple of str
+        Other units of the fit that were converted.
+    strange : tuple of str
+        Marks beside cells of the fit that were not numbers for this reason.
+    bare : int
+        Numbers of the fit without the unit.
+    extremes : tuple of float
+        The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
+    forgetful : bool
+        Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
     """
+
+    saved_schema: ClassVar[int] = 2
 
     fill: float = attrs.field(validator=_finite)
     centre: float = attrs.field(default=0.0, validator=_finite)
@@ -131,17 +151,47 @@ class NumberColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     unit: str = ""
+    clock: str = attrs.field(default="", validator=attrs.validators.in_(CLOCKS))
+    begin: float = attrs.field(default=0.0, validator=_finite)
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
+    converted: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    bare: int = 0
+    extremes: tuple[float, ...] = ()
+    forgetful: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
+            raise ValueError("the extremes of a column are two finite numbers")
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """The fields of a file of schema 1, whose numbers go on being read as they were."""
+        return {**fields, "forgetful": True}
+
+    @property
+    def measure(self) -> Measure:
+        """How texts become numbers."""
+        return Measure(self.unit, frozenset(self.strange), self.forgetful)
 
     @property
     def features(self) -> tuple[str, ...]:
         """The column, and its gaps where they say something."""
         return (self.name, *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as the numbers of this one."""
+        if self.clock:
+            return as_hours(column, self.clock, self.begin)
+        return as_numbers(column, self.decimal, self.measure)
+
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the scaled numbers."""
-        reading = as_numbers(column, self.decimal, self.unit)
-        _refuse_none(reading, column, "number", self.unread)
-        odd("no number", reading.unread, column, "counted as a gap")
+        reading = self.read(column)
+        what = self.clock or "number"
+        watch.numbers(self, column, reading.values)
+        _refuse_none(reading, column, what, self.unread)
+        watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
         x[gaps] = self.fill
@@ -150,7 +200,7 @@ class NumberColumn(ColumnPlan):
             x *= self.factor
         out[:, 0] = x
         if self.told_by:
-            out[:, 1] = FLAG * gaps
+            out[:, 1] = self.weight * gaps
 
 
 @final
@@ -170,6 +220,12 @@ class CategoryColumn(ColumnPlan):
     gaps : int
     told_by : str
         As in `NumberColumn`.
+    weight : float
+        Of a column of 0 and 1, for two levels or for gaps; rows of two different levels are as far apart.
+    na : int
+        Gaps of the fit that were texts that are NA.
+    or_gap : bool
+        Whether the one level and the gaps are told apart.
     """
 
     levels: tuple[str, ...]
@@ -177,8 +233,13 @@ class CategoryColumn(ColumnPlan):
     fill: int
     gaps: int = 0
     told_by: str = ""
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
+    na: int = 0
+    or_gap: bool = False
 
     def __attrs_post_init__(self) -> None:
+        if self.or_gap and self.n_groups != 1:
+            raise ValueError("a category of one level or a gap has one level")
         if len(set(self.levels)) < len(self.levels) or self.rare < 0 or self.n_groups < 1:
             raise ValueError("the levels of a category must differ")
         if not 0 <= self.fill < self.n_groups:
@@ -190,6 +251,11 @@ class CategoryColumn(ColumnPlan):
         return len(self.levels) + (self.rare > 0)
 
     @property
+    def na_is_level(self) -> bool:
+        """Whether NA is a level, and no gap."""
+        return NA in self.levels
+
+    @property
     def features(self) -> tuple[str, ...]:
         """A feature for each level; the second level alone if there are two."""
         groups = [f"{self.name}={level}" for level in self.levels]
@@ -197,26 +263,26 @@ class CategoryColumn(ColumnPlan):
             groups.append(f"{self.name}=(other)")
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
+        column = column.with_na() if self.na_is_level else column
         texts = as_levels(column)
         gaps = column.missing()
         places = np.array([numbers.get(text, -1) for text in texts])
         places[gaps] = self.fill
         unknown = places < 0
-        if self.rare:
-            places[unknown] = len(self.levels)  # those of the fit, and new ones
-        else:
-            places[unknown] = self.fill
-            odd("a level that the fit did not see", unknown, column, "counted as a gap")
-        if self.n_groups == 2:
-            out[:, 0] = FLAG * (places == 1)
+        watch.levels(self, column, unknown)
+        places[unknown] = len(self.levels) if self.rare else self.fill  # rare ones of the fit, and new ones
+        if self.or_gap:
+            out[:, 0] = self.weight * ~(gaps | unknown)
+        elif self.n_groups == 2:
+            out[:, 0] = self.weight * (places == 1)
         else:
             out[:, : self.n_groups] = 0.0
-            out[np.arange(len(places)), places] = LEVEL
+            out[np.arange(len(places)), places] = self.weight / ROOT
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 @final
@@ -240,6 +306,8 @@ class DateColumn(ColumnPlan):
     both_orders : bool
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
+    weight : float
+        Of the feature of the gaps; on average of the squares, random rows are as far apart on the circle of a part.
     """
 
     fill: float = attrs.field(validator=_finite)
@@ -251,6 +319,7 @@ class DateColumn(ColumnPlan):
     unread: int = 0
     told_by: str = ""
     both_orders: bool = False
+    weight: float = attrs.field(default=WEIGHT_BEFORE, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in HOURS]
@@ -263,13 +332,13 @@ class DateColumn(ColumnPlan):
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, odd: Odd) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the elapsed time and the parts."""
         reading = as_seconds(column, self.form)
         if not self.both_orders:
             _refuse_both_orders(reading, column)
         _refuse_none(reading, column, "date", self.unread)
-        odd("no clear date", reading.unread, column, "counted as a gap")
+        watch.odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
         out[:, 0] = (x - self.centre) * self.factor
@@ -277,10 +346,10 @@ class DateColumn(ColumnPlan):
             # the first of January 1970 was a Thursday; where a circle begins does not matter
             angle = 2 * np.pi * (x / 3600.0 % HOURS[part]) / HOURS[part]
             # with this radius two random rows are as far apart as two levels, on average of the squares
-            out[:, 1 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.sin(angle))
-            out[:, 2 + 2 * i] = np.where(gaps, 0.0, LEVEL * np.cos(angle))
+            out[:, 1 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.sin(angle))
+            out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:
-            out[:, -1] = FLAG * gaps
+            out[:, -1] = self.weight * gaps
 
 
 def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:
@@ -289,9 +358,9 @@ def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str,
 
 def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
     """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
-    if unread == 0 and reading.unread.any() and np.isnan(reading.values).all():
+    if not unread and reading.unread.any() and np.isnan(reading.values).all():
         row = int(np.flatnonzero(reading.unread)[0])
-        cell = str(column.values[row])[:40]
+        cell = column.cell(row)
         open_order = what == "date" and is_slashed(cell)
         hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
         raise TableError(

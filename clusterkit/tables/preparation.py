@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray, Array
 from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
 from clusterkit.core.wording import counted
 from clusterkit.tables.cells import order_of
-from clusterkit.tables.decisions import SCALES, Overrides, decide
-from clusterkit.tables.errors import TableError, TableWarning
+from clusterkit.tables.decisions import decide
+from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
-from clusterkit.tables.notices import of_fit, of_rows, tell
-from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.new_rows import NewRows, warn_of_blanks
+from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
+from clusterkit.tables.overrides import SCALES, Overrides
+from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
 from clusterkit.tables.sums import TableSums
-from clusterkit.tables.words import facts, filling, paragraph
+from clusterkit.tables.watch import Watch
+from clusterkit.tables.words import facts, paragraph
 
 __all__ = ["FittedPreparation", "Preparation"]
 
-UNLIKELY = 0.05
-"""Probability, by the share of gaps in the fit, below which a column that has nothing but gaps is told."""
+NA_CHOICES = ("auto", "level", "gap")
+"""What texts that are NA may be."""
 
 SHOWN = 5
 """Names in a message."""
@@ -55,12 +56,16 @@ class Preparation:
 
     - **Gaps** become the mean of the column, or its most frequent level. Where another column has other values in the
       rows with gaps (by half a standard deviation), the gaps are a feature of their own. A column that is empty in 95 %
-      of the rows is left out.
-    - **Numbers** in texts are read with thousands, a comma before the decimals, percent and currency signs.
+      of the rows is left out. Of a column of one value and gaps, whether the value is there is the feature.
+    - **Numbers** in texts are read with thousands, a comma before the decimals, percent signs, currencies and units,
+      which are remembered (`clusterkit.tables.measures`): units of one dimension are converted, others never added up.
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
       those after the twentieth, count as one.
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
-      are not spread evenly.
+      are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
+      are days of 1900 to 2100, and ten or more differ.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from another hour, so
+      that they stay together.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
@@ -83,6 +88,9 @@ class Preparation:
         what each table shows.
     day_first : bool or None, default None
         Whether the day is before the month in the dates between slashes of every table; None: what each column shows.
+    na : {"auto", "level", "gap"}, default "auto"
+        Whether texts that are NA are a level of their column; "auto": where all other texts are codes of countries, so
+        that it is Namibia's.
 
     Examples
     --------
@@ -104,6 +112,7 @@ class Preparation:
     scale: str = "auto"
     decimal: str | None = None
     day_first: bool | None = None
+    na: str = "auto"
 
     def __attrs_post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -112,6 +121,8 @@ class Preparation:
             )
         if self.decimal not in (None, ".", ","):
             raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
+        if self.na not in NA_CHOICES:
+            raise InvalidParameter(f"Preparation: na must be one of {', '.join(NA_CHOICES)}, got {self.na!r}")
         if self.day_first not in (None, True, False):
             raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
@@ -141,7 +152,8 @@ class Preparation:
         -----
         TableWarning
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
-            month of a date such as 2/3/2024 is first.
+            month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
+            converted into it, or are no numbers with the mark that was asked for. If a row has no value at all.
         """
         return self.fit_blocks([table])
 
@@ -150,7 +162,9 @@ class Preparation:
         sums: TableSums | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
+        parts = 0
         for block in blocks:
+            parts += 1
             columns = [self._as_asked(column) for column in columns_of(block)]
             title = title or getattr(block, "title", "the table")
             shared |= {column.name: column.header for column in columns if column.header}
@@ -164,14 +178,18 @@ class Preparation:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
-            frozenset(drop), self.scale,
+            frozenset(drop), self.scale, self.na,
         )  # fmt: skip
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        tell(of_fit(plans, sums.columns))
+        tell([*of_fit(plans, sums.columns), *of_units(plans, sums.columns)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
-        return FittedPreparation(self, plans, sums.rows, scale, reason, narrow)
+        blank = 0
+        if parts == 1:
+            pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
+            blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
+        return FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
 
     def read_as_asked(self, column: Column) -> Column:
         """The column, with the mark before decimals and the order of day and month that the parameters say."""
@@ -204,6 +222,8 @@ class FittedPreparation:
         Why.
     narrow : bool
         Whether features are of single precision, as all used columns were.
+    blank : int
+        Rows of the fit without a value in the used columns; 0 where the table came in several blocks.
     """
 
     saved_schema: ClassVar[int] = 1
@@ -214,6 +234,7 @@ class FittedPreparation:
     scale: str
     reason: str
     narrow: bool = False
+    blank: int = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -258,7 +279,8 @@ class FittedPreparation:
         Raises
         ------
         TableError
-            If columns are missing, are there twice, or hold something else than in the fit, or there is no row.
+            If columns are missing, are there twice, or hold something else than in the fit: no number, another
+            currency, numbers of another size without their unit, levels in another case. If there is no row.
 
         Warns
         -----
@@ -266,6 +288,7 @@ class FittedPreparation:
             If cells cannot be read, or are levels that the fit did not see; they count as gaps. If a column has gaps
             only, which is unlikely by those of the fit. If texts leave open whether a number such as 1.234 has decimals
             or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
+            If numbers lack the unit of the fit, or are of another size, or a row has no value. One for each kind.
         """
         columns = [self.preparation.read_as_asked(column) for column in self._matched(table, by_position)]
         n = len(columns[0].values)
@@ -273,19 +296,23 @@ class FittedPreparation:
             shape = (0, len(self.used))
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
         out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
+        watch = Watch() if quiet else NewRows(self.rows)
         at = 0
         for plan, column in zip((plan for plan in self.plans if plan.used), columns, strict=True):
             width = len(plan.features)
-            plan.write(column, out[:, at : at + width], _silent if quiet else _warn)
-            if not quiet:
-                self._warn_of_gaps(plan, column)
+            plan.write(column, out[:, at : at + width], watch)
+            if isinstance(watch, NewRows):
+                watch.gaps(plan, column)
                 tell(of_rows(plan, column))
             at += width
+        if isinstance(watch, NewRows):
+            watch.warn()
+            warn_of_blanks(columns, [plan for plan in self.plans if plan.used])
         return out
 
     def resolved(self) -> dict[str, object]:
         """Every decision, as `resolved_` of a model has it."""
-        return facts(self.plans, self.rows, self.scale, self.reason)
+        return facts(self.plans, self.rows, self.scale, self.reason, self.blank)
 
     def paragraph(self, *, options: bool = False) -> str:
         """Every decision in words.
@@ -295,20 +322,7 @@ class FittedPreparation:
         options : bool, default False
             Whether the paragraph ends with the options of the command line that change the decisions.
         """
-        return paragraph(self.plans, self.rows, self.scale, self.reason, options=options)
-
-    def _warn_of_gaps(self, plan: ColumnPlan, column: Column) -> None:
-        """Warn of a column without a value, unless the gaps of the fit make one likely."""
-        if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
-            return
-        n = len(column.values)
-        if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
-            warnings.warn(
-                f"column {column.name!r} has no value in {counted(n, 'row')}: every cell is missing or not finite, and "
-                f"counts as {filling(plan)} of the fit",
-                TableWarning,
-                stacklevel=4,
-            )
+        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, options=options)
 
     def _matched(self, table: object, by_position: bool) -> list[Column]:
         """The columns of the used plans, in their order."""
@@ -365,20 +379,3 @@ def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list
             f"the rows have {counted(len(columns), 'column')} without names; the model takes {which}: {names}"
         )
     return [attrs.evolve(column, name=plan.name) for column, plan in zip(columns, used, strict=True)]
-
-
-def _silent(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
-    """Say nothing."""
-
-
-def _warn(what: str, odd: NDArray[np.bool_], column: Column, done: str) -> None:
-    """Warn of the odd cells of a column, if there are any."""
-    if odd.any():
-        rows = np.flatnonzero(odd)
-        cell = str(column.values[rows[0]])[:40]
-        warnings.warn(
-            f"column {column.name!r}: {counted(len(rows), 'cell')} {'is' if len(rows) == 1 else 'are'} {what} and "
-            f"{done}, the first one in {column.row(int(rows[0]))}: {cell!r}",
-            TableWarning,
-            stacklevel=6,
-        )

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import DURATION, clock_text, reader
 from clusterkit.tables.frames import Column
+from clusterkit.tables.measures import PLAIN, Measure, split
+from clusterkit.tables.months import day_of_digits
 
-__all__ = ["NATIVE", "ORDERS", "Reading", "as_levels", "as_numbers", "as_seconds", "settled"]
+__all__ = [
+    "NATIVE",
+    "ORDERS",
+    "Reading",
+    "as_hours",
+    "as_levels",
+    "as_numbers",
+    "as_seconds",
+    "marks_of",
+    "seconds_of_text",
+    "settled",
+]
 
 NATIVE = "as they are"
 """The form of dates that came as dates."""
@@ -40,7 +55,7 @@ class Reading:
     unread: NDArray[np.bool_]
 
 
-def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
+def as_numbers(column: Column, default: str, measure: Measure | None = None) -> Reading:
     """The cells as numbers.
 
     The mark before the decimals of texts is that of the column, where its table shows it; else the one with which more
@@ -51,8 +66,9 @@ def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
     column : Column
     default : {".", ","}
         The mark where both read as many.
-    unit : str
-        What may stand behind the numbers.
+    measure : Measure, optional
+        What texts with units beside the numbers become. By default they are no numbers, and %, $ and their like are
+        not looked at.
     """
     gaps = column.missing()
     if column.kind in ("number", "truth"):
@@ -62,17 +78,36 @@ def as_numbers(column: Column, default: str, unit: str = "") -> Reading:
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
     mark = column.decimal or default
-    reading = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), mark))
+    read = cells.number if measure is None else measure.number
+    reading = _of_texts(column, lambda text: read(text, mark))
     if column.decimal is None and column.offset is None and reading.unread.any():
         other = "," if mark == "." else "."
-        by_other = _of_texts(column, lambda text: cells.number(cells.without_unit(text, unit), other))
+        by_other = _of_texts(column, lambda text: read(text, other))
         if by_other.unread.sum() < reading.unread.sum():
             return by_other
     return reading
 
 
+def marks_of(column: Column) -> Counter[str]:
+    """How many numbers have which mark beside them; those without one do not count.
+
+    Examples
+    --------
+    >>> marks_of(Column("n", "text", np.array(["1 kg", "2", "3 %", "four"], dtype=object)))
+    Counter({'kg': 1, '%': 1})
+    """
+    marks: Counter[str] = Counter()
+    if column.kind == "text":
+        for text, count in Counter(text for text in column.values if text is not None).items():
+            bare, mark = split(text)
+            decimals = (column.decimal,) if column.decimal else (".", ",")
+            if mark and any(cells.number(bare, decimal) is not None for decimal in decimals):
+                marks[mark] += count
+    return marks
+
+
 def as_seconds(column: Column, default: str) -> Reading:
-    """The cells as seconds since 1970, whatever the form of their texts.
+    """The cells as seconds since 1970, whatever the form of their texts. Days of eight digits may be numbers or texts.
 
     The order of day and month between slashes is that of the column, where its table shows it; else what its dates
     show; else the default.
@@ -87,10 +122,38 @@ def as_seconds(column: Column, default: str) -> Reading:
     if column.kind == "date":
         values = column.values.astype("datetime64[us]").astype(np.int64) / MICRO
         return Reading(np.where(gaps, np.nan, values), np.zeros(len(gaps), dtype=bool))
+    if column.kind == "number" and not column.duration:
+        return _of_texts(column, day_of_digits)
     if column.kind != "text":
         return Reading(np.full(len(gaps), np.nan), ~gaps)
     form = _order_of(column, default)
-    return _of_texts(column, lambda text: cells.seconds(text, form))
+    return _of_texts(column, lambda text: seconds_of_text(text, form))
+
+
+def seconds_of_text(text: str, form: str) -> float | None:
+    """Seconds since 1970 of a date or of a day of eight digits; see `clusterkit.tables.cells.seconds`."""
+    if text.isdecimal():
+        return day_of_digits(float(text)) if len(text) == 8 else None
+    return cells.seconds(text, form)
+
+
+def as_hours(column: Column, clock: str, begin: float) -> Reading:
+    """The cells as hours: times of day or durations.
+
+    Parameters
+    ----------
+    column : Column
+    clock : {TIME, DURATION}
+        What they are (`clusterkit.tables.clocks`).
+    begin : float
+        The hour from which the day is counted; times of day before it are of the next day.
+    """
+    if column.duration and clock == DURATION:
+        return Reading(column.values.astype(np.float64) / 3600.0, np.zeros(len(column.values), dtype=bool))
+    if column.kind != "text":
+        gaps = column.missing()
+        return Reading(np.full(len(gaps), np.nan), ~gaps)
+    return _of_texts(column, reader(clock, begin))
 
 
 def _order_of(column: Column, default: str) -> str:
@@ -103,7 +166,7 @@ def _order_of(column: Column, default: str) -> str:
     return shown or (default if default in ORDERS else cells.ANY)
 
 
-def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
+def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> Column:
     """The column with the mark before decimals, and the order of day and month, in which all of its texts are read.
 
     So that a part of its rows is read as the whole.
@@ -111,8 +174,9 @@ def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
     Parameters
     ----------
     column : Column
-    mark, form, unit : str
+    mark, form : str
         What `as_numbers` and `as_seconds` take.
+    measure : Measure
 
     Examples
     --------
@@ -124,7 +188,7 @@ def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
         return column
     other = "," if mark == "." else "."
     unread = {
-        each: int(as_numbers(attrs.evolve(column, decimal=each), each, unit).unread.sum()) for each in (mark, other)
+        each: int(as_numbers(attrs.evolve(column, decimal=each), each, measure).unread.sum()) for each in (mark, other)
     }
     best = other if unread[other] < unread[mark] else mark
     order = _order_of(column, form)
@@ -132,7 +196,9 @@ def settled(column: Column, mark: str, form: str, unit: str = "") -> Column:
 
 
 def as_levels(column: Column) -> NDArray[np.object_]:
-    """The cells as texts; None for a gap. A whole number has no decimals, a truth value is True or False.
+    """The cells as texts; None for a gap.
+
+    A whole number has no decimals, a truth value is True or False, a duration is written as 1:23:45.
 
     Examples
     --------
@@ -141,7 +207,9 @@ def as_levels(column: Column) -> NDArray[np.object_]:
     """
     levels = np.empty(len(column.values), dtype=object)
     gaps = column.missing()
-    if column.kind == "number":
+    if column.duration:
+        texts = [clock_text(value) for value in _floats(column, gaps)]
+    elif column.kind == "number":
         texts = [f"{value:.0f}" if value.is_integer() else repr(value) for value in _floats(column, gaps)]
     elif column.kind == "truth":
         texts = [str(bool(value)) for value in _floats(column, gaps)]
@@ -156,12 +224,12 @@ def _floats(column: Column, gaps: NDArray[np.bool_]) -> list[float]:
     return values
 
 
-def _of_texts(column: Column, read: Callable[[str], float | None]) -> Reading:
-    """Each distinct text is read once."""
-    known: dict[str, float] = {}
+def _of_texts(column: Column, read: Callable[[Any], float | None]) -> Reading:
+    """Each distinct text, or number, is read once."""
+    known: dict[object, float] = {}
     values = np.empty(len(column.values))
     for i, text in enumerate(column.values):
-        if text is None:
+        if text is None or text != text:
             values[i] = np.nan
             continue
         value = known.get(text)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from clusterkit.core.errors import first_names
+from clusterkit.core.wording import shortened
 from clusterkit.tables.errors import TableError
 
 __all__ = ["NAMES_SHOWN", "check_distinct", "no_such_column", "numbered", "select", "shared_names", "unique"]
@@ -63,10 +64,11 @@ def positions(key: str, names: Sequence[str], title: str) -> Sequence[int]:
 
 def no_such_column(key: str, names: Sequence[str], title: str) -> TableError:
     """The error about a name that no column has, with the nearest one."""
-    close = difflib.get_close_matches(key, names, n=1)
-    offer = f" Did you mean {close[0]!r}?" if close else ""
+    folded = key.strip().casefold()
+    close = [name for name in names if name.strip().casefold() == folded] or difflib.get_close_matches(key, names, n=1)
+    offer = f" Did you mean {' or '.join(repr(shortened(name)) for name in close[:2])}?" if close else ""
     shown = first_names(names, NAMES_SHOWN)
-    return TableError(f"{title}: no column named {key!r}.{offer} Its {len(names)} columns: {shown}")
+    return TableError(f"{title}: no column named {shortened(key)!r}.{offer} Its {len(names)} columns: {shown}")
 
 
 def numbered(width: int) -> list[str]:

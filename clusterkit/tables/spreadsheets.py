@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.core.wording import counted
-from clusterkit.tables.errors import TableError
+from clusterkit.tables.errors import TableError, TableWarning
+from clusterkit.tables.formulas import REMEDY, uncomputed, warning_of
+from clusterkit.tables.frames import NA
+from clusterkit.tables.gaps import OF_PANDAS
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
@@ -45,13 +50,18 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             sheets = [str(name) for name in book.sheet_names]
             if isinstance(sheet, str) and sheet not in sheets:
                 raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
-            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object)
+            options = {"keep_default_na": False, "na_values": [cell for cell in OF_PANDAS if cell != NA]}
+            cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object, **options)
     except TableError:
         raise
     except Exception as error:  # a damaged file may raise anything
         raise TableError(f"{title} is no Excel file: {type(error).__name__}: {error}") from None
     filled = cells.notna().to_numpy()
+    name = sheets[sheet] if isinstance(sheet, int) else sheet
+    formulas = uncomputed(title, name)
     if not filled.any():
+        if len(formulas):
+            raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
         raise TableError(f"{title} is empty")
     rows = np.flatnonzero(filled.any(axis=1))
     lead = _lead(cells.to_numpy(dtype=object)[rows], filled[rows])
@@ -76,10 +86,11 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     if lead:
         notes = (*notes, f"{counted(lead, 'row')} before the table left out")
     places = rows[1:] if named else rows
+    _tell_of_formulas(title, name, formulas, places, dict(zip(columns.tolist(), names, strict=True)))
     return check_not_empty(
         Table(
             title,
-            {name: body[:, j] for j, name in enumerate(names)},
+            {name: _with_gaps(body[:, j]) for j, name in enumerate(names)},
             tuple(names),
             named,
             notes,
@@ -87,6 +98,25 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
+
+
+def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
+    """A column with gaps where texts are NA beside numbers or dates; among texts NA may be a word."""
+    if all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
+        return cells
+    return np.array([None if isinstance(cell, str) and cell.strip() == NA else cell for cell in cells], dtype=object)
+
+
+def _tell_of_formulas(
+    title: str, sheet: str, formulas: NDArray[np.intp], rows: NDArray[np.intp], names: Mapping[int, str]
+) -> None:
+    """Warn of formulas without values in the rows and columns of the table, and in columns of nothing else."""
+    from openpyxl.utils import get_column_letter
+
+    inside = formulas[np.isin(formulas[:, 0], rows)]
+    if len(inside):
+        columns = [names.get(j, get_column_letter(j + 1)) for j in np.unique(inside[:, 1]).tolist()]
+        warnings.warn(warning_of(title, sheet, columns, len(inside)), TableWarning, stacklevel=5)
 
 
 def _lead(cells: NDArray[np.object_], filled: NDArray[np.bool_]) -> int:

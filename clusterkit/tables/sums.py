@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables import cells
+from clusterkit.tables.clocks import ClockSums
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
+from clusterkit.tables.measures import Measure, factor, split, unit_among
 from clusterkit.tables.moments import Moments
-from clusterkit.tables.plans import HOURS
-from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds
+from clusterkit.tables.months import DIGIT_DAYS
+from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
+from clusterkit.tables.tallies import add, add_by_mark, first_days, on_circles
 
 __all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
 
@@ -25,23 +29,30 @@ MOST_PAIRED = 100
 """Columns up to which gaps of one are compared with values of another: the sums of all pairs are a square of this
 side."""
 
-MOSTLY_IN_UNIT = 0.9
-"""Share of the texts of a column that must have the same unit."""
-
-UNITS_TRIED = 100
-"""Distinct texts after which no more are looked at where none has a unit."""
-
 FEWEST_CODES = 0.01
 """Share of whole numbers that begin with a zero, from which those of one length are codes; fewer may be slips."""
 
 NUMBER = "number with "
-"""Beginning of the name of a reading of texts as numbers; the decimal mark follows."""
+"""Beginning of the name of a reading of texts as numbers; the decimal mark follows, and the mark beside the number."""
 
 DATES = (cells.ANY, *ORDERS)
 """Names of the readings as dates: those that are clear, then those between slashes in both orders."""
 
 NOTHING = Moments()
 """The sums of no values."""
+
+FEWEST_DAYS = 10
+"""Different numbers that must all be days for them to be days written as eight digits: one alone may be one by chance,
+and so may the few prices of a shop."""
+
+
+class UnitsOfPlan(TypedDict):
+    """The fields of `clusterkit.tables.plans.NumberColumn` about marks beside numbers."""
+
+    unit: str
+    converted: tuple[str, ...]
+    strange: tuple[str, ...]
+    bare: int
 
 
 @attrs.frozen(eq=False)
@@ -63,12 +74,10 @@ class ColumnSums:
     letters, words, codes : int
         Of all texts together; codes are digits after a zero.
     readings : mapping of str to Moments
-        Of texts: what they are as numbers, by decimal mark, and as dates: those that tell the day from the month, and
-        those between slashes in both orders.
+        Of texts: what they are as numbers, by decimal mark and the mark beside them (kg), and as dates: those that tell
+        the day from the month, and those between slashes in both orders.
     circles : mapping of str to ndarray of shape (parts of a date, 2)
         Of the same dates: the sums of ``exp(i a)`` and ``exp(2 i a)``, a being the angle of a part.
-    unit : str
-        What stands behind most numbers, such as kg; empty for nothing.
     decimal, order : str or None
         As in `Column`.
     open_number : str
@@ -78,6 +87,14 @@ class ColumnSums:
         or more, without a mark between thousands.
     shown : mapping of str to str
         For each order of day and month, a date between slashes that has this order alone.
+    spelled : int
+        Of the gaps, texts that are NA.
+    clock : ClockSums
+        Of times of day and durations.
+    firsts : int
+        Dates that are the beginning of a month: whole months, of which a weekday says nothing.
+    days : frozenset of str
+        Different days written as eight digits, at most `FEWEST_DAYS` of them.
     """
 
     name: str
@@ -92,12 +109,15 @@ class ColumnSums:
     codes: int = 0
     readings: Mapping[str, Moments] = attrs.field(factory=dict)
     circles: Mapping[str, NDArray[np.complex128]] = attrs.field(factory=dict)
-    unit: str = ""
     decimal: str | None = None
     order: str | None = None
     open_number: str = ""
     mark_shown: bool = False
     shown: Mapping[str, str] = attrs.field(factory=dict)
+    spelled: int = 0
+    clock: ClockSums = attrs.field(factory=ClockSums)
+    days: frozenset[str] = frozenset()
+    firsts: int = 0
 
     @property
     def filled(self) -> int:
@@ -114,23 +134,51 @@ class ColumnSums:
             return self.codes > 0 and len({len(level) for level in self.levels}) == 1
         return self.codes > self.filled / 2
 
+    @property
+    def are_days(self) -> bool:
+        """Whether all numbers are days written as eight digits, and there are many of them."""
+        return len(self.days) >= FEWEST_DAYS and self.as_date()[1].n >= max(self.as_number()[1].n, 1)
+
     @classmethod
     def of(cls, column: Column) -> ColumnSums:
         """The sums of a column."""
         missing = column.missing()
         rows, gaps = len(missing), int(missing.sum())
         if rows == gaps:
-            return cls(column.name, "empty", rows, gaps)
+            return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na())
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
-            return cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
+            return of_numbers._with_times(column)
         if column.kind == "date":
             seconds = as_seconds(column, NATIVE).values[~missing]
-            circles = {NATIVE: _circles(seconds, np.ones(len(seconds)))}
-            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles)
+            circles = {NATIVE: on_circles(seconds, np.ones(len(seconds)))}
+            firsts = first_days(seconds, np.ones(len(seconds)))
+            return cls(column.name, "date", rows, gaps, Moments.of(seconds), circles=circles, firsts=firsts)
         if column.kind in ("complex", "other"):
             return cls(column.name, column.kind, rows, gaps)
         return cls._of_texts(column, rows, gaps)
+
+    def _with_times(self, column: Column) -> ColumnSums:
+        """The sums of numbers, with those of durations, or of days if all numbers are such."""
+        its = self.moments
+        if column.duration:
+            return attrs.evolve(self, clock=ClockSums(lasting=its.times(1 / 3600.0), native=True))
+        if not its.whole or its.low < DIGIT_DAYS[0] or its.high > DIGIT_DAYS[1]:
+            return self
+        seconds = as_seconds(column, NATIVE).values
+        seconds = seconds[np.isfinite(seconds)]
+        days = np.unique(column.values[~column.missing()])[:FEWEST_DAYS]
+        ones = np.ones(len(seconds))
+        circles = {cells.ANY: on_circles(seconds, ones)}
+        some = frozenset(f"{day:.0f}" for day in days)
+        return attrs.evolve(
+            self,
+            readings={cells.ANY: Moments.of(seconds)},
+            circles=circles,
+            days=some,
+            firsts=first_days(seconds, ones),
+        )
 
     @classmethod
     def _of_texts(cls, column: Column, rows: int, gaps: int) -> ColumnSums:
@@ -139,14 +187,17 @@ class ColumnSums:
         counts = np.array(list(levels.values()))
         readings: dict[str, Moments] = {}
         circles: dict[str, NDArray[np.complex128]] = {}
-        unit, open_number, mark_shown, shown = "", "", False, dict[str, str]()
+        open_number, mark_shown, shown = "", False, dict[str, str]()
         letters = int(sum(len(text) * n for text, n in levels.items()))
-        if letters <= cells.LONGEST * sum(levels.values()):
-            unit = _unit(levels)
-            bare = [cells.without_unit(text, unit) for text in distinct]
+        firsts = 0
+        short = letters <= cells.LONGEST * sum(levels.values())
+        if short:
+            parts = [split(text) for text in distinct]
+            bare = [text for text, _ in parts]
             by_mark = {mark: [cells.number(text, mark) for text in bare] for mark in (".", ",")}
+            beside = [mark for _, mark in parts]
             for mark, numbers in by_mark.items():
-                _add(readings, NUMBER + mark, numbers, counts)
+                add_by_mark(readings, NUMBER + mark, numbers, beside, counts)
             for text, point, comma in zip(bare, by_mark["."], by_mark[","], strict=True):
                 if point == comma:
                     continue
@@ -159,11 +210,12 @@ class ColumnSums:
             for form in DATES:
                 if form == cells.ANY or slashed.any():
                     chosen = np.flatnonzero(slashed == (form != cells.ANY))
-                    values = [cells.seconds(distinct[i], form) for i in chosen]
-                    _add(readings, form, values, counts[chosen])
+                    values = [seconds_of_text(distinct[i], form) for i in chosen]
+                    add(readings, form, values, counts[chosen])
                     legible = np.array([value is not None for value in values], dtype=bool)
                     known = np.array([value for value in values if value is not None])
-                    circles[form] = _circles(known, counts[chosen][legible])
+                    circles[form] = on_circles(known, counts[chosen][legible])
+                    firsts += first_days(known, counts[chosen][legible]) if form == cells.ANY else 0
             for i in np.flatnonzero(slashed):
                 order = cells.only_order(distinct[i]) if len(shown) < len(ORDERS) else None
                 if order is not None:
@@ -172,21 +224,21 @@ class ColumnSums:
             column.name, "text", rows, gaps, levels=dict(levels) if len(levels) <= MOST_LEVELS else None,
             letters=letters, words=int(sum(len(text.split()) * n for text, n in levels.items())),
             codes=sum(n for text, n in levels.items() if cells.is_code(text)), readings=readings, circles=circles,
-            unit=unit, decimal=column.decimal, order=column.order, open_number=open_number,
-            mark_shown=mark_shown, shown=shown,
+            decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
+            spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
+            days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         """The sums of both blocks of rows."""
         rows, gaps = self.rows + other.rows, self.gaps + other.gaps
         if "empty" in (self.kind, other.kind):
-            return attrs.evolve(other if self.kind == "empty" else self, rows=rows, gaps=gaps)
+            filled = other if self.kind == "empty" else self
+            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=self.spelled + other.spelled)
         if self.kind != other.kind:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
             )
-        if self.unit != other.unit and self.unit and other.unit:
-            raise TableError(f"column {self.name!r} is in {self.unit} in some rows and in {other.unit} in others")
         levels: Mapping[str, int] | None = None
         if self.levels is not None and other.levels is not None:
             both = Counter(self.levels) + Counter(other.levels)
@@ -200,9 +252,10 @@ class ColumnSums:
         return ColumnSums(
             self.name, self.kind, rows, gaps, self.moments + other.moments, self.narrow and other.narrow, levels,
             self.letters + other.letters, self.words + other.words, self.codes + other.codes, readings, turns,
-            self.unit or other.unit,
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
-            self.mark_shown or other.mark_shown, {**other.shown, **self.shown},
+            self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
+            self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
+            self.firsts + other.firsts,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:
@@ -213,9 +266,37 @@ class ColumnSums:
         """
         if self.kind != "text":
             return ".", self.moments if self.kind != "date" else Moments()
-        point, comma = (self.readings.get(NUMBER + mark, Moments()) for mark in (".", ","))
-        mark = self.decimal or ("," if comma.n > point.n else ".")
-        return mark, point if mark == "." else comma
+        mark, measure = self.mark, self.measure
+        parts = [(measure.factor(beside), moments) for beside, moments in self.by_mark(mark).items()]
+        return mark, sum((its.times(by) for by, its in parts if by is not None), Moments())
+
+    @property
+    def mark(self) -> str:
+        """The mark before the decimals of texts: that of the column, or the one with which most texts are numbers."""
+        point, comma = (sum(its.n for its in self.by_mark(mark).values()) for mark in (".", ","))
+        return self.decimal or ("," if comma > point else ".")
+
+    def by_mark(self, mark: str) -> dict[str, Moments]:
+        """The sums of the texts that are numbers with this mark before decimals, by the mark beside them."""
+        start = NUMBER + mark
+        return {key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)}
+
+    @property
+    def measure(self) -> Measure:
+        """The unit of the numbers in texts, and the marks that do not go with it."""
+        counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
+        unit = unit_among(counts)
+        return Measure(unit, frozenset(beside for beside in counts if beside and factor(beside, unit) is None))
+
+    def units(self, mark: str) -> UnitsOfPlan:
+        """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""
+        measure, parts = self.measure, self.by_mark(mark)
+        bare = parts.pop("", NOTHING).n if measure.unit else 0
+        converted = sorted(its for its in parts if its and its not in {measure.unit, *measure.strange})
+        return {
+            "unit": measure.unit, "converted": tuple(converted), "strange": tuple(sorted(measure.strange)),
+            "bare": bare,
+        }  # fmt: skip
 
     def leaves_decimals_open(self) -> bool:
         """Whether a point and a comma before the decimals make other numbers of the texts, and nothing says which."""
@@ -246,34 +327,11 @@ class ColumnSums:
     def strange(self) -> str | None:
         """A text that is no date though others are; None where there is none, or texts are too many to be known."""
         form = self.as_date()[0]
-        return next((text for text in self.levels or () if cells.seconds(text, form) is None), None)
+        return next((text for text in self.levels or () if seconds_of_text(text, form) is None), None)
 
 
-def _unit(levels: Mapping[str, int]) -> str:
-    """The unit behind the numbers of texts; "" if fewer than most of them have the same one."""
-    total, units = sum(levels.values()), Counter[str]()
-    for i, (text, count) in enumerate(levels.items()):
-        units[cells.unit_of(text)] += count
-        if i == UNITS_TRIED and not any(units.keys()):
-            return ""
-    unit, count = units.most_common(1)[0]
-    return unit if count >= MOSTLY_IN_UNIT * total else ""
-
-
-def _circles(seconds: NDArray[np.float64], weights: NDArray[np.generic]) -> NDArray[np.complex128]:
-    """Sums of the first two harmonics of each part of dates."""
-    sums = np.zeros((len(HOURS), 2), dtype=np.complex128)
-    for i, period in enumerate(HOURS.values()):
-        angle = 2j * np.pi * (seconds / 3600.0 % period) / period
-        sums[i] = (weights * np.exp(angle)).sum(), (weights * np.exp(2 * angle)).sum()
-    return sums
-
-
-def _add(readings: dict[str, Moments], name: str, values: Sequence[float | None], counts: NDArray[np.int_]) -> None:
-    """Add a reading of distinct texts, if it reads any."""
-    legible = np.array([value is not None for value in values])
-    if legible.any():
-        readings[name] = Moments.of(np.array([v for v in values if v is not None]), counts[legible])
+def _is_day(text: str) -> bool:
+    return len(text) == 8 and text.isdecimal() and seconds_of_text(text, cells.ANY) is not None
 
 
 @attrs.frozen(eq=False)
@@ -305,7 +363,12 @@ class TableSums:
         if [c.name for c in self.columns] != [c.name for c in other.columns]:
             raise TableError("blocks of one table must have the same columns")
         columns = tuple(a + b for a, b in zip(self.columns, other.columns, strict=True))
-        return TableSums(columns, self.rows + other.rows, self.pairs + other.pairs)
+        pairs = self.pairs.copy() + other.pairs
+        if self.pairs.shape[1]:
+            for k, both in enumerate(columns):  # the sums of each block are in the unit of its column there
+                parts = [(its.columns[k].measure.factor_to(both.measure), its.pairs[1, :, k]) for its in (self, other)]
+                pairs[1, :, k] = sum(times * its for times, its in parts)
+        return TableSums(columns, self.rows + other.rows, pairs)
 
 
 def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.float64]:
@@ -320,7 +383,7 @@ def _pairs(columns: Sequence[Column], sums: Sequence[ColumnSums]) -> NDArray[np.
     legible = np.zeros_like(missing)
     for k, (column, its) in enumerate(zip(columns, sums, strict=True)):
         if column.kind in ("number", "truth") or its.readings:
-            x = as_numbers(column, its.as_number()[0], its.unit).values
+            x = as_numbers(column, its.as_number()[0], its.measure).values
             usable = np.isfinite(x)
             values[usable, k], legible[usable, k] = x[usable], 1.0
     return np.stack([missing.T @ legible, missing.T @ values])

@@ -8,10 +8,11 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array
+from clusterkit.core.wording import shortened
 from clusterkit.tables.errors import NotNumeric, TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.notices import of_numbers, tell
-from clusterkit.tables.readings import as_levels, as_numbers
+from clusterkit.tables.readings import as_levels, as_numbers, marks_of
 from clusterkit.tables.selection import select
 
 __all__ = ["Table"]
@@ -113,12 +114,19 @@ class Table(HoldsFrame):
         for j, column in enumerate(columns):
             reading = as_numbers(column, ".")
             tell(of_numbers(column, "."))
+            beside = marks_of(column)
+            if len(beside) > 1:
+                raise NotNumeric(
+                    f"{self.title}: the numbers of column {shortened(column.name)!r} have several marks: "
+                    f"{', '.join(beside)}",
+                    [column.name],
+                )
             out[:, j] = reading.values
             for bad, into in ((reading.unread, words), (column.missing(), gaps)):
                 if bad.any():
                     row = int(bad.argmax())
                     cell = f": {str(column.values[row])!r}" if into is words else ""
-                    into[column.name] = f"column {column.name!r}, {self.line_of(row)}{cell}"
+                    into[column.name] = f"column {shortened(column.name)!r}, {self.line_of(row)}{cell}"
         for places, problem in ((words, "not a finite number"), (gaps, "missing value")):
             if places:
                 shown = "; ".join(list(places.values())[:3])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clusterkit.core.wording import counted
+from clusterkit.core.wording import counted, shortened
 from clusterkit.tables.cells import DAY_FIRST, MONTH_FIRST
+from clusterkit.tables.clocks import clock_text
+from clusterkit.tables.months import DIGITS
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 
 __all__ = ["facts", "filling", "paragraph"]
@@ -14,7 +16,7 @@ MOST = 8
 """Most columns that a sentence names."""
 
 
-def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> dict[str, object]:
+def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0) -> dict[str, object]:
     """Every decision by kind, as texts and numbers."""
     numbers = [plan for plan in plans if isinstance(plan, NumberColumn)]
     categories = [plan for plan in plans if isinstance(plan, CategoryColumn)]
@@ -25,16 +27,21 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str) -> di
         "numbers": [plan.name for plan in numbers],
         "categories": {plan.name: _levels(plan) for plan in categories},
         "units": {plan.name: plan.unit for plan in numbers if plan.unit},
+        "units_converted": {plan.name: list(plan.converted) for plan in numbers if plan.converted},
+        "without_unit": {plan.name: plan.bare for plan in numbers if plan.bare},
+        "hours": {plan.name: _clock(plan) for plan in numbers if plan.clock},
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
         "gaps": _of_gaps(plans),
+        "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
+        "rows_without_values": blank,
         "scale": scale,
         "scale_reason": reason,
     }
 
 
-def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *, options: bool) -> str:
+def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, *, options: bool) -> str:
     """Every decision in words."""
     features = sum(len(plan.features) for plan in plans)
     used = [plan for plan in plans if plan.used]
@@ -50,27 +57,33 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, *
     parts = [
         f"{len(used)} of {counted(len(plans), 'column')} used ({', '.join(kinds)}), as {counted(features, 'feature')}"
     ]
-    units = [f"{plan.name} ({plan.unit})" for plan in plans if isinstance(plan, NumberColumn) and plan.unit]
+    units = [_unit(plan) for plan in plans if isinstance(plan, NumberColumn) and (plan.unit or plan.converted)]
     if units:
-        parts.append(f"Units behind numbers: {_some(units)}")
-    commas = [plan.name for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
+        parts.append(f"Units beside numbers: {_some(units)}")
+    clocks = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.clock]
+    if clocks:
+        parts.append(f"In hours: {_some(f'{shortened(plan.name)} ({_clock(plan)})' for plan in clocks)}")
+    commas = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")
-    categories = [f"{plan.name}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
+    categories = [f"{shortened(plan.name)}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
-    dates = [f"{plan.name}: {_date(plan)}" for plan in plans if isinstance(plan, DateColumn)]
+    dates = [f"{shortened(plan.name)}: {_date(plan)}" for plan in plans if isinstance(plan, DateColumn)]
     if dates:
         parts.append(f"Dates: {_some(dates)}")
-    left = [f"{plan.name} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
+    left = [f"{shortened(plan.name)} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
     gaps = _of_gaps(plans)
     if gaps:
-        parts.append(f"Gaps: {_some(f'{name} {its}' for name, its in gaps.items())}")
+        parts.append(f"Gaps: {_some(f'{shortened(name)} {its}' for name, its in gaps.items())}")
+    if blank:
+        whose = "whose label says" if blank == 1 else "whose labels say"
+        parts.append(f"{counted(blank, 'row')} without any value, {whose} nothing")
     parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
     if options:
-        parts.append("To decide otherwise: --as-category, --as-number, --as-date, --keep, --drop, --scale")
+        parts.append("To decide otherwise: --as-category, --as-number, --as-date, --keep, --drop, --na, --scale")
     return ". ".join(parts) + "."
 
 
@@ -83,17 +96,25 @@ _UNITS = {
 """What was done about units."""
 
 
-_ORDERS = {MONTH_FIRST: " (2/3 is February 3)", DAY_FIRST: " (2/3 is 2 March)"}
-"""What dates between slashes were taken for."""
+_ORDERS = {
+    MONTH_FIRST: " (2/3 is February 3)",
+    DAY_FIRST: " (2/3 is 2 March)",
+    DIGITS: " (20240302 is 2 March 2024; --as-number if they are numbers)",
+}
+"""What dates that can be read in several ways were taken for."""
 
 
 def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
     """What fills the gaps of a column."""
     if isinstance(plan, CategoryColumn):
+        if plan.or_gap:
+            return f"not {plan.levels[0]!r}"
         level = plan.levels[plan.fill] if plan.fill < len(plan.levels) else "(other)"
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
         return "the mean date"
+    if plan.clock:
+        return f"{clock_text(3600.0 * (plan.fill % 24 if plan.begin else plan.fill)).rpartition(':')[0]}, the mean"
     return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
 
 
@@ -102,9 +123,24 @@ def _date(plan: DateColumn) -> str:
     return ", ".join(("elapsed time", *plan.parts)) + _ORDERS.get(plan.form, "")
 
 
+def _unit(plan: NumberColumn) -> str:
+    """The unit of a column, what was converted into it, and how often it is missing."""
+    converted = f", from {' and '.join(plan.converted)} too" if plan.converted else ""
+    bare = f", and {plan.bare:,} without" if plan.bare else ""
+    return f"{shortened(plan.name)} ({plan.unit or 'ones'}{converted}{bare})"
+
+
+def _clock(plan: NumberColumn) -> str:
+    """What the hours of a column are."""
+    return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
+
+
 def _levels(plan: CategoryColumn) -> str:
+    if plan.or_gap:
+        return f"{plan.levels[0]!r} or a gap"
     rare = f", {plan.rare:,} rare ones together" if plan.rare else ""
-    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}"
+    na = ", one of them NA" if plan.na_is_level else ""
+    return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{na}"
 
 
 def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
@@ -117,7 +153,9 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
     """How many gaps there are, and what fills them."""
     unread = getattr(plan, "unread", 0)
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
-    feature = f"; they are a feature too, because {plan.told_by} differs there" if plan.told_by else ""
+    feature = f"; they are a feature too, because {shortened(plan.told_by)} differs there" if plan.told_by else ""
+    if isinstance(plan, CategoryColumn) and plan.na:
+        words = f", {plan.na:,} of them written NA: --na level, na='level' in Python, makes it a level"
     return f"({plan.gaps:,}{words}: {filling(plan)}{feature})"
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
-from scipy.stats import multivariate_normal
 
 from clusterkit.criteria.agreement import (
     canonical,
@@ -21,7 +20,6 @@ from clusterkit.criteria.agreement import (
     subsample_stability,
     subsamples,
 )
-from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
 from clusterkit.criteria.numbers import candidate_numbers, mass_ratio_number
 from clusterkit.criteria.rules import known_number, unknown_number
 from clusterkit.criteria.scores import Separation, border_contrast, inner_contrast, mass_drop
@@ -177,23 +175,6 @@ def test_a_cluster_agrees_with_the_best_of_each_other_family():
     np.testing.assert_allclose(values[0], [(2 / 3 + 3 / 4) / 2, (3 / 4 + 1 / 3) / 2])
     np.testing.assert_allclose(values[3], [(1 / 2 + 1) / 2, (1 / 4 + 1) / 2, (1 / 4 + 1) / 2])
     assert [value.tolist() for value in cluster_agreement([one], np.array([0]), ["a"])] == [[0.0, 0.0]]
-
-
-@given(data_and_labels())
-@settings(max_examples=40, deadline=None)
-def test_completed_likelihood_equals_the_densities(case):
-    X, labels = case
-    n, d = X.shape
-    k = labels.max() + 1
-    total = 0.0
-    for c in range(k):
-        rows = X[labels == c]
-        floor = FLOOR * X.var(axis=0).mean() * np.eye(d)
-        spread = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0)) / len(rows) + floor
-        law = multivariate_normal(rows.mean(axis=0), spread)
-        total += np.sum(np.log(len(rows) / n) + law.logpdf(rows))
-    total -= 0.5 * (k - 1 + k * d + k * d * (d + 1) / 2) * math.log(n)
-    assert completed_likelihood(X, labels) == pytest.approx(total / n, rel=1e-6)
 
 
 def test_the_order_of_the_rows_changes_no_mass():

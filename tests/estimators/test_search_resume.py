@@ -61,7 +61,7 @@ def test_a_file_of_another_search(blobs, tmp_path):
     (tmp_path / "text").write_text("hello\n")
     with pytest.raises(InvalidParameter, match="is not a file of a search"):
         search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", resume=tmp_path / "text")
-    with pytest.raises(InvalidParameter, match="cannot be written: No such file"):
+    with pytest.raises(InvalidParameter, match="cannot be written: there is no folder"):
         search("kmeans", {"n_clusters": [3]}, blobs, "dbcv", resume=tmp_path / "no" / "where")
     with pytest.raises(InvalidParameter, match="must be a value that can be written"):
         search(ScriptedClusterer(), {"labels": [object()]}, blobs, "dbcv", resume=tmp_path / "new")

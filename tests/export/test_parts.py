@@ -244,5 +244,7 @@ def test_a_file_is_whole_or_not_there(tmp_path, run, monkeypatch):
     before = path.read_bytes()
     with pytest.raises(OSError, match=r"model\.onnx"):
         clusterkit.to_onnx(recipe("emmc", n_clusters=2).fit(X), path)
+    with pytest.raises(OSError, match=r"cannot be written: there is no folder '.*no': '.*x\.onnx'"):
+        clusterkit.to_onnx(model, tmp_path / "no" / "x.onnx")
     assert [each.name for each in tmp_path.iterdir()] == ["model.onnx"]
     assert path.read_bytes() == before

@@ -81,8 +81,33 @@ def test_a_level_that_the_fit_did_not_see(model, run):
     exported = clusterkit.to_onnx(model)
     new = table(200, 2)
     new["sex"][:] = "x"
-    with pytest.warns(TableWarning, match="a level that the fit did not see"):
+    with pytest.warns(TableWarning, match="no level is one of the fit"):
         expected = model.predict(new)
+    np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
+
+
+def test_a_column_that_is_called_as_a_level_of_another(run):
+    rng = np.random.default_rng(0)
+    columns = {
+        "plan": rng.choice(np.array(["a", "b", "c"], dtype=object), 60),
+        "plan=a": rng.normal(scale=0.1, size=60),
+    }
+    fitted = recipe("kmeans", n_clusters=3, random_state=0)
+    fit_prepared(fitted, columns, Preparation(scale="none"))
+    exported = clusterkit.to_onnx(fitted)
+    np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], fitted.labels_)
+
+
+def test_one_level_or_a_gap(run):
+    """A gap, and a level that the fit did not see, are both not the level."""
+    vip = np.array(["yes", None] * 50, dtype=object)
+    fitted = recipe("kmeans", n_clusters=2, random_state=0)
+    fit_prepared(fitted, {"vip": vip, "age": np.where(np.arange(100) % 2, 1.0, 1.2) + np.arange(100) / 1e4})
+    exported = clusterkit.to_onnx(fitted)
+    new = {"vip": np.array(["yes", "no", None, "yes"], dtype=object), "age": np.array([1.1, 1.1, 1.1, 1.0])}
+    with pytest.warns(TableWarning, match="column 'vip': 1 cell"):
+        expected = fitted.predict(new)
+    assert expected[0] != expected[1] == expected[2]
     np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
 
 

@@ -7,9 +7,10 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
 
 import clusterkit
-from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.core.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
 from clusterkit.tables import Preparation
 
 
@@ -102,8 +103,38 @@ class TestCompare:
         X, y = blobs
         with pytest.raises(InvalidParameter, match="mapping"):
             clusterkit.compare({}, X)
-        with pytest.raises(InvalidData, match="rows"):
+        with pytest.raises(InvalidData, match=r"compare: 'short': X has .* rows"):
             clusterkit.compare({"short": y[:-1]}, X)
+
+    @pytest.mark.parametrize(
+        ("methods", "error", "words"),
+        [
+            ({"k": "kmens"}, UnknownName, "'k': no recipe named 'kmens'. Did you mean 'kmeans'"),
+            ("kmeans", InvalidParameter, "got a str; write {'kmeans': 'kmeans'}"),
+            (["kmeans", "genie"], InvalidParameter, "got a list; write {'kmeans': 'kmeans', 'genie': 'genie'}"),
+            (None, InvalidParameter, "got a NoneType"),
+            (GaussianMixture(2), InvalidParameter, "write {'model': model}"),
+            ({}, InvalidParameter, "there is nothing to compare"),
+            ({"m": GaussianMixture}, InvalidParameter, "is the class GaussianMixture; make an estimator of it"),
+            ({"s": StandardScaler()}, InvalidParameter, "is a StandardScaler, which finds no clusters"),
+            ({"n": None}, InvalidParameter, "compare: 'n': needs a fitted model or an array"),
+        ],
+    )
+    def test_what_is_no_method_is_one_clear_error(self, blobs, methods, error, words):
+        with pytest.raises(error) as caught:
+            clusterkit.compare(methods, blobs[0])
+        assert words in str(caught.value)
+
+    def test_models_of_another_table_are_refused(self, blobs):
+        X, _ = blobs
+        narrow = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(X[:, :1])
+        with pytest.raises(InvalidData, match="'narrow' was fitted to 1 column, and X has 2; pass the rows"):
+            clusterkit.compare({"kmeans": "kmeans", "narrow": narrow}, X, n_clusters=3)
+        short = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(X[:-5])
+        with pytest.raises(InvalidData, match=f"'short' was fitted to {len(X) - 5} rows, and X has {len(X)}"):
+            clusterkit.compare({"short": short}, X)
+        with pytest.raises(InvalidParameter, match="n_clusters must be an integer >= 1"):
+            clusterkit.compare({"kmeans": "kmeans"}, X, n_clusters=0)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

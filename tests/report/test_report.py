@@ -140,6 +140,36 @@ class TestContents:
         page, _ = make_report({"a": np.r_[np.ones(40), 2.0], "b": np.ones(41)}, methods=["kmeans"])
         self_contained(page)
 
+    def test_one_cluster_is_compared_with_nothing(self):
+        X = np.random.default_rng(0).normal(size=(60, 2))
+        page, analysis = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=1)
+        text = Reader(page).text
+        assert "The 60 rows were left in one group, as asked for: nothing was divided." in text
+        assert "no way of dividing" not in text
+        assert "Cluster 0: all rows" in text
+        for words in ("What distinguishes it", "No short rule", "inside", "may be accidents", "kmeans"):
+            assert words not in text
+        assert [method.name for method in analysis.comparison.methods] == ["chosen", "hdbscan"]
+
+    def test_methods_with_a_number_of_their_own_say_so(self):
+        X, _ = make_blobs([50, 50], centers=[[0, 0], [9, 9]], random_state=0)
+        page, _ = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=3, methods=["kmeans", "hdbscan"])
+        text = Reader(page).text
+        assert "hdbscan 2 (its own; 3 asked for)" in text
+        assert "into 3 clusters, as asked for," in text
+
+    def test_cells_of_a_year_a_time_and_a_share_that_is_none(self):
+        columns = {
+            "year": 2000 + 30 * (np.arange(40) % 2) + np.arange(40) // 2 % 5,
+            "hour": np.array([f"{9 + 8 * (i % 2)}:{i:02d}" for i in range(40)]),
+            "gap": np.where(np.arange(40) % 2, np.nan, np.arange(40.0)),
+        }
+        page, _ = make_report(columns, n_clusters=2, methods=["kmeans"])
+        text = Reader(page).text
+        assert "2,0" not in text
+        assert re.search(r"hour (low|high) (9:19|17:20) ", text)
+        assert "below 1 %" not in text
+
 
 def test_odd_rows_are_between_clusters_or_far_out():
     X, y = make_blobs([60, 60], centers=[[0, 0], [10, 0]], cluster_std=0.7, random_state=0)

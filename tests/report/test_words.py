@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 from clusterkit.cli import summary
 from clusterkit.report import words
-from clusterkit.tables import Table
+from clusterkit.tables import Preparation, Table
 
 
 def analysis(confidence=1.0, k=2, **choice):
@@ -22,6 +22,7 @@ def analysis(confidence=1.0, k=2, **choice):
         perhaps_one_cluster_=False,
         second_n_clusters_=choice.get("second_n_clusters"),
         resolved_={"auto": facts},
+        interrupted_=False,
     )
     return SimpleNamespace(model=model, clusters=SimpleNamespace(clusters=[None] * k))
 
@@ -75,3 +76,28 @@ def test_cells_that_cannot_be_read_are_counted():
         "1 cell is missing; 1 cell cannot be read and counts as missing; no row occurs more than once, by the columns "
         "used."
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "facts", "why"),
+    [
+        (3, None, "3 rows are too few to compare clusterings of them"),
+        (40, None, "the rows are equal or no method divided them"),
+        (40, {"recipe": "hdbscan", "candidates": 1, "distinct": 1}, "hdbscan was the only method that made such"),
+    ],
+)
+def test_no_confidence_has_a_reason(rows, facts, why):
+    made = analysis(confidence=float("nan"))
+    made.model.resolved_ = {} if facts is None else {"auto": facts}
+    made.method = "none" if facts is None else facts["recipe"]
+    made.clusters.n_rows = rows
+    [sentence] = words.certainty(made)
+    assert sentence.startswith("How sure that is could not be estimated: ")
+    assert why in sentence
+    made.model.interrupted_ = True
+    assert "the fit was interrupted" in words.certainty(made)[0]
+
+
+def test_a_table_of_categories_has_no_units():
+    fitted = Preparation().fit({"a": np.array(["x", "y", "z"] * 9), "b": np.array(["u", "v", "v"] * 9)})
+    assert "Units: left as they are, as no column is a number." in fitted.paragraph()

@@ -72,9 +72,20 @@ class TestMarks:
         assert "A comma is before the decimals of a; b." in fitted.paragraph()
         assert fitted.resolved()["decimal_commas"] == ["a", "b"]
 
-    def test_an_option_holds_but_where_no_cell_fits(self):
-        option = table({"a": ["1.211", "2.345"], "share": ["11.30", "9.25"]}, decimal=",")
-        np.testing.assert_allclose(option.numbers(), [[1211, 11.3], [2345, 9.25]])
+    def test_an_option_holds_though_no_cell_fits(self):
+        option = table({"a": ["1.211", "2.345"], "b": ["1,5", "2"]}, decimal=",")
+        np.testing.assert_allclose(option.numbers(), [[1211, 1.5], [2345, 2.0]])
+        with pytest.raises(TableError, match=r"column 'share', row 1 .*'11.30'"):
+            table({"a": ["1.211", "2.345"], "share": ["11.30", "9.25"]}, decimal=",").numbers()
+
+    @pytest.mark.parametrize(("mark", "name"), [(".", "point"), (",", "comma")])
+    def test_an_option_that_makes_texts_of_numbers_says_so(self, mark, name):
+        other = "," if mark == "." else "."
+        rows = {"a": text(VALUES, other), "b": [str(i**2) for i in range(6)]}
+        reason = rf"'a' \(its cells, such as '.*{other}.*', are no numbers with a {name} before decimals\)"
+        with pytest.warns(TableWarning, match=f"look like numbers are not used as such: {reason}"):
+            fitted = Preparation().fit(table(rows, decimal=mark))
+        assert set(fitted.left_out) == {"a"}
 
     @pytest.mark.parametrize("cell", ["1218,834", "0,834", "1.234.567", "12,5", "-1.234,50 €"])
     def test_what_shows_a_comma(self, cell):
@@ -161,7 +172,7 @@ class TestOpenNumbers:
 
     def test_dollars_have_no_thousandths(self):
         fitted = Preparation(scale="none").fit({"income": texts("$96,453", "$45,920", "$1,000")})
-        assert fitted.transform({"income": texts("$96,453", "£45,920")})[:, 0].tolist() == [96453.0, 45920.0]
+        assert fitted.transform({"income": texts("$96,453", "$45,920")})[:, 0].tolist() == [96453.0, 45920.0]
         with pytest.warns(TableWarning, match="'1,799 €' is read as 1799 and may mean 1.799"):
             Preparation().fit({"per litre": texts("1,799 €", "1,689 €")})
 

@@ -1,0 +1,241 @@
+"""Times of day and durations: what their texts say, and the sums that tell one from the other.
+
+A time of day becomes hours since midnight. Where times lie on both sides of midnight, as those of a night shift do, the
+day is counted from another hour instead, so that 23:50 and 0:10 stay neighbours.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import final
+
+import attrs
+import numpy as np
+
+from clusterkit.tables.cells import LONGEST
+from clusterkit.tables.moments import Moments
+
+__all__ = ["CLOCKS", "DURATION", "TIME", "ClockSums", "clock_text", "hours_of", "seconds_of"]
+
+TIME, DURATION = "time of day", "duration"
+"""What a text such as 14:35 is."""
+
+CLOCKS = ("", TIME, DURATION)
+"""What a column of numbers can be besides: nothing of the kind, or hours."""
+
+DAY = 24
+"""Hours of a day."""
+
+CLOCK = re.compile(
+    r"(?P<sign>[+-])?(?P<hour>\d{1,4}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d{1,9})?))?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+)
+"""Hours, minutes and perhaps seconds, of 24 or of twice 12 hours."""
+
+DAYS = re.compile(r"(?P<days>[+-]?\d{1,6}) days?,?(?: (?P<rest>[+-]?\d{1,2}:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?))?")
+"""A duration as pandas and Python write it: 1 days 02:03:04."""
+
+ISO = re.compile(
+    r"(?P<sign>-)?P(?:(?P<days>\d{1,6})D)?(?:T(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,7})M)?"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,9})?)S)?)?"
+)
+"""A duration as ISO 8601, and with it Polars, writes it: PT1H23M45S."""
+
+GAIN = 0.75
+"""Share of the variance of hours since midnight that those since another hour must stay below for the day to be counted
+from there: times spread over the whole day have the same variance from every hour, and a day begins at midnight."""
+
+ROUNDING = 1e-9
+"""Relative difference of sums that counts as none."""
+
+LONGEST_RUN = 13.0
+"""Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column
+of times of day would have some in the afternoon, or in the evening."""
+
+
+def hours_of(text: str) -> tuple[float, str] | None:
+    """The hours that a text stands for, and what it can be: `TIME`, `DURATION`, or "" for both; None for neither.
+
+    Examples
+    --------
+    >>> hours_of("14:30"), hours_of("2:30 PM"), hours_of("30:15:00"), hours_of("0 days 01:30:00"), hours_of("PT1H30M")
+    ((14.5, ''), (14.5, 'time of day'), (30.25, 'duration'), (1.5, 'duration'), (1.5, 'duration'))
+    >>> hours_of("14:60"), hours_of("13:00 PM"), hours_of("3:1")
+    (None, None, None)
+    """
+    if not 3 <= len(text) <= LONGEST:
+        return None
+    if ":" in text and (parts := CLOCK.fullmatch(text)) is not None:
+        return _of_clock(parts)
+    if "day" in text and (parts := DAYS.fullmatch(text)) is not None:
+        rest = CLOCK.fullmatch(parts["rest"] or "0:00")
+        read = None if rest is None else _of_clock(rest)
+        return None if read is None else (DAY * float(parts["days"]) + read[0], DURATION)
+    if text.lstrip("-").startswith("P") and (parts := ISO.fullmatch(text)) is not None:
+        days, hours, minutes, secs = (float(parts[name] or 0) for name in ("days", "hours", "minutes", "seconds"))
+        if not any(parts[name] for name in ("days", "hours", "minutes", "seconds")):
+            return None
+        value = DAY * days + hours + minutes / 60 + secs / 3600
+        return (-value if parts["sign"] else value), DURATION
+    return None
+
+
+def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
+    """The hours of a text with a colon."""
+    hour = int(parts["hour"])
+    rest = int(parts["minute"]) / 60 + float((parts["second"] or "0").replace(",", ".")) / 3600
+    if parts["half"]:
+        if not 1 <= hour <= 12 or parts["sign"]:
+            return None
+        return hour % 12 + 12 * (parts["half"] in "Pp") + rest, TIME
+    if parts["sign"]:
+        return (-(hour + rest) if parts["sign"] == "-" else hour + rest), DURATION
+    return hour + rest, DURATION if hour + rest > DAY else ""
+
+
+def seconds_of(value: object) -> float:
+    """The seconds of a duration of Python, numpy or pandas; nan where it is none, as pandas's NaT."""
+    if isinstance(value, np.timedelta64):
+        return math.nan if np.isnat(value) else float(value / np.timedelta64(1, "s"))
+    return value.total_seconds() if isinstance(value, datetime.timedelta) else math.nan
+
+
+def clock_text(seconds: float) -> str:
+    """A duration as people write it.
+
+    Examples
+    --------
+    >>> clock_text(5025.0), clock_text(-90.5), clock_text(360000.0)
+    ('1:23:45', '-0:01:30.5', '100:00:00')
+    """
+    whole, part = divmod(abs(seconds), 1.0)
+    minutes, last = divmod(int(whole), 60)
+    fraction = f"{part:.6f}".rstrip("0")[1:].removesuffix(".") if part < 0.9999995 else ""
+    return f"{'-' if seconds < 0 else ''}{minutes // 60}:{minutes % 60:02d}:{last:02d}{fraction}"
+
+
+@final
+@attrs.frozen
+class ClockSums:
+    """Sums of the hours of a column, which add up over blocks of rows.
+
+    Parameters
+    ----------
+    by_hour : mapping of int to Moments
+        Of texts that can be times of day, in hours since midnight, by the hour.
+    lasting : Moments
+        Of texts that can only be durations, and of columns that came as durations, in hours.
+    times : int
+        Texts that can only be times of day: with AM or PM, or a zero before the hour.
+    runs : int
+        Texts such as 1:23:45, with seconds and without a zero before the hour.
+    native : bool
+        Whether the column came as durations.
+    """
+
+    by_hour: Mapping[int, Moments] = attrs.field(factory=dict)
+    lasting: Moments = attrs.field(factory=Moments)
+    times: int = 0
+    runs: int = 0
+    native: bool = False
+
+    @classmethod
+    def of_texts(cls, counts: Mapping[str, int]) -> ClockSums:
+        """The sums of texts, by how often each occurs."""
+        hours: dict[int, list[tuple[float, int]]] = {}
+        lasting: list[tuple[float, int]] = []
+        times = runs = 0
+        for text, count in counts.items():
+            read = hours_of(text)
+            if read is None:
+                continue
+            value, kind = read
+            if kind == DURATION:
+                lasting.append((value, count))
+                continue
+            hours.setdefault(min(int(value), DAY - 1), []).append((value, count))  # 24:00 ends a day
+            times += count * (kind == TIME or (text.startswith("0") and text[1:2] != ":"))
+            runs += count * (text.count(":") == 2 and text[1:2] == ":")
+        return cls({hour: _moments(pairs) for hour, pairs in hours.items()}, _moments(lasting), times, runs)
+
+    def __add__(self, other: ClockSums) -> ClockSums:
+        """The sums of both blocks of rows."""
+        both = {*self.by_hour, *other.by_hour}
+        by_hour = {hour: self.by_hour.get(hour, Moments()) + other.by_hour.get(hour, Moments()) for hour in both}
+        return ClockSums(
+            by_hour, self.lasting + other.lasting, self.times + other.times, self.runs + other.runs,
+            self.native or other.native,
+        )  # fmt: skip
+
+    @property
+    def n(self) -> int:
+        """Texts that are times of day or durations."""
+        return self.lasting.n + sum(moments.n for moments in self.by_hour.values())
+
+    def kind(self) -> str:
+        """`TIME` or `DURATION`.
+
+        A column is one of durations if some of its cells can be nothing else, or if it has cells such as 1:23:45, none
+        with a zero before the hour, and none from `LONGEST_RUN` hours on.
+        """
+        if self.lasting.n:
+            return DURATION
+        latest = max((moments.high for moments in self.by_hour.values()), default=0.0)
+        return DURATION if self.runs and not self.times and latest < LONGEST_RUN else TIME
+
+    def begin(self) -> float:
+        """The hour from which the day is counted: that from which times of day have the least variance, or midnight."""
+        if self.kind() == DURATION:
+            return 0.0
+        squares = {hour: self.moments(float(hour)).squares for hour in range(DAY)}
+        least = min(squares.values())
+        if least >= GAIN * squares[0]:
+            return 0.0
+        ends = [hour for hour in range(DAY) if squares[hour] <= least * (1 + ROUNDING) < squares[(hour + 1) % DAY]]
+        runs = {end: _run(squares, end, least * (1 + ROUNDING)) for end in ends}
+        end = max(runs, key=lambda hour: runs[hour])
+        return float((end - runs[end] // 2) % DAY)  # the middle of the hours without times
+
+    def moments(self, begin: float = 0.0) -> Moments:
+        """The sums of all hours, those of times of day before `begin` counted as of the next day."""
+        parts = [_later(its) if hour < begin else its for hour, its in sorted(self.by_hour.items())]
+        return _sum([self.lasting, *parts])
+
+
+def _run(squares: Mapping[int, float], end: int, most: float) -> int:
+    """Number of hours up to `end`, without it, that have no larger sum."""
+    return next((n for n in range(DAY) if squares[(end - n - 1) % DAY] > most), DAY)
+
+
+def _sum(parts: Iterable[Moments]) -> Moments:
+    total = Moments()
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _later(moments: Moments) -> Moments:
+    """The sums of the same times on the next day."""
+    return attrs.evolve(
+        moments, mean=moments.mean + DAY, low=moments.low + DAY, high=moments.high + DAY,
+        values=tuple(value + DAY for value in moments.values),
+    )  # fmt: skip
+
+
+def _moments(pairs: list[tuple[float, int]]) -> Moments:
+    return Moments.of(np.array([value for value, _ in pairs]), np.array([count for _, count in pairs]))
+
+
+def reader(clock: str, begin: float) -> Callable[[str], float | None]:
+    """What reads a text as hours: as a time of day on the day from `begin` on, or as a duration."""
+
+    def read(text: str) -> float | None:
+        parts = hours_of(text)
+        if parts is None or (clock == TIME and parts[1] == DURATION):
+            return None
+        return parts[0] + DAY if clock == TIME and parts[0] < begin else parts[0]
+
+    return read

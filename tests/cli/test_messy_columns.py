@@ -1,0 +1,88 @@
+"""Columns as people have them, by the command line: marks, blank rows, names with commas, files without names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas", reason="text that is not plain numbers is read by pandas")
+
+KMEANS = ("-r", "kmeans", "-k", "2", "-o", "-")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def writer(name, **columns):
+        names = ",".join(f'"{column}"' for column in columns)
+        rows = "\n".join(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))
+        path = tmp_path / name
+        path.write_text(f"{names}\n{rows}\n", encoding="utf-8")
+        return str(path)
+
+    return writer
+
+
+RNG = np.random.default_rng(0)
+SHARES = np.round(np.r_[RNG.normal(10, 1, 20), RNG.normal(40, 1, 20)], 1)
+OTHER = np.round(RNG.normal(size=40), 2)
+
+
+def test_a_percent_sign_that_new_rows_lack(run, write, tmp_path):
+    model = str(tmp_path / "m.clusterkit")
+    labels = run("fit", write("a.csv", share=[f"{x} %" for x in SHARES], b=OTHER), *KMEANS, "--save", model).stdout
+    answer = run("predict", model, write("b.csv", share=SHARES, b=OTHER))
+    assert answer.stdout == labels
+    assert "column 'share': numbers without the unit of the fit" in answer.stderr
+    answer = run("predict", model, write("c.csv", share=SHARES / 100, b=OTHER))
+    assert answer.exit_code == 2
+    assert "the numbers have no %" in answer.stderr
+
+
+def test_the_summary_names_marks_and_blank_rows(run, write):
+    shares = [f"{x} %" for x in SHARES]
+    shares[4] = ""
+    other = [*OTHER[:4], "", *OTHER[5:]]
+    answer = run("fit", write("a.csv", share=shares, b=other), "-r", "kmeans", "-k", "2")
+    assert "Units beside numbers: share (%)" in " ".join(answer.stdout.split())
+    assert "1 row without any value" in " ".join(answer.stderr.split())
+
+
+def test_names_with_commas(run, write):
+    path = write("a.csv", **{"a,b": SHARES, "c": range(40), "d, e": range(100, 140)})
+    for options in (("--keep", "d, e", "--keep", "c"), ("--keep", '"d, e",c'), ("--keep", "c", "--keep", '"d, e"')):
+        answer = run("fit", path, "-r", "kmeans", "-k", "2", *options)
+        assert "3 of 3 columns used" in answer.stdout
+    answer = run("fit", path, "-r", "kmeans", "-k", "2", "--drop", "a,b", "--keep", "c")
+    assert "1 of 3 columns used" in answer.stdout
+    assert "A name with a comma" in run("fit", "--help").stdout
+
+
+def test_a_file_of_words_without_names(run, write, tmp_path):
+    model = str(tmp_path / "m.clusterkit")
+    words = np.array(["x", "y"] * 20)
+    labels = run("fit", write("a.csv", p=words, q=words[::-1]), *KMEANS, "--save", model).stdout
+    path = tmp_path / "bare.csv"
+    path.write_text("x,y\ny,x\n")
+    answer = run("predict", model, str(path))
+    assert "none of the 2 columns that the model was fitted on (p, q); the names in it are x, y" in answer.stderr
+    assert answer.exit_code == 2
+    assert "add --no-header" in answer.stderr
+    assert run("predict", model, str(path), "--no-header").stdout.split() == labels.split()[:3]
+
+
+def test_a_name_in_another_case(run, write, tmp_path):
+    model = str(tmp_path / "m.clusterkit")
+    run("fit", write("a.csv", Share=SHARES, b=OTHER), *KMEANS, "--save", model)
+    answer = run("predict", model, write("b.csv", share=SHARES, b=OTHER))
+    assert "it has 'share', but not 'Share'" in answer.stderr
+
+
+def test_names_that_differ_in_case(run, write):
+    answer = run("fit", write("a.csv", Plan=SHARES, plan=OTHER), "-r", "kmeans", "-k", "2", "--keep", "PLAN")
+    assert "no column named 'PLAN'. Did you mean 'Plan' or 'plan'?" in answer.stderr
+
+
+def test_na(run, write):
+    path = write("a.csv", grade=["NA", "A1", "B2", "B2"] * 10, b=OTHER)
+    assert "--na level" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
+    assert "3 levels, one of them NA" in run("fit", path, "-r", "kmeans", "-k", "2", "--na", "level").stdout

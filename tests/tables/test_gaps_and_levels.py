@@ -1,0 +1,177 @@
+"""Gaps that say something, NA that is Namibia, rows without a value, levels written otherwise."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+from clusterkit.core.errors import InvalidParameter
+from clusterkit.tables import Preparation, TableError, TableWarning, read_table
+from clusterkit.tables.chunks import table_chunks
+
+RNG = np.random.default_rng(0)
+OTHER = np.round(RNG.normal(size=60), 3)
+
+
+def column(*values):
+    """Sixty cells."""
+    return np.array((list(values) * 60)[:60], dtype=object)
+
+
+def csv(**columns):
+    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    return io.BytesIO("\n".join(rows).encode())
+
+
+def quiet(call, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return call(*arguments)
+
+
+class TestOneLevelAndGaps:
+    @pytest.mark.parametrize(
+        ("cells", "name"),
+        [
+            (column("yes", None, None), "vip=yes"),
+            (np.where(np.arange(60) % 3, np.nan, 1.0), "vip=1"),
+            (np.array([True, None, None] * 20, dtype=object), "vip=True"),
+        ],
+    )
+    def test_they_are_told_apart(self, cells, name):
+        table = {"vip": cells, "b": OTHER}
+        fitted = quiet(Preparation().fit, table)
+        assert fitted.features == (name, "b")
+        assert quiet(fitted.transform, table)[:3, 0].tolist() == [0.5, 0.0, 0.0]
+        assert fitted.resolved()["categories"] == {"vip": f"{name.partition('=')[2]!r} or a gap"}
+
+    def test_few_gaps_are_none(self):
+        almost = column("yes")
+        almost[:2] = None
+        assert Preparation().fit({"vip": almost, "b": OTHER}).left_out == {"vip": "always 'yes'"}
+
+    def test_another_level_is_told(self):
+        fitted = Preparation().fit({"vip": column("yes", None), "b": OTHER})
+        with pytest.warns(TableWarning, match=r"column 'vip': 1 cell is a level that the fit did not see .*'no'"):
+            row = fitted.transform({"vip": np.array(["no", "yes"], dtype=object), "b": OTHER[:2]})
+        assert row[:, 0].tolist() == [0.0, 0.5]
+
+
+class TestNA:
+    CODES = column("NA", "DE", "US")
+
+    def test_among_countries_it_is_one(self):
+        fitted = Preparation().fit(read_table(csv(country=self.CODES, b=OTHER)))
+        assert fitted.features[:3] == ("country=DE", "country=NA", "country=US")
+        assert "Categories: country: 3 levels, one of them NA." in fitted.paragraph()
+        alone = quiet(fitted.transform, read_table(csv(country=["NA"], b=[0.0])))
+        assert alone[0, :3].tolist() == fitted.transform({"country": self.CODES, "b": OTHER})[0, :3].tolist()
+
+    def test_elsewhere_it_is_a_gap_and_the_paragraph_says_so(self):
+        table = read_table(csv(grade=column("NA", "A1", "B2"), b=OTHER))
+        fitted = Preparation().fit(table)
+        assert "grade (20, 20 of them written NA: --na level, na='level' in Python, makes it a level" in (
+            fitted.paragraph()
+        )
+        assert fitted.resolved()["gaps_spelled_na"] == {"grade": 20}
+        assert "grade=NA" in Preparation(na="level").fit(table).features
+        assert fitted.features == Preparation(na="gap").fit(table).features
+
+    def test_the_option_makes_it_a_gap(self):
+        assert "country=NA" not in Preparation(na="gap").fit({"country": self.CODES, "b": OTHER}).features
+        with pytest.raises(InvalidParameter, match="na must be one of auto, level, gap"):
+            Preparation(na="yes")
+
+    def test_numbers_have_none(self):
+        table = read_table(csv(a=[*["NA"] * 5, *range(55)], b=OTHER))
+        assert [its.kind for its in table.columns()] == ["number", "number"]
+        fitted = Preparation(keep="a").fit(table)
+        new = read_table(csv(a=["NA", "NA"], b=[0.0, 0.1]))
+        with pytest.warns(TableWarning, match="column 'a' has no value in 2 rows"):
+            assert fitted.transform(new).shape == (2, 2)
+
+    def test_a_spreadsheet_has_it_too(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("openpyxl")
+        numbers = np.where(np.arange(60) == 3, "NA", OTHER.astype(object))
+        frame = pandas.DataFrame({"country": self.CODES, "a": numbers, "b": OTHER})
+        frame.to_excel(tmp_path / "t.xlsx", index=False)
+        table = read_table(tmp_path / "t.xlsx")
+        assert [its.kind for its in table.columns()] == ["text", "number", "number"]
+        assert "country=NA" in Preparation().fit(table).features
+
+    def test_pieces_read_it_as_the_whole(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes(csv(country=self.CODES, b=OTHER).getvalue())
+        parts = Preparation().fit_blocks(table_chunks(str(path), rows=20))
+        assert parts.features == Preparation().fit(read_table(path)).features
+
+
+class TestBlankRows:
+    TABLE = {"a": np.where(np.arange(60) == 7, np.nan, OTHER), "b": column("x", "y"), "id": np.arange(60)}
+
+    def test_they_are_told_at_the_fit_and_later(self):
+        table = {**self.TABLE, "b": np.where(np.arange(60) == 7, None, self.TABLE["b"])}
+        message = r"1 row without any value in the columns that are used \(row 8\): the label is that of the means"
+        with pytest.warns(TableWarning, match=message):
+            fitted = Preparation().fit(table)
+        assert "1 row without any value, whose label says nothing" in fitted.paragraph()
+        assert fitted.resolved()["rows_without_values"] == 1
+        with pytest.warns(TableWarning, match=message) as caught:
+            assert np.isfinite(fitted.transform(table)).all()
+        assert len(caught) == 1
+
+    def test_one_value_is_enough(self):
+        fitted = quiet(Preparation().fit, self.TABLE)
+        quiet(fitted.transform, self.TABLE)
+
+
+class TestNewLevels:
+    FITTED = Preparation().fit({"town": column("Ulm", "Bonn", "Köln"), "b": OTHER})
+
+    def rows(self, *towns):
+        return {"town": np.array(towns, dtype=object), "b": OTHER[: len(towns)]}
+
+    def test_all_in_another_case_are_refused(self):
+        with pytest.raises(TableError, match=r"column 'town': every level is written otherwise .* 'ulm' for 'Ulm'"):
+            self.FITTED.transform(self.rows("ulm", "BONN", None))
+
+    def test_some_get_a_hint(self):
+        with pytest.warns(TableWarning, match=r"1 cell is a level .* row 2: 'bonn' \(the fit has 'Bonn' for 'bonn'\)"):
+            self.FITTED.transform(self.rows("Ulm", "bonn"))
+
+    def test_none_of_the_fit_is_a_warning_of_its_own(self):
+        with pytest.warns(TableWarning, match=r"column 'town': no level is one of the fit, .* nothing .*'Rom', 'Pisa'"):
+            self.FITTED.transform(self.rows("Rom", "Pisa", "Rom"))
+
+    def test_beside_rare_levels_too(self):
+        towns = np.array([*["Ulm", "Bonn"] * 140, *(f"t{i}" for i in range(20))], dtype=object)
+        fitted = Preparation().fit({"town": towns})
+        assert "town=(other)" in fitted.features
+        quiet(fitted.transform, {"town": np.array(["Rom", "t3"], dtype=object)})
+        with pytest.warns(TableWarning, match="written otherwise than a level of the fit .* 'ulm'"):
+            fitted.transform({"town": np.array(["ulm", "Rom", "Bonn"], dtype=object)})
+        with pytest.warns(TableWarning, match="no level is one of the fit"):
+            fitted.transform({"town": np.array([f"n{i}" for i in range(12)], dtype=object)})
+
+    def test_columns_of_one_kind_are_one_warning(self):
+        fitted = Preparation().fit({"a": column("x", "y"), "b": column("x", "z"), "c": OTHER})
+        rows = {"a": np.array(["x", "q"]), "b": np.array(["q", "z"]), "c": OTHER[:2]}
+        with pytest.warns(TableWarning, match=r"in 2 columns cells are a level .*'a' \(1 cell.*'b' \(1 cell") as caught:
+            fitted.transform(rows)
+        assert len(caught) == 1
+
+
+def test_long_names_are_short_in_messages():
+    name = "x" * 500 + "end"
+    fitted = Preparation().fit({name: column("1 %", "2 %", "4 %"), "b": OTHER})
+    assert len(fitted.paragraph()) < 400
+    with pytest.warns(TableWarning, match="…x*end") as caught:
+        fitted.transform({name: column(1.0, 2.0), "b": OTHER})
+    assert len(str(caught[0].message)) < 300
+    with pytest.raises(TableError, match=r"lacks 1 .*…x*end") as error:
+        fitted.transform({"b": OTHER})
+    assert len(str(error.value)) < 200

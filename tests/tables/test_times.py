@@ -1,0 +1,305 @@
+"""Months, days of eight digits, times of day and durations, as tables have them."""
+
+from __future__ import annotations
+
+import datetime
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit import Auto, load
+from clusterkit.tables import Preparation, TableError, TableWarning, cells, clocks, read_table
+from clusterkit.tables.clocks import DURATION, TIME, ClockSums, hours_of
+from clusterkit.tables.plans import DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.sums import FEWEST_DAYS
+
+MONTH_FORMS = ("%Y-%m", "%Y/%m", "%m/%Y", "%m-%Y", "%b %Y", "%B %Y", "%b-%Y", "%Y %b")
+
+
+def months(form, n=60):
+    return np.array([datetime.date(2018 + i // 12, 1 + i % 12, 1).strftime(form) for i in range(n)])
+
+
+def texts(*values):
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def plan_of(values, **settings):
+    fitted = Preparation(**settings).fit({"x": np.random.default_rng(0).normal(size=len(values)), "t": values})
+    return fitted.plans[1]
+
+
+@pytest.mark.parametrize("form", MONTH_FORMS)
+def test_a_month_stands_for_its_first_day(form):
+    plan = plan_of(months(form))
+    assert isinstance(plan, DateColumn)
+    assert plan.fill == plan_of(months("%Y-%m-%d")).fill
+
+
+def test_quarters_stand_for_their_first_day():
+    quarters = np.array([f"{2010 + i // 4}{mark}Q{1 + i % 4}" for i in range(40) for mark in ("", "-")])
+    assert isinstance(plan_of(quarters), DateColumn)
+    assert cells.seconds("2020Q2", cells.ANY) == cells.seconds("2020-04-01", cells.ANY)
+    assert cells.seconds("Q4 1970", cells.ANY) == 273 * 86400.0
+
+
+@pytest.mark.parametrize("text", ["2020-13", "4711-12", "13/2020", "May Street 2020", "Foo 2020", "2020-Q5", "1/20"])
+def test_what_is_no_month(text):
+    assert cells.seconds(text, cells.ANY) is None
+
+
+def test_months_of_new_rows_are_read_in_whatever_form():
+    table = {"x": np.arange(60.0) ** 2, "t": months("%Y-%m")}
+    fitted = Preparation().fit(table)
+    rows = fitted.transform(table)
+    assert np.array_equal(rows, fitted.transform({**table, "t": months("%B %Y")}))
+    assert np.array_equal(rows, fitted.transform({**table, "t": months("%Y%m%d").astype(np.int64)}))
+
+
+def digits(n=40, step=17):
+    return np.array(
+        [int((datetime.date(2019, 1, 5) + datetime.timedelta(step * i)).strftime("%Y%m%d")) for i in range(n)]
+    )
+
+
+@pytest.mark.parametrize("as_what", [np.int64, np.float64, np.float32, str])
+def test_days_of_eight_digits(as_what):
+    days = digits()
+    fitted = Preparation().fit({"t": days.astype(as_what)})
+    if as_what is np.float32:  # which has no place for eight digits
+        assert isinstance(fitted.plans[0], NumberColumn)
+        return
+    assert isinstance(fitted.plans[0], DateColumn)
+    assert "written as" not in fitted.paragraph()
+    assert "20240302 is 2 March 2024" in fitted.paragraph()
+    elapsed = fitted.transform({"t": days.astype(as_what)})[:, 0]
+    assert np.allclose(np.diff(elapsed), elapsed[1] - elapsed[0])  # equal steps, over the ends of months and years
+
+
+def test_days_of_eight_digits_have_gaps():
+    days = digits().astype(np.float64)
+    days[::10] = np.nan
+    plan = plan_of(days)
+    assert isinstance(plan, DateColumn)
+    assert plan.gaps == 4
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        digits(FEWEST_DAYS - 1).repeat(5),  # few different ones
+        np.r_[digits(), 20201301],  # a month 13
+        np.r_[digits(), 20200230],  # 30 February
+        np.r_[digits(), 2020],
+        digits() + 0.5,
+        digits() - 10_000_000,  # the year 1019
+        1_704_067_200 + 86_400 * np.arange(40) * 3,  # seconds since 1970
+        np.random.default_rng(0).integers(19_000_101, 21_001_231, 40),
+    ],
+)
+def test_other_numbers_stay_numbers(values):
+    assert isinstance(plan_of(values), NumberColumn)
+
+
+def test_options_overrule_days_of_eight_digits():
+    assert isinstance(plan_of(digits(), as_number="t"), NumberColumn)
+    assert isinstance(plan_of(digits(3).repeat(5), as_date="t"), DateColumn)
+    fitted = Preparation().fit({"x": np.arange(40.0) ** 2, "invoice_no": digits()})
+    assert isinstance(fitted.plans[1], LeftOut | NumberColumn)
+
+
+def test_rows_in_blocks_are_decided_as_the_whole():
+    table = {"a": digits(), "b": months("%Y-%m", 40), "c": np.array([f"{i % 24}:{i:02d}" for i in range(40)])}
+    blocks = [{name: values[part] for name, values in table.items()} for part in (slice(25), slice(25, None))]
+    whole, parts = Preparation().fit(table), Preparation().fit_blocks(blocks)
+    assert [type(plan) for plan in whole.plans] == [type(plan) for plan in parts.plans]
+    assert np.allclose(whole.transform(table), parts.transform(table), atol=1e-12)
+    assert whole.plans[2].begin == parts.plans[2].begin
+
+
+@given(st.times(), st.sampled_from(["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S%p"]))
+def test_every_form_of_a_time_is_read(time, form):
+    text = time.strftime(form)
+    expected = datetime.datetime.strptime(text, form) - datetime.datetime(1900, 1, 1)
+    hours, _ = hours_of(text)
+    assert hours == pytest.approx(expected.total_seconds() / 3600, abs=1e-9)
+
+
+@given(st.timedeltas(datetime.timedelta(-9000), datetime.timedelta(9000)))
+def test_every_form_of_a_duration_is_read(duration):
+    seconds = round(duration.total_seconds())
+    duration = datetime.timedelta(seconds=seconds)
+    days, rest = divmod(seconds, 86400)
+    forms = [clocks.clock_text(seconds), f"{days} days {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"]
+    forms += [f"{'-' if seconds < 0 else ''}PT{abs(seconds)}S", str(duration)]
+    if abs(seconds) < 36_000_000:
+        for text in forms:
+            assert hours_of(text)[0] == pytest.approx(seconds / 3600, abs=1e-9), text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "12:60", "12:30:75", "13:00 PM", "0:30 AM", "1:2", "12:345", "P", "PT", "12:30 h"]
+)
+def test_what_is_no_time(text):
+    assert hours_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["8:05", "14:35", "9:15"], TIME),
+        (["08:05:10", "14:35:00"], TIME),
+        (["2:35 PM", "11:05 am", "9:00 a.m."], TIME),
+        (["1:23:45", "0:59:10", "3:00:00"], DURATION),
+        (["12:23:45", "30:59:10"], DURATION),
+        (["24:00", "8:15", "16:00", "0:30"], TIME),
+        (["9:05:10", "17:45:00"], TIME),
+        (["0 days 01:23:45", "1 days 00:00:00"], DURATION),
+        (["PT1H", "PT45M"], DURATION),
+        (["-0:10", "0:20"], DURATION),
+    ],
+)
+def test_durations_are_told_from_times(values, kind):
+    plan = plan_of(np.array(values * 10))
+    assert isinstance(plan, NumberColumn)
+    assert plan.clock == kind
+    fitted = Preparation().fit({"t": np.array(values * 10)})
+    assert fitted.resolved()["hours"]["t"].startswith(kind)
+    assert f"In hours: t ({kind}" in fitted.paragraph()
+
+
+def test_a_night_shift_is_not_cut_at_midnight():
+    rng = np.random.default_rng(0)
+    minutes = (23.5 * 60 + 40 * rng.normal(size=100)).astype(int) % 1440
+    values = np.array([f"{m // 60:02d}:{m % 60:02d}" for m in minutes])
+    fitted = Preparation(scale="none").fit({"t": values})
+    [plan] = fitted.plans
+    assert 6 <= plan.begin <= 18
+    hours = fitted.transform({"t": np.array(["23:50", "00:10"])})[:, 0]
+    assert hours[1] - hours[0] == pytest.approx(1 / 3)
+    assert f"counted from {plan.begin:.0f}:00" in fitted.paragraph()
+    assert plan.fill == pytest.approx(np.where(minutes < 60 * plan.begin, minutes + 1440, minutes).mean() / 60)
+
+
+def test_hours_of_a_working_day_begin_at_midnight():
+    times = np.array([f"{8 + i % 10}:{i % 60:02d}" for i in range(60)])
+    assert plan_of(times).begin == 0.0
+    every = np.array([f"{i % 24}:30" for i in range(240)])
+    assert plan_of(every).begin == 0.0
+
+
+def test_the_sums_of_clocks_add_up():
+    counts = {"8:05": 3, "23:10": 2, "0:15": 4, "30:00": 1, "no": 7}
+    both = ClockSums.of_texts(dict(list(counts.items())[:2])) + ClockSums.of_texts(dict(list(counts.items())[2:]))
+    assert both == ClockSums.of_texts(counts)
+    assert both.n == 10
+
+
+def test_options_overrule_times():
+    values = np.array(["8:05", "14:35", "9:15"] * 10)
+    assert plan_of(values, as_category="t").levels == ("14:35", "8:05", "9:15")
+    assert plan_of(values, as_number="t").clock == TIME
+    with pytest.raises(TableError, match="no cell is one"):
+        plan_of(values, as_date="t")
+
+
+def test_cells_that_are_no_times_are_gaps_and_another_column_an_error():
+    values = texts(*[f"{8 + i % 9}:15" for i in range(40)])
+    fitted = Preparation().fit({"t": values})
+    with pytest.warns(TableWarning, match="is no time of day and counted as a gap.*'soon'"):
+        fitted.transform({"t": texts("9:15", "soon")})
+    with pytest.raises(TableError, match="has no time of day, though it had some in the fit: row 1 has '1234'"):
+        fitted.transform({"t": np.array([1234.0, 99.0])})
+
+
+def test_whole_numbers_are_echoed_as_in_the_table():
+    fitted = Preparation().fit({"x": np.arange(40.0) ** 2, "t": months("%Y-%m", 40)})
+    with pytest.raises(TableError, match="row 1 has '1234'"):
+        fitted.transform({"x": np.arange(2.0), "t": np.array([1234.0, 99.0])})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])
+def test_columns_of_durations_are_hours(library):
+    seconds = [3600 * (1 + 7 * (i % 2)) + 60 * (i % 7) for i in range(40)]
+    durations = [datetime.timedelta(seconds=s) for s in seconds]
+    durations[3] = None
+    if library == "numpy":
+        frame = {"t": np.array(durations, dtype="timedelta64[s]")}
+    else:
+        module = pytest.importorskip(library)
+        frame = (module.table if library == "pyarrow" else module.DataFrame)({"t": durations})
+    fitted = Preparation(scale="none").fit(frame)
+    assert "In hours: t (duration)" in fitted.paragraph()
+    hours = np.array(seconds) / 3600
+    hours[3] = np.delete(hours, 3).mean()
+    assert np.allclose(fitted.transform(frame)[:, 0], hours)
+    as_texts = texts(*[None if d is None else str(d) for d in durations])
+    assert np.allclose(fitted.transform({"t": as_texts})[:, 0], hours)
+
+
+def test_times_of_a_data_frame():
+    polars = pytest.importorskip("polars")
+    times = [datetime.time(9 + i % 8, i % 60) for i in range(40)]
+    fitted = Preparation(scale="none").fit(polars.DataFrame({"t": times}))
+    assert fitted.plans[0].clock == TIME
+    assert fitted.transform(polars.DataFrame({"t": times}))[1, 0] == pytest.approx(10 + 1 / 60)
+
+
+def test_a_file_without_names_keeps_its_first_row():
+    table = read_table(io.BytesIO(b"8:15,a\n9:30,b\n14:45,a\n"))
+    assert not table.named
+    assert table.n_rows == 3
+
+
+@pytest.mark.parametrize(
+    "header", ["id,08:00,09:00", "id,2020-01,2020-02", "Jan 2020,Feb 2020,Mar 2020", "id,2020-01-01,2020-01-02"]
+)
+def test_moments_above_numbers_are_names(header):
+    rows = "".join(f"{i},{i},{i * i}\n" for i in range(20))
+    table = read_table(io.BytesIO(f"{header}\n{rows}".encode()))
+    assert list(table.names) == header.split(",")
+
+
+def test_the_end_of_a_day_is_a_time_and_a_time_among_durations_is_read():
+    assert plan_of(np.array(["24:00", "8:00", "9:30"] * 10)).clock == TIME
+    values = np.array(["2:30 PM", "30:00"] * 20)
+    fitted = Preparation(scale="none").fit({"t": values})
+    assert fitted.plans[0].clock == DURATION
+    assert fitted.transform({"t": values})[:2, 0].tolist() == [14.5, 30.0]
+
+
+def test_predictions_of_saved_models(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    columns = {
+        "month": months("%Y-%m"),
+        "day": digits(60),
+        "tod": np.array([f"{(22 + 8 * g) % 24}:{rng.integers(60):02d}" for g in group]),
+        "took": np.array([f"{1 + 9 * g}:{rng.integers(60):02d}:00" for g in group]),
+    }
+    table = pandas.DataFrame(columns)
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(table)
+    path = tmp_path / "model.clusterkit"
+    model.save(path)
+    restored = load(path)
+    assert restored.preparation_ == model.preparation_
+    assert np.array_equal(restored.predict(table), model.labels_)
+    assert restored.resolved_["preparation"]["hours"]["took"] == DURATION
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"a": [1.0], "b": ["x"]}, "the table has one row, and one row cannot be divided"),
+        ({"a": [1.0, 1.0], "b": ["x", "x"]}, r"a \(always 1\); b .*All 2 rows are equal, so that there is nothing"),
+    ],
+)
+def test_rows_that_cannot_be_divided_are_one_clear_error(table, words):
+    with pytest.raises(TableError, match=words):
+        Preparation().fit({name: np.array(values) for name, values in table.items()})
