@@ -44,7 +44,7 @@ def completed_likelihood(X: Array, labels: Labels) -> float:
     O(n d² + k d³) time. The covariances are those of the rows plus 1e-6 of the mean variance of the attributes.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    two = np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
+    two = (low < high) & np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
     flags, X = X[:, two] == high[two], X[:, ~two]
     n, d = X.shape
     sizes = np.bincount(labels)
