@@ -19,10 +19,11 @@ from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import Outcome, Scores
-from clusterkit.core.run import FitResult, first_least, reason_of
+from clusterkit.core.run import FitResult, reason_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Prepared, Task
+from clusterkit.core.starts import first_least
 from clusterkit.core.summing import RowFunction
 from clusterkit.core.transform import Transform
 
@@ -40,7 +41,7 @@ def labelled_on_host(
     rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(c.n_init)]
     prepared = _PreparedElsewhere(turns, space, engine, task)
     ends, interrupted = one_turn(prepared, c.labeler, c.balancer, space, task, rngs, solver=c.solver)
-    best = ends[first_least([end.objective for end in ends])]
+    best = ends[first_least([end.objective for end in ends], space.dtype)]
     labeling = best.labeling
     assert labeling is not None
     labels = labeling.labels.astype(np.intp, copy=False)

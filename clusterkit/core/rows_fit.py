@@ -33,10 +33,11 @@ from clusterkit.core.rows import Rows
 from clusterkit.core.rows_end import End
 from clusterkit.core.rows_loop import Decide, iterate, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
-from clusterkit.core.run import AllZero, FitResult, check_range, first_least, reason_of
+from clusterkit.core.run import AllZero, FitResult, check_range, reason_of
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
+from clusterkit.core.starts import first_least
 from clusterkit.core.summing import Summing, solve_by_sums
 from clusterkit.core.survey import OfFiniteRows, extremes
 from clusterkit.core.transform import Keep, RowMap, scaling_of
@@ -205,7 +206,7 @@ def run_rows(bound: BoundRows) -> FitResult:
             assert isinstance(space.engine, DeviceEngine)
             return labelled_on_host(c, space, turns, space.engine, task, seeds)
         ends = _ends(c, space, turns, task, seeds)
-        best = first_least([end.objective for end in ends])
+        best = first_least([end.objective for end in ends], space.dtype)
         end = ends[best]
         labels = _labels(end.decide, space)
     finally:

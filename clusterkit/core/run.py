@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
-from clusterkit.core.starts import TIED, BalancedLabeling, StartResult
+from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -194,7 +194,7 @@ def run(bound: BoundComposition) -> FitResult:
     """Start, loop, and keep the best."""
     c, task = bound.composition, bound.task
     starts, interrupted = _starts(bound)
-    best = starts[first_least([start.objective for start in starts])]
+    best = starts[first_least([start.objective for start in starts], bound.space.dtype)]
     labeling = best.labeling
     assert labeling is not None
     labels = labeling.labels.astype(np.intp, copy=False)
@@ -270,19 +270,6 @@ def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Label
     if labeling.predict is None or not labeling.exact or not bound.composition.featuremap.exact_on_training:
         return False
     return bound.space.same_products or bool(np.array_equal(labeling.predict(bound.X), labels))
-
-
-def first_least(values: Sequence[float]) -> int:
-    """Index of the least value; of values that are equal but for rounding the first, nan the last.
-
-    Two starts may find the same clusters under other names, whose objectives differ by rounding alone: which is lower
-    would depend on the number of threads.
-    """
-    known = [math.inf if math.isnan(value) else value for value in values]
-    least = min(known)
-    if math.isinf(least):
-        return known.index(least)
-    return next(i for i, value in enumerate(known) if value <= least + TIED * abs(least))
 
 
 def fit(c: Composition, X: Array, seeds: Seeds) -> FitResult:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core.outcomes import Outcome
 from clusterkit.core.stages import Predict
 
-__all__ = ["TIED", "BalancedLabeling", "Start", "StartResult"]
+__all__ = ["BalancedLabeling", "Start", "StartResult", "first_least"]
 
 
-TIED = 1e-10
-"""Relative difference up to which objectives count as equal: far above rounding, far below what tells starts apart."""
+TIED, TIED_SINGLE = 1e-10, 1e-5
+"""Relative differences up to which objectives of float64 and of float32 samples count as equal: far above the rounding
+of their sums, far below what tells starts apart."""
 
 
 @attrs.frozen(eq=False)
@@ -120,3 +122,24 @@ class Start:
             return
         objective = last if converged or self.best is None else self.best_objective
         self.done = StartResult(balanced, self.turns, converged, reason, objective, tuple(self.history), self.index)
+
+
+def first_least(values: Sequence[float], dtype: np.dtype) -> int:
+    """Index of the least value; of values that are equal but for rounding the first, nan the last.
+
+    Two starts may find the same clusters under other names, whose objectives differ by rounding alone: which is lower
+    would depend on the number of threads, or on the library that adds them up.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Objectives.
+    dtype : numpy dtype
+        Of the samples that they were computed from.
+    """
+    known = [math.inf if math.isnan(value) else value for value in values]
+    least = min(known)
+    if math.isinf(least):
+        return known.index(least)
+    tied = TIED_SINGLE if dtype == np.float32 else TIED
+    return next(i for i, value in enumerate(known) if value <= least + tied * abs(least))

@@ -18,9 +18,10 @@ from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter, UnknownName
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import FitResult, first_least
+from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult, Partitioner
+from clusterkit.core.starts import first_least
 from clusterkit.drivers import compose
 from clusterkit.drivers.gap import (
     NODES,
@@ -244,7 +245,7 @@ class AutoPooledDriver(Driver):
             raise KeyboardInterrupt
         candidates = [*fits.winners, safe]
         pooled = summed_objectives(fits.bound_compositions, [fit.labels for fit in candidates], scale_free_objective)
-        index = first_least(pooled.tolist())
+        index = first_least(pooled.tolist(), fits.bound_compositions[0].space.dtype)
         return attrs.evolve(
             findings,
             agreement=agreement([fit.labels for fit in fits.winners]),

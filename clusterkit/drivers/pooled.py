@@ -14,9 +14,10 @@ from clusterkit.core import params
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import IncompatibleStages
 from clusterkit.core.progress import Report, tell
-from clusterkit.core.run import FitResult, first_least
+from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
+from clusterkit.core.starts import first_least
 from clusterkit.drivers.samples import AnySamples, Bound, bound_to, fitted_to, ran
 
 __all__ = ["MapFits", "PooledDriver", "agreement", "fit_under_maps", "require_judgeable", "summed_objectives"]
@@ -61,7 +62,7 @@ class PooledDriver(Driver):
         fits = fit_under_maps([c], X, seeds, self.n_maps)
         labelings = [winner.labels for winner in fits.winners]
         pooled = summed_objectives(fits.bound_compositions, labelings, lambda bound, labels: bound.objective(labels))
-        index = first_least(pooled.tolist())
+        index = first_least(pooled.tolist(), fits.bound_compositions[0].space.dtype)
         answer = fits.winners[index]
         if fits.interrupted:
             reason = f"interrupted: the best of {len(labelings)} maps is kept"
@@ -118,7 +119,7 @@ def fit_under_maps(compositions: Sequence[Composition], X: AnySamples, seeds: Se
                 runs.append(ran(attrs.evolve(bound, composition=c)))
                 if runs[-1].interrupted:
                     break
-            winner = runs[first_least([candidate.objective for candidate in runs])]
+            winner = runs[first_least([candidate.objective for candidate in runs], bound.space.dtype)]
             bound_compositions.append(bound)
             winners.append(winner)
             interrupted = runs[-1].interrupted

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from clusterkit.core.run import first_least
+from clusterkit.core.starts import first_least
 
 
 @pytest.mark.parametrize(
@@ -24,4 +25,11 @@ from clusterkit.core.run import first_least
     ],
 )
 def test_the_first_of_equal_objectives_is_kept(values, index):
-    assert first_least(values) == index
+    assert first_least(values, np.dtype(np.float64)) == index
+
+
+def test_rounding_is_that_of_the_samples():
+    values = [1.0 + 2e-6, 1.0]
+    assert first_least(values, np.dtype(np.float32)) == 0
+    assert first_least(values, np.dtype(np.float64)) == 1
+    assert first_least([1.0 + 1e-4, 1.0], np.dtype(np.float32)) == 1
