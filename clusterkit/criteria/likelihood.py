@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import xlogy
 
 from clusterkit._typing import Array, Labels
 
@@ -43,6 +42,8 @@ def completed_likelihood(X: Array, labels: Labels) -> float:
     -----
     O(n d² + k d³) time. The covariances are those of the rows plus 1e-6 of the mean variance of the attributes.
     """
+    from scipy.special import xlogy
+
     low, high = X.min(axis=0), X.max(axis=0)
     two = (low < high) & np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
     flags, X = X[:, two] == high[two], X[:, ~two]

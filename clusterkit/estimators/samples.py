@@ -129,7 +129,7 @@ def new_rows(estimator: BaseEstimator, rows: Rows) -> Rows:
     InvalidData
     """
     rows = columns_of_the_fit(estimator, rows)
-    if rows.n == 0 and isinstance(rows, ArrayRows):
+    if isinstance(rows, ArrayRows) and rows.n == 0:  # a lazy frame would be read to count its rows
         raise InvalidData(
             f"Found array with 0 sample(s) (shape=(0, {rows.d})) while a minimum of 1 is required by "
             f"{type(estimator).__name__}"

@@ -13,6 +13,7 @@ from clusterkit.core import devices
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.devices import Device
 from clusterkit.core.errors import IncompatibleStages, NeedsMemory
+from clusterkit.core.file_locks import HeldFiles
 from clusterkit.core.host_mapping import made_on_host
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import elsewhere, to_host
@@ -48,7 +49,7 @@ class TestFactors:
         X = blobs(n=60)
         for on_host in (True, False):
             factor = FactorInMemory(60, 5, X.dtype, on_host)
-            factor.prepare()
+            factor.prepare(HeldFiles())
             factor.write(1, slice(0, 40), strict(X[:40]))
             factor.write(1, slice(40, 60), strict(X[40:]))
             assert elsewhere(factor.rows(1).read(slice(0, 40))) is not on_host
