@@ -29,6 +29,9 @@ A = TypeVar("A", bound=AnyArray)
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 
+DENSE = "torch.strided"
+"""What PyTorch calls the layout of dense tensors; arrays of other libraries have none."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -55,6 +58,11 @@ class ArrayRows:
             If it is no table of real numbers.
         """
         X: Any = samples
+        if (layout := str(getattr(X, "layout", DENSE))) != DENSE:
+            raise InvalidData(
+                f"X has the layout {layout}, and sparse samples have no path on a device; pass X.to_dense(), or a "
+                "sparse matrix of scipy, which is fitted on the host"
+            )
         if len(X.shape) != 2:
             raise InvalidData(
                 f"Expected 2D array, got an array of shape {tuple(X.shape)} instead. Reshape your data: one row for "

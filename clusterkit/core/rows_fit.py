@@ -149,7 +149,7 @@ def fit_rows(c: Composition, rows: Rows, engine: Engine, seeds: Seeds) -> FitRes
     if c.n_clusters == 1 and rows.n > 0:
         check_rows(c, engine, rows.n)
         zeros = AllZero()
-        labels = engine.labels(_Predicted(zeros), rows, rows.d)
+        labels = engine.labels(OfFiniteRows(_Predicted(zeros), rows.names, "the fit"), rows, rows.d)
         return FitResult(labels, 0, True, "one cluster: nothing to find", math.nan, (), None, None, zeros, True)
     return run_rows(bind_rows(c, rows, engine, seeds))
 

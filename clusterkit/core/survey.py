@@ -90,10 +90,13 @@ class OfFiniteRows(Generic[Value]):
         Row slice and rows to anything.
     names : tuple of str or None
         Those of the columns, for the message.
+    before : str
+        What the check comes before, for the message.
     """
 
     function: Callable[[slice, Array], Value]
     names: tuple[str, ...] | None = None
+    before: str = "the prediction"
 
     @property
     def array_api(self) -> bool:
@@ -108,7 +111,7 @@ class OfFiniteRows(Generic[Value]):
     def __call__(self, rows: slice, X: Array) -> Value:
         """What the function makes of the rows."""
         if X.shape[0]:
-            Extremes.of(rows, X).check(self.names, before="the prediction")
+            Extremes.of(rows, X).check(self.names, before=self.before)
         return self.function(rows, X)
 
 

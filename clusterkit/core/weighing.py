@@ -42,6 +42,8 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
         raise InvalidData(
             f"sample_weight must be numbers, one for each sample, got values of type {as_passed.dtype}{first}"
         )
+    if np.ma.is_masked(sample_weight):
+        raise InvalidData("sample_weight has masked values: fill them (0 leaves a sample out of the sums)")
     weights = np.array(as_passed, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, weights)

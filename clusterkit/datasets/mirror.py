@@ -112,7 +112,10 @@ class Mirror:
             raise DatasetCorrupt(
                 f"{where} does not match CLUSTERKIT_DATA_SHA256: expected {self.checksum}, got {actual}"
             )
-        return read_manifest(content.decode("utf-8"), where)
+        try:
+            return read_manifest(content.decode("utf-8"), where)
+        except ValueError as error:
+            raise DatasetCorrupt(str(error)) from error
 
     def names(self) -> Collection[str]:
         """Names in the manifest."""

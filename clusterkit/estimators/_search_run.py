@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -76,9 +77,10 @@ class SearchInProgress:
         parallel = Parallel(
             n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c", initializer=_ignore_ctrl_c
         )
-        results = parallel(
-            delayed(_evaluate)(i, models[i], self.X, self.judge, self.exclude, keep=False) for i in waiting
-        )
+        with _deaf_to_ctrl_c():
+            results = parallel(
+                delayed(_evaluate)(i, models[i], self.X, self.judge, self.exclude, keep=False) for i in waiting
+            )
         try:
             yield from results
         finally:
@@ -140,6 +142,28 @@ class SearchInProgress:
 def _ignore_ctrl_c() -> None:
     """What a worker process does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Ctrl-C takes effect at the end, and processes that are started meanwhile never hear of it.
+
+    Until a new process has imported what it needs it could only answer with a traceback. Blocked signals are inherited
+    by processes and threads; other threads of this process may still take the signal, so that its handler waits too.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _evaluate(

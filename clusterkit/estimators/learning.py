@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from clusterkit._typing import ArrayLike, Samples
 from clusterkit.core.batches import begin, go_on, why_not_by_batches
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.device_engine import DeviceEngine
+from clusterkit.core.engines import engine_for
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.core.rows import Rows
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators import bars
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -37,6 +40,11 @@ def add_batch(model: Pipeline, X: Samples, sample_weight: ArrayLike | None) -> N
             "clone(model)"
         )
     refuse_device("partial_fit")
+    if not isinstance(X, Rows) and isinstance(engine_for(X), DeviceEngine):
+        raise IncompatibleStages(
+            f"partial_fit computes with numpy, and X is an array of {type(X).__module__.partition('.')[0]}: pass "
+            "numpy.asarray(X), from a device after moving it to the host"
+        )
     dense_only = not model._accepts_sparse_samples()
     rows = checked(model, X, composition.featuremap, reset=before is None, dense_only=dense_only)
     composition = model.weighted(composition, sample_weight, rows.shape[0])

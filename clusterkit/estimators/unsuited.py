@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from clusterkit.core import devices, memory
@@ -39,6 +41,8 @@ def refuse_unsuited(X: object) -> None:
             "fits of all rows. Pass rows.read(slice(0, rows.n)) if they fit into memory, or a part of the rows, and "
             "label the others by predict."
         )
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.vstack(X)  # what is made of a list of rows keeps no mask
     if isinstance(X, np.ma.MaskedArray):
         if np.ma.getmaskarray(X).any():
             count = int(np.ma.getmaskarray(X).sum())
@@ -65,6 +69,11 @@ def refuse_unsuited(X: object) -> None:
         raise InvalidData(
             f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
             f"pass X.compute(); otherwise a part of the rows, and label the others by predict. {hint}"
+        )
+    if package == "pyarrow" and hasattr(X, "to_table"):
+        raise InvalidData(
+            f"X is a {kind.__name__} of pyarrow, whose files would be read and kept in memory. If that is meant, pass "
+            "X.to_table(); otherwise the path: clusterkit.open('part-*.parquet') is read block by block."
         )
     if package in LAZY_FRAMES and (hasattr(X, "collect") or hasattr(X, "execute")) and not hasattr(X, "__array__"):
         raise InvalidData(
@@ -105,7 +114,9 @@ def refuse_device(what: str) -> None:
 
 def _size(X: object) -> str:
     """The size of a Dask array in words, where it is known."""
-    n_bytes = getattr(X, "nbytes", None)
+    n_bytes = None
+    with contextlib.suppress(Exception):  # frames of Dask have the attribute, which raises an error
+        n_bytes = X.nbytes  # type: ignore[attr-defined]
     return f" ({memory.human(n_bytes)})" if isinstance(n_bytes, int) else ""
 
 

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from clusterkit._jit import _after_which_ctrl_c, njit
+from clusterkit.estimators._search_run import _deaf_to_ctrl_c
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="fork and signals of POSIX")
 
@@ -130,3 +131,20 @@ def test_a_search_in_several_processes_ends_without_their_tracebacks():
     assert done.stdout == "ended\n", done.stderr
     assert "Traceback" not in done.stderr
     assert "KeyboardInterrupt" not in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
+def test_ctrl_c_waits_until_workers_are_started_and_does_not_reach_them():
+    code = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    reached = []
+
+    def start_a_process():
+        with _deaf_to_ctrl_c():
+            os.kill(os.getpid(), signal.SIGINT)
+            reached.append(subprocess.check_output([sys.executable, "-c", code], text=True).strip())
+
+    with pytest.raises(KeyboardInterrupt):
+        start_a_process()
+    assert reached == ["True"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -10,7 +10,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core import devices
 from clusterkit.core.devices import Device
-from clusterkit.core.errors import InvalidData, InvalidParameter
+from clusterkit.core.errors import IncompatibleStages, InvalidData, InvalidParameter
 from clusterkit.core.namespaces import array_namespace, host_dtype, to_host
 from clusterkit.core.transform import device_plan
 from clusterkit.testing.compare import small_blocks, small_groups
@@ -149,3 +149,19 @@ def test_a_device_that_is_not_there_is_said():
         pytest.skip("there is one")
     with pytest.raises(InvalidParameter, match=r"there is no device 'torch:cuda:0' here\. torch says"):
         clusterkit.config(device="torch:cuda:0")
+
+
+class TestRefusals:
+    def test_sparse_tensors(self, dispatch):
+        for X in (torch.eye(20).to_sparse(), torch.eye(20).to_sparse_csr()):
+            with pytest.raises(InvalidData, match=r"X has the layout torch\.sparse_"):
+                recipe("kmeans", n_clusters=2).fit(X)
+
+    def test_one_cluster_of_no_numbers(self, dispatch):
+        X = torch.full((50, 4), float("nan"), dtype=torch.float64)
+        with pytest.raises(InvalidData, match="has the value nan in row 0"):
+            recipe("kmeans", n_clusters=1).fit(X)
+
+    def test_batches(self, dispatch):
+        with pytest.raises(IncompatibleStages, match="computes with numpy"):
+            recipe("kmeans", n_clusters=2).partial_fit(torch.eye(20))

@@ -133,3 +133,34 @@ def test_arrays_of_other_libraries_with_dispatch_on(monkeypatch):
         recipe("kmeans", n_clusters=2).fit(Tensor())
     monkeypatch.setattr(unsuited, "_dispatches", lambda: False)
     assert len(recipe("kmeans", n_clusters=2).fit(Tensor()).labels_) == 30
+
+
+def test_the_masks_of_rows_and_weights_are_not_lost():
+    rows = [np.ma.MaskedArray([1.0, 2.0], mask=[False, i == 0]) for i in range(6)]
+    with pytest.raises(InvalidData, match="X has 1 masked value"):
+        recipe("kmeans", n_clusters=2).fit(rows)
+    weights = np.ma.MaskedArray(np.ones(len(X)), mask=np.arange(len(X)) < 5)
+    with pytest.raises(InvalidData, match="sample_weight has masked values"):
+        recipe("kmeans", n_clusters=2).fit(X, sample_weight=weights)
+
+
+def test_a_lazy_collection_without_a_size_is_refused_in_words():
+    class Frame:
+        def __dask_graph__(self):
+            return {}
+
+        @property
+        def nbytes(self):
+            raise NotImplementedError("nbytes is not implemented on DataFrame")
+
+    Frame.__module__ = "elsewhere.frames"
+    with pytest.raises(InvalidData, match="Dask"):
+        recipe("kmeans", n_clusters=2).fit(Frame())
+
+
+def test_a_dataset_of_files_is_refused_in_words(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'tables'")
+    datasets = pytest.importorskip("pyarrow.dataset", reason="needs pyarrow, of the extra 'tables'")
+    table = pyarrow.table({"a": [1.0, 2.0, 3.0]})
+    with pytest.raises(InvalidData, match=r"X is a .*Dataset of pyarrow.* clusterkit\.open"):
+        recipe("kmeans", n_clusters=2).fit(datasets.dataset(table))
