@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clusterkit.core.errors import first_names
 from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.formulas import REMEDY, uncomputed, warning_of
@@ -19,6 +21,9 @@ from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
 
 __all__ = ["read_spreadsheet"]
+
+MOST_SHEETS = 5
+"""Most sheets that an error names."""
 
 
 def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table:
@@ -100,6 +105,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             named,
             notes,
             shared=shared_names(titles, names),
+            elsewhere=_elsewhere(name, sheets),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
@@ -111,8 +117,15 @@ def _of_sheet(name: str, sheets: Sequence[str]) -> str:
 
 
 def _elsewhere(name: str, sheets: Sequence[str]) -> str:
-    """The end of an error: where the table may be."""
-    return other_sheets([sheet for sheet in sheets if sheet != name])
+    """The end of an error about a sheet: that the table may be in another one."""
+    others = [sheet for sheet in sheets if sheet != name]
+    if not others:
+        return ""
+    other = "another sheet" if len(others) == 1 else "other sheets"
+    return (
+        f"; the file has {other}: {first_names([repr(sheet) for sheet in others], MOST_SHEETS)}: choose one with "
+        f"--sheet {shlex.quote(others[0])}, sheet={others[0]!r} in Python"
+    )
 
 
 def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
