@@ -97,8 +97,8 @@ def test_a_table_in_another_sheet(run, tmp_path):
 
 def test_a_column_of_two_values_is_named(run, write):
     answer = run("fit", write("a.csv", a=OTHER, opt=["true", "false"] * 20, b=[3, 5] * 20), *KMEANS[:-2], "-o", "-")
-    told = " ".join((answer.stdout + answer.stderr).split())
-    assert "Of two values: opt (true or false, or 1 or 0); b (3 or 5)" in told
+    printed = " ".join((answer.stdout + answer.stderr).split())
+    assert "Of two values: opt (true or false, or 1 or 0); b (3 or 5)" in printed
 
 
 def test_a_name_in_another_case(run, write, tmp_path):
