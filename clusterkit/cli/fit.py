@@ -106,6 +106,7 @@ def fit(
     from clusterkit.cli import models, summary
     from clusterkit.cli.interrupt import watching
     from clusterkit.estimators.bars import shown
+    from clusterkit.profiles.doubts import doubts
 
     outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
@@ -141,6 +142,7 @@ def fit(
     interrupted = interrupted or not drawn
     facts = summary.of_fit(data, model.preparation_.used, name, model, seconds, table.notes, classes)
     facts |= {
+        "doubts": doubts(model, table, X).sentences,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,

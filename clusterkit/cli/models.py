@@ -186,32 +186,49 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
     if model["named"] == table.named:
         places = _places(table, chosen, fitted_columns)
         missing = [name for name in fitted_columns if name not in places]
-        if table.named and len(missing) == len(fitted_columns):
+        folded = _folded(table, chosen)
+        if table.named and len(missing) == len(fitted_columns) and not any(_fold(name) in folded for name in missing):
             names = first_names([shortened(table.names[j]) for j in chosen], MOST_NAMES)
             raise BadInput(
                 f"{table.title} has none of the {counted(len(missing), 'column')} that the model was fitted on "
                 f"({first_names([shortened(name) for name in missing], MOST_NAMES)}); the names in it are {names}. If "
                 "its first row has data and no names, add --no-header: columns are then found by their position"
+                f"{table.elsewhere}"
             )
         if missing:
             raise BadInput(
                 f"{table.title} lacks {len(missing)} of the {len(fitted_columns)} columns the model was fitted on: "
-                f"{first_names(missing, MOST_NAMES)}{_nearly(missing, table, chosen)}"
+                f"{first_names(missing, MOST_NAMES)}{_nearly(missing, folded)}"
+                f"{'' if any(_fold(name) in folded for name in missing) else table.elsewhere}"
             )
         return [places[name] for name in fitted_columns]
     if len(chosen) != len(fitted_columns):
         raise BadInput(
             f"{table.title} has {len(chosen)} columns, the model was fitted on {len(fitted_columns)} "
-            f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns"
+            f"({first_names(fitted_columns, MOST_NAMES)}); choose them with --columns{table.elsewhere}"
         )
     return chosen
 
 
-def _nearly(missing: list[str], table: Table, chosen: list[int]) -> str:
-    """The end of a sentence about a column whose name differs from a missing one in case or blanks only."""
-    folded = {" ".join(table.names[j].casefold().split()): table.names[j] for j in chosen}
-    near = next(((name, its) for name in missing if (its := folded.get(" ".join(name.casefold().split())))), None)
-    return "" if near is None else f"; it has {shortened(near[1])!r}, but not {shortened(near[0])!r}"
+def _fold(name: str) -> str:
+    """A name without what people write in several ways: case and blanks."""
+    return " ".join(name.casefold().split())
+
+
+def _folded(table: Table, chosen: list[int]) -> dict[str, str]:
+    """The names of columns by what `_fold` makes of them."""
+    return {_fold(table.names[j]): table.names[j] for j in chosen}
+
+
+def _nearly(missing: list[str], folded: dict[str, str]) -> str:
+    """The end of a sentence about columns whose names differ from missing ones in case or blanks only."""
+    near = [(folded[_fold(name)], name) for name in missing if _fold(name) in folded]
+    if not near:
+        return ""
+    if len(near) == 1:
+        return f"; it has {shortened(near[0][0])!r}, but not {shortened(near[0][1])!r}"
+    pairs = first_names([f"{shortened(its)!r} for {shortened(name)!r}" for its, name in near], MOST_NAMES)
+    return f"; their names are written otherwise, {pairs}: write them as in the fit"
 
 
 def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:

@@ -112,6 +112,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
                 if "accuracy" in values
                 else ""
             ),
+            "but": " ".join(values.get("doubts", ())),
             "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else "none",
             "time": f"{values['seconds']:.2f} s",
             "labels in": _file(values.get("labels_file")),

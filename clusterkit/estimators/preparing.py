@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["attach", "features_of", "fit_prepared", "prepared_for"]
 
+NOTHING_LEFT = "no column is left"
+"""How the error of a table begins that has nothing to cluster: another sheet of its file may have."""
+
 
 def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> Array:
     """Fit a model to the prepared rows of a table, and make the preparation a part of the model.
@@ -59,10 +62,16 @@ def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparati
 
 def prepared_for(model: Pipeline | Driven, table: object, preparation: Preparation | None = None) -> FittedPreparation:
     """The preparation of a table; where the method takes no negative numbers, numbers are scaled without a shift."""
-    from clusterkit.tables import Preparation
+    from clusterkit.tables import Preparation, TableError
 
     spec = Preparation() if preparation is None else preparation
-    fitted = spec.fit(table)
+    try:
+        fitted = spec.fit(table)
+    except TableError as error:
+        elsewhere = getattr(table, "elsewhere", "")
+        if not elsewhere or not str(error).startswith(NOTHING_LEFT):
+            raise
+        raise TableError(f"{error}{elsewhere}") from error
     if spec.scale == "auto" and fitted.scale == "zscore" and _needs_nonnegative(model):
         fitted = attrs.evolve(spec, scale="spread").fit(table)
         fitted = attrs.evolve(fitted, preparation=spec, reason="the method takes no negative numbers")

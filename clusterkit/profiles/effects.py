@@ -24,6 +24,9 @@ TAIL = 2.5
 class Effects:
     """For every cluster and column, what distinguishes the two sides. All arrays have the shape (g, p).
 
+    Everything is of the cells that are there: nan where a side has none, and for what compares the sides where either
+    has none.
+
     Parameters
     ----------
     inside, outside : ndarray
@@ -97,21 +100,31 @@ def _of_block(values: Array, sample: GroupedSample, counts: Array) -> list[Array
     centred = np.where(spread > 0, centred / unit, 0.0)
     once = np.ones((1, len(values)))
     inside, outside, difference = (table[0] for table in _differences(centred, present, sample, once))
-    resampled = _differences(centred, present, sample, counts)[2]
-    low, high = np.percentile(resampled, [TAIL, 100 - TAIL], axis=0)
+    low, high = _interval(_differences(centred, present, sample, counts)[2])
     auc = ranked_auc(values, present, sample, weights)
     alike = sample.alike
     contrast = ranked_auc(values, present, sample, alike)
     closeness = np.full_like(auc, 0.5)
     for j in range(len(sample.names)):
         closeness[j] = _closeness(values, present, sample, alike, j)
-    return [middle + unit * inside, middle + unit * outside, difference, low, high, auc, contrast, closeness]
+    probabilities = (np.where(np.isnan(difference), np.nan, table) for table in (auc, contrast, closeness))
+    return [middle + unit * inside, middle + unit * outside, difference, low, high, *probabilities]
+
+
+def _interval(resampled: Array) -> Array:
+    """The ends of the interval, (2, g, p), of the resamples, (B, g, p), that have cells on both sides."""
+    ends: Array = np.percentile(resampled, [TAIL, 100 - TAIL], axis=0)
+    for j, p in zip(*np.nonzero(np.isnan(resampled).any(axis=0)), strict=True):
+        values = resampled[:, j, p]
+        values = values[~np.isnan(values)]
+        ends[:, j, p] = np.percentile(values, [TAIL, 100 - TAIL]) if len(values) else np.nan
+    return ends
 
 
 def _differences(z: Array, present: Mask, sample: GroupedSample, counts: Array) -> tuple[Array, Array, Array]:
     """Means inside and outside, and their difference in standard deviations, each (B, g, p).
 
-    `counts`, (B, m), says how often each row counts.
+    `counts`, (B, m), says how often each row counts. nan where there is no cell.
     """
     factors = sample.sizes / sample.counts
     shape = (len(counts), len(sample.names), z.shape[1])
@@ -129,8 +142,9 @@ def _differences(z: Array, present: Mask, sample: GroupedSample, counts: Array) 
     outside = _ratio(all_sums - sums, all_numbers - numbers)
     mean = _ratio(all_sums, all_numbers)
     spread = np.sqrt(np.maximum(_ratio(squares.sum(axis=1, keepdims=True), all_numbers) - np.square(mean), 0.0))
-    nothing = (numbers <= 0) | (all_numbers - numbers <= 1e-9 * all_numbers)
-    return inside, outside, np.where(nothing, 0.0, _ratio(inside - outside, spread))
+    none_inside, none_outside = numbers <= 0, all_numbers - numbers <= 1e-9 * all_numbers
+    inside, outside = np.where(none_inside, np.nan, inside), np.where(none_outside, np.nan, outside)
+    return inside, outside, np.where(none_inside | none_outside, np.nan, _ratio(inside - outside, spread))
 
 
 def _ratio(a: Array, b: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from clusterkit._typing import Array
@@ -19,7 +21,8 @@ def heat_cells(clusters: Profile, max_features: int = 20) -> tuple[list[ClusterP
     strength: dict[str, float] = {}
     for cluster in shown:
         for feature in cluster.features:
-            key = max(feature.strength, 1e-3 * abs(feature.difference))
+            difference = 0.0 if math.isnan(feature.difference) else abs(feature.difference)
+            key = max(feature.strength, 1e-3 * difference)
             strength[feature.text] = max(strength.get(feature.text, 0.0), key)
     names = sorted(strength, key=lambda name: -strength[name])[:max_features]
     values = np.full((len(names), len(shown)), np.nan)

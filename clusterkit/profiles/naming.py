@@ -47,7 +47,7 @@ def position_of(contrast: float, closeness: float, is_level: bool, least: float)
     Parameters
     ----------
     contrast, closeness : float
-        See `clusterkit.profiles.effects.Effects`.
+        See `clusterkit.profiles.effects.Effects`; nan where a side has no cell, which is "same".
     is_level : bool
         Whether the column is the indicator of a level.
     least : float
@@ -61,7 +61,7 @@ def position_of(contrast: float, closeness: float, is_level: bool, least: float)
     direction, around = 2 * contrast - 1, 2 * closeness - 1
     if not is_level and around >= max(AROUND, least) and around - abs(direction) >= AHEAD:
         return "medium"
-    if abs(direction) <= least:
+    if math.isnan(contrast) or abs(direction) <= least:
         return "same"
     if is_level:
         return "more" if direction > 0 else "fewer"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
@@ -45,7 +46,8 @@ class FeatureProfile:
     position : {"high", "low", "medium", "more", "fewer", "same"}
         Where the cluster is in this column.
     inside, outside : float
-        Means; of a level the shares of the rows. Dates are seconds since 1970.
+        Means of the cells that are there; of a level the shares of the rows. Dates are seconds since 1970. nan where a
+        side has no cell; then so is what compares the sides, and the strength is 0.
     difference : float
         Inside minus outside, in standard deviations of the column over all rows.
     low, high : float
@@ -285,7 +287,8 @@ def _cluster(
 
 def _rank(feature: FeatureProfile) -> tuple[float, bool, float]:
     """Ascending order of features: the strongest first; of equal ones a level that is there before one that is not."""
-    return -round(feature.strength, 9), feature.position == "fewer", -round(abs(feature.difference), 9)
+    difference = 0.0 if math.isnan(feature.difference) else abs(feature.difference)
+    return -round(feature.strength, 9), feature.position == "fewer", -round(difference, 9)
 
 
 def _by_chance(sample: GroupedSample, j: int, present: Mask, p: int) -> float:
@@ -303,7 +306,7 @@ def _feature(j: int, p: int, measure: Measure, table: Effects, sample: GroupedSa
     lift = None
     if level is not None:
         # shares, which rounding may have made less than nothing
-        numbers |= {name: min(max(0.0, numbers[name]), 1.0) for name in ("inside", "outside")}
+        numbers |= {name: min(max(0.0, numbers[name]), 1.0) for name in SIDES if not math.isnan(numbers[name])}
         whole = _share(measure.values, sample.weights)
         lift = numbers["inside"] / whole if whole > 0 else 0.0
     strength = strength_of(position, numbers["contrast"], numbers["closeness"])
@@ -315,6 +318,9 @@ def _feature(j: int, p: int, measure: Measure, table: Effects, sample: GroupedSa
 def _share(values: Array, weights: Array) -> float:
     return float(weights @ values / weights.sum())
 
+
+SIDES = ("inside", "outside")
+"""Fields that are shares, if the feature is a level."""
 
 _NUMBERS = ("inside", "outside", "difference", "low", "high", "auc", "contrast", "closeness")
 """Fields that a `FeatureProfile` has from `Effects`."""

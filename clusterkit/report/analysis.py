@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, NumberLike
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.core.labelings import NOISE
 from clusterkit.core.registry import registry
 from clusterkit.core.seeds import Seeds
 from clusterkit.estimators.auto import Auto
@@ -20,6 +21,7 @@ from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.numerics.row_samples import sample_rows
 from clusterkit.profiles import Comparison, Profile, compare, profile, representatives
+from clusterkit.profiles.doubts import Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
 from clusterkit.report.neighbours import OddRow, odd_rows
@@ -65,6 +67,8 @@ class Analysis:
     seconds : float
     warnings : tuple of str
         What the fits warned of.
+    doubts : Doubts
+        Why clusters may be no groups.
     """
 
     table: Table
@@ -81,6 +85,7 @@ class Analysis:
     seed: int
     seconds: float
     warnings: tuple[str, ...]
+    doubts: Doubts
 
     @property
     def labels(self) -> Labels:
@@ -153,12 +158,22 @@ def analyse(
     for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
         warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
     clusters = profile(model, table, random_state=seed)
-    examples = representatives(model.labels_, X, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
+    examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
+    typical = {row for of_cluster in examples.values() for row in of_cluster.tolist()}
+    outliers = [one for one in outliers if one.row not in typical]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)),
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),
     )  # fmt: skip
+
+
+def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:
+    """The labels without those of odd rows, which stand for no cluster that has other rows."""
+    typical = labels.copy()
+    typical[[one.row for one in odd]] = NOISE
+    alone = ~np.isin(labels, typical[typical >= 0])
+    return np.where(alone, labels, typical)
 
 
 def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:

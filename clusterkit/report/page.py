@@ -15,7 +15,7 @@ from clusterkit import __version__
 from clusterkit._typing import Indices
 from clusterkit.core.registry import registry
 from clusterkit.core.wording import counted, with_title
-from clusterkit.profiles import ClusterProfile
+from clusterkit.profiles import ClusterProfile, FeatureProfile
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.heat_map import heat_cells
 from clusterkit.profiles.naming import in_words
@@ -223,10 +223,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
                 "position": in_words(feature.position, feature.kind) if feature.position != "same" else "–",
                 "inside": words.of_feature(feature, feature.inside, clocks.get(feature.column, "")),
                 "outside": words.of_feature(feature, feature.outside, clocks.get(feature.column, "")),
-                "difference": f"{feature.difference:+.2f}",
-                "interval": f"{feature.low:+.2f} to {feature.high:+.2f}",
-                "auc": f"{feature.auc:.2f}",
-                "strength": f"{feature.strength:.2f}",
+                **_compared(feature),
                 "lift": "" if feature.lift is None else f"× {feature.lift:.1f}",
             }
             for feature in cluster.features[:MOST_FEATURES]
@@ -234,6 +231,19 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
         "examples": [
             (f"{row + 1:,}", cells) for row, cells in zip(rows.tolist(), _cells(analysis, rows, columns), strict=True)
         ],
+    }
+
+
+def _compared(feature: FeatureProfile) -> Mapping[str, str]:
+    """What compares the two sides of a feature; dashes where one of them has no values."""
+    if math.isnan(feature.difference):
+        return dict.fromkeys(("difference", "interval", "probability", "strength"), "–")
+    middle = feature.position == "medium"
+    return {
+        "difference": f"{feature.difference:+.2f}",
+        "interval": f"{feature.low:+.2f} to {feature.high:+.2f}",
+        "probability": f"{feature.closeness:.2f} (nearer)" if middle else f"{feature.contrast:.2f}",
+        "strength": f"{feature.strength:.2f}",
     }
 
 
@@ -254,6 +264,8 @@ def _odd(rows: Sequence[OddRow], analysis: Analysis, columns: Sequence[str]) -> 
             "label": "none" if row.label < 0 else row.label,
             "other": "–" if row.other < 0 else row.other,
             "value": row.value,
+            # rounded down, so that no row below the limit is shown with it
+            "times": f"{math.floor(10 * row.value) / 10:.1f}",
             "cells": of_row,
         }
         for row, of_row in zip(rows, cells, strict=True)

@@ -78,9 +78,11 @@ def cell(value: float) -> str:
 
 def of_feature(feature: FeatureProfile, value: float, clock: str = "") -> str:
     """The mean or the share of a feature, in its unit; hours as a clock shows them, if they are of a `clock`."""
+    if math.isnan(value):
+        return "no values"
     if feature.level is not None:
         return percent(round(value, SHARE_DIGITS))
-    if clock and not math.isnan(value):
+    if clock:
         minutes = round(60 * (value % 24 if clock == TIME else value))
         return clock_text(60.0 * (minutes % (24 * 60) if clock == TIME else minutes)).removesuffix(":00")
     if feature.kind == "date":
@@ -131,7 +133,7 @@ def verdict(analysis: Analysis) -> tuple[str, ...]:
         first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes} rows, {found_by}."
     if analysis.clusters.n_noise:
         first = first[:-1] + f"; {_belong(analysis.clusters.n_noise)} to none."
-    return (first, *certainty(analysis))
+    return (first, *(plain(text, 600) for text in analysis.doubts.sentences), *certainty(analysis))
 
 
 def _one_group(analysis: Analysis) -> tuple[str, str]:
@@ -274,7 +276,7 @@ def score_of_number() -> str:
 
 def caveats(analysis: Analysis) -> list[str]:
     """What to keep in mind, the most particular first."""
-    sentences = [plain(text, 400) for text in analysis.warnings]
+    sentences = [plain(text, 600) for text in (*analysis.doubts.sentences, *analysis.warnings)]
     n = analysis.clusters.n_rows
     if analysis.model.perhaps_one_cluster_:
         sentences.append(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clusterkit.core.errors import first_names
 from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.formulas import REMEDY, uncomputed, warning_of
@@ -19,6 +21,9 @@ from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
 
 __all__ = ["read_spreadsheet"]
+
+MOST_SHEETS = 5
+"""Most sheets that an error names."""
 
 
 def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table:
@@ -50,6 +55,8 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             sheets = [str(name) for name in book.sheet_names]
             if isinstance(sheet, str) and sheet not in sheets:
                 raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
+            if isinstance(sheet, int) and not 0 <= sheet < len(sheets):
+                raise TableError(f"{title} has no sheet number {sheet + 1}, but {', '.join(sheets)}")
             options = {"keep_default_na": False, "na_values": [cell for cell in OF_PANDAS if cell != NA]}
             cells: Any = pandas.read_excel(book, sheet_name=sheet, header=None, dtype=object, **options)
     except TableError:
@@ -62,7 +69,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     if not filled.any():
         if len(formulas):
             raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
-        raise TableError(f"{title} is empty")
+        raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_elsewhere(name, sheets)}")
     rows = np.flatnonzero(filled.any(axis=1))
     lead = _lead(cells.to_numpy(dtype=object)[rows], filled[rows])
     rows = rows[lead:]
@@ -79,7 +86,10 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     names = unique(titles) if named else numbered(len(columns))
     body = values[1:] if named else values
     if not len(body):
-        raise TableError(f"{title} has no row of data, only the names {', '.join(names[:12])}")
+        raise TableError(
+            f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
+            f"{_elsewhere(name, sheets)}"
+        )
     notes = (
         (f"sheet {sheets[sheet] if isinstance(sheet, int) else sheet!r} of {len(sheets)}",) if len(sheets) > 1 else ()
     )
@@ -95,8 +105,26 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             named,
             notes,
             shared=shared_names(titles, names),
+            elsewhere=_elsewhere(name, sheets),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
+    )
+
+
+def _of_sheet(name: str, sheets: Sequence[str]) -> str:
+    """Which of several sheets an error is about."""
+    return f", sheet {name!r}," if len(sheets) > 1 else ""
+
+
+def _elsewhere(name: str, sheets: Sequence[str]) -> str:
+    """The end of an error about a sheet: that the table may be in another one."""
+    others = [sheet for sheet in sheets if sheet != name]
+    if not others:
+        return ""
+    other = "another sheet" if len(others) == 1 else "other sheets"
+    return (
+        f"; the file has {other}: {first_names([repr(sheet) for sheet in others], MOST_SHEETS)}: choose one with "
+        f"--sheet {shlex.quote(others[0])}, sheet={others[0]!r} in Python"
     )
 
 

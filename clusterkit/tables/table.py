@@ -48,6 +48,8 @@ class Table(HoldsFrame):
         Of a piece of a table, the number of rows before it.
     raw : callable or None
         Gives all cells as they are in the file, row by row; None where they are those of the frame.
+    elsewhere : str
+        The end of an error about the table, where the file has another one: "; the file has other sheets: ...".
     """
 
     title: str
@@ -62,6 +64,7 @@ class Table(HoldsFrame):
     marks: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     orders: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     offset: int | None = attrs.field(default=None, kw_only=True)
+    elsewhere: str = attrs.field(default="", kw_only=True)
     _memo: dict[str, list[Column]] = attrs.field(factory=dict, init=False, repr=False)
 
     def columns(self) -> list[Column]:

@@ -66,6 +66,9 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, b
     commas = [shortened(plan.name) for plan in plans if isinstance(plan, NumberColumn) and plan.decimal == ","]
     if commas:
         parts.append(f"A comma is before the decimals of {_some(commas)}")
+    flags = [plan for plan in plans if isinstance(plan, NumberColumn) and plan.flag]
+    if flags:
+        parts.append(f"Of two values: {_some(f'{shortened(plan.name)} ({_two(plan)})' for plan in flags)}")
     categories = [f"{shortened(plan.name)}: {_levels(plan)}" for plan in plans if isinstance(plan, CategoryColumn)]
     if categories:
         parts.append(f"Categories: {_some(categories)}")
@@ -133,6 +136,13 @@ def _unit(plan: NumberColumn) -> str:
 def _clock(plan: NumberColumn) -> str:
     """What the hours of a column are."""
     return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
+
+
+def _two(plan: NumberColumn) -> str:
+    """The two values of a number; true and false are read as 1 and 0."""
+    if plan.extremes == (0.0, 1.0):
+        return "true or false, or 1 or 0"
+    return " or ".join(f"{value:.4g}" for value in plan.extremes) or "not known"
 
 
 def _levels(plan: CategoryColumn) -> str:

@@ -70,6 +70,37 @@ def test_a_file_of_words_without_names(run, write, tmp_path):
     assert run("predict", model, str(path), "--no-header").stdout.split() == labels.split()[:3]
 
 
+def test_names_that_are_all_in_another_case(run, write, tmp_path):
+    model = str(tmp_path / "m.clusterkit")
+    run("fit", write("a.csv", share=SHARES, b=OTHER), *KMEANS, "--save", model)
+    answer = run("predict", model, write("new.csv", SHARE=SHARES, B=OTHER))
+    assert "'SHARE' for 'share', 'B' for 'b': write them as in the fit" in " ".join(answer.stderr.split())
+    assert "--no-header" not in answer.stderr
+    assert answer.exit_code == 2
+
+
+def test_a_table_in_another_sheet(run, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("pandas")
+    book = openpyxl.Workbook()
+    book.active.append(["Made by the sales team"])
+    book.active.append(["see the next sheet"])
+    for row in [["a", "b"], *([i, i % 7] for i in range(20)), *([i, i % 5] for i in range(90, 99))]:
+        (book["All data"] if "All data" in book.sheetnames else book.create_sheet("All data")).append(row)
+    path, model = str(tmp_path / "t.xlsx"), str(tmp_path / "m.clusterkit")
+    book.save(path)
+    hint = "the file has another sheet: 'All data': choose one with --sheet 'All data'"
+    assert hint in " ".join(run("fit", path, *KMEANS).stderr.split())
+    assert run("fit", path, *KMEANS, "--sheet", "All data", "--save", model).exit_code == 0
+    assert hint in " ".join(run("predict", model, path).stderr.split())
+
+
+def test_a_column_of_two_values_is_named(run, write):
+    answer = run("fit", write("a.csv", a=OTHER, opt=["true", "false"] * 20, b=[3, 5] * 20), *KMEANS[:-2], "-o", "-")
+    printed = " ".join((answer.stdout + answer.stderr).split())
+    assert "Of two values: opt (true or false, or 1 or 0); b (3 or 5)" in printed
+
+
 def test_a_name_in_another_case(run, write, tmp_path):
     model = str(tmp_path / "m.clusterkit")
     run("fit", write("a.csv", Share=SHARES, b=OTHER), *KMEANS, "--save", model)

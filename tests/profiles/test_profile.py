@@ -86,6 +86,27 @@ class TestNumbers:
                     whole = column[~np.isnan(column)]
                     assert feature.difference == pytest.approx((here.mean() - there.mean()) / whole.std())
 
+    @pytest.mark.parametrize("there", [0, 1])
+    def test_a_cluster_without_values_has_no_mean_of_others(self, there):
+        rng = np.random.default_rng(2)
+        labels = np.repeat([0, 1], [60, 20])
+        X = np.column_stack([rng.normal(13, 1, 80), rng.normal(size=80) + 5 * labels])
+        X[60 + there :, 0] = np.nan
+        by_column = {f.text: f for f in clusterkit.profile(labels, X).clusters[1].features}
+        feature = by_column["x0"]
+        compared = [feature.difference, feature.low, feature.high, feature.auc, feature.contrast, feature.closeness]
+        assert (feature.position, feature.strength) == ("same", 0.0)
+        assert by_column["x0: missing"].strength > 0.9
+        if there:  # resamples without the one value say nothing about it
+            difference = (X[60, 0] - X[:60, 0].mean()) / X[:61, 0].std()
+            assert feature.inside == pytest.approx(X[60, 0])
+            assert feature.difference == pytest.approx(difference)
+            assert feature.low <= difference <= feature.high
+            assert not feature.low <= 0 <= feature.high or abs(difference) < 0.5
+        else:
+            assert np.isnan([feature.inside, *compared]).all()
+            assert feature.outside == pytest.approx(X[:60, 0].mean())
+
     def test_the_interval_covers_the_difference_of_the_population(self):
         covered, inside = 0, 1 / np.sqrt(1.25)  # one of a standard deviation of sqrt(1 + 1/4)
         for seed in range(60):

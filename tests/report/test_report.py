@@ -6,6 +6,7 @@ import csv
 import re
 from html.parser import HTMLParser
 
+import attrs
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -14,9 +15,14 @@ from sklearn.datasets import load_iris, make_blobs
 pytest.importorskip("jinja2", reason="the report needs the extra 'report'")
 pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
 
+import clusterkit
 from clusterkit.cli import app
+from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.profiles.doubts import doubts
 from clusterkit.report import make_report
-from clusterkit.report.neighbours import odd_rows
+from clusterkit.report import words as sentences
+from clusterkit.report.neighbours import OddRow, odd_rows
+from clusterkit.report.page import page as render
 from clusterkit.report.plain import plain
 
 MOST_BYTES = 2_000_000
@@ -110,6 +116,10 @@ class TestContents:
         assert "samples, no noise" not in text
         assert "lift" not in text
         for cluster in analysis.clusters.clusters:
+            for feature in cluster.features:
+                p = feature.closeness if feature.position == "medium" else feature.contrast
+                assert feature.strength == pytest.approx(0.0 if feature.position == "same" else 2 * abs(p - 0.5))
+                assert f'{p:.2f}{" (nearer)" if feature.position == "medium" else ""}</td><td class="n">' in page
             strengths = [feature.strength for feature in cluster.features]
             assert strengths == sorted(strengths, reverse=True)
 
@@ -237,3 +247,91 @@ class TestCommand:
         assert unknown.exit_code == 2
         assert "kmeans" in unknown.output
         assert not (tmp_path / "a.html").exists()
+
+
+@pytest.fixture(scope="module")
+def with_gaps():
+    """The report on three groups, and twenty rows whose visits are missing."""
+    rng = np.random.default_rng(0)
+    of_group = np.repeat([0, 1, 2, 3], [60, 60, 60, 20])
+    columns = {name: rng.normal(size=200) + 9 * (of_group % 3 == j) for j, name in enumerate(("age", "income"))}
+    columns["weight"] = rng.normal(size=200) + 40 * (of_group == 3)
+    columns["visits"] = np.where(of_group == 3, np.nan, rng.normal(13, 1, 200))
+    return make_report(columns, n_clusters=4, methods=["kmeans"])
+
+
+class TestGaps:
+    def test_a_column_without_values_in_a_cluster_is_told(self, with_gaps):
+        page, analysis = with_gaps
+        [cluster] = [one for one in analysis.clusters.clusters if one.size == 20]
+        part = page[page.index(f'id="cluster-{cluster.label}"') :]
+        row = re.search(r'<tr><td class="word">visits</td>(.*?)</tr>', part)
+        assert "no values" in row[1]
+        assert row[1].count("–</td>") == 5
+
+    def test_a_cluster_of_gaps_is_doubted(self, with_gaps):
+        page, analysis = with_gaps
+        [cluster] = [one.label for one in analysis.clusters.clusters if one.size == 20]
+        doubt = (
+            f"Cluster {cluster} holds the rows whose 'visits' is missing: it may come from the gaps, not from a group; "
+            "compare with -k 3, or with --drop visits."
+        )
+        assert analysis.doubts.sentences == (doubt,)
+        assert sentences.verdict(analysis)[1] == doubt
+        assert sentences.caveats(analysis)[0] == doubt
+        assert Reader(page).text.count(doubt) == 2
+
+    def test_the_summary_of_a_fit_doubts_it_too(self, tmp_path):
+        lines = ["a,b,visits"]
+        rng = np.random.default_rng(0)
+        for i, (a, b) in enumerate(rng.normal(size=(90, 2)) + 60 * np.repeat(np.eye(3)[:, :2], 30, axis=0)):
+            lines.append(f"{a},{b},{'' if i >= 60 else rng.normal()}")
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(lines))
+        printed = CliRunner().invoke(app, ["fit", str(path), "-k", "3", "-r", "kmeans"], env={"COLUMNS": "400"}).output
+        assert "holds the rows whose 'visits' is missing" in printed
+        assert "compare with -k 2, or with --drop visits." in printed
+
+    def test_gaps_everywhere_make_no_cluster(self):
+        rng = np.random.default_rng(0)
+        of_group = np.repeat([0, 1], 60)
+        columns = {"a": rng.normal(size=120) + 9 * of_group, "b": np.where(rng.random(120) < 0.9, np.nan, of_group)}
+        _, analysis = make_report(columns, n_clusters=2, methods=["kmeans"])
+        assert analysis.doubts.sentences == ()
+
+
+@pytest.mark.parametrize(("groups", "kind"), [(1, float), (3, float), (3, str)])
+def test_clusters_in_pairs_of_two_values_are_doubted(groups, kind):
+    rng = np.random.default_rng(3)
+    of_group, opt = np.repeat(np.arange(groups), 80), np.tile([0, 1], 40 * groups)
+    columns = {"a": rng.normal(size=80 * groups) + 90 * of_group, "b": rng.normal(size=80 * groups), "opt": opt}
+    columns["opt"] = opt.astype(float) if kind is float else np.array(["no", "yes"])[opt]
+    model = clusterkit.recipe("kmeans", n_clusters=2 * groups, random_state=0)
+    X = fit_prepared(model, columns)
+    model.labels_ = 2 * of_group + opt
+    [sentence] = doubts(model, columns, X).sentences
+    assert "differ in 'opt' only, which has two values: it alone divides them" in sentence
+    assert sentence.endswith("compare with -k 3, or with --drop opt." if groups == 3 else "compare with --drop opt.")
+    model.labels_ = 2 * of_group + (columns["b"] > 0)
+    assert doubts(model, columns, X).sentences == ()
+
+
+class TestRowsToLookAt:
+    def test_no_row_stands_for_a_cluster_and_is_far_from_it(self):
+        rng = np.random.default_rng(1)
+        X = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 12, 0.1 * rng.normal(size=(13, 2))])
+        X[80:, 0] += 40.0
+        X[92] += 3.0  # so far from the rest of its cluster that it would be picked to stand for it, too
+        _, analysis = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=3, methods=["kmeans"])
+        assert 92 in {one.row for one in analysis.outliers}
+        assert sorted(one.size for one in analysis.clusters.clusters) == [13, 40, 40]
+        typical = {row for rows in analysis.examples.values() for row in rows.tolist()}
+        assert all(len(rows) for rows in analysis.examples.values())
+        assert not typical & {one.row for one in analysis.outliers}
+
+    @pytest.mark.parametrize(("value", "shown"), [(2.49, "2.4"), (2.5, "2.5"), (2.56, "2.5")])
+    def test_no_row_below_the_limit_is_shown_with_it(self, iris, value, shown):
+        analysis = attrs.evolve(iris[1], outliers=(OddRow(0, int(iris[1].labels[0]), -1, value),))
+        text = Reader(render(analysis, command="", fingerprint="", made="")).text
+        assert f"× {shown} " in text
+        assert ("No row is an outlier (× 2.5 or more)" in text) == (value < 2.5)

@@ -1,0 +1,199 @@
+"""Clusters that one column makes, which may be no groups: of rows with gaps in it, or of one of its two values."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Clusterer, Indices, Labels, Mask
+from clusterkit.core.errors import first_names
+from clusterkit.core.wording import shortened
+from clusterkit.profiles.raw_table import Column, RawTable
+from clusterkit.profiles.sampling import GroupedSample, draw
+from clusterkit.tables.plans import CategoryColumn, ColumnPlan, NumberColumn
+
+__all__ = ["Doubts", "doubts"]
+
+MOST_ROWS = 20_000
+"""Rows whose gaps are counted, a sample of more: as many as a profile looks at."""
+
+MOSTLY = 0.8
+"""Share of the rows of a cluster without a value from which the cluster is one of gaps."""
+
+ABOVE = 0.5
+"""How much larger this share must be than outside: where most rows have gaps they make no cluster of their own."""
+
+PURE = 0.85
+"""Share of the rows of a cluster that have the same of two values, if the value divides the clusters."""
+
+BESIDE = 1 / 3
+"""The distance of the means of a pair without the column that divides it, relative to that of the next cluster."""
+
+SAME = 0.25
+"""The same of the only two clusters, in standard deviations of a feature: less than a difference that people see."""
+
+SHOWN = 5
+"""Columns or clusters that a sentence names."""
+
+
+@final
+@attrs.frozen
+class Doubts:
+    """Why clusters may be no groups, each as a sentence; empty for no reason.
+
+    Parameters
+    ----------
+    of_gaps : str
+        Clusters that hold the rows without a value in a column.
+    of_pairs : str
+        Clusters that come in pairs, which differ in one column of two values only.
+    """
+
+    of_gaps: str = ""
+    of_pairs: str = ""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Those that there are."""
+        return tuple(text for text in (self.of_gaps, self.of_pairs) if text)
+
+
+def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
+    """Look for clusters that one column makes.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With labels of the rows, and the preparation that it was fitted with.
+    table : object
+        What was prepared.
+    X : ndarray of shape (n, features)
+        The prepared rows.
+
+    Returns
+    -------
+    Doubts
+
+    Notes
+    -----
+    O(n d + k² d), and the cells of at most 20,000 rows are read once more.
+    """
+    fitted: Any = model
+    labels = np.asarray(fitted.labels_)
+    names = np.unique(labels[labels >= 0])
+    if len(names) < 2:
+        return Doubts()
+    plans = fitted.preparation_.plans
+    return Doubts(_of_gaps(fitted, table, labels, len(names)), _of_pairs(plans, X, labels, names))
+
+
+def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
+    """The sentence about clusters of gaps."""
+    having = [plan.name for plan in model.preparation_.plans if getattr(plan, "gaps", 0)]
+    if not having:
+        return ""
+    rows = RawTable.of(table, None, model, "doubts")
+    sample = draw(labels, MOST_ROWS, np.random.default_rng(0))
+    clusters = {
+        column.name: its
+        for column in rows.columns(sample.rows)
+        if column.name in having and (its := _mostly(_missing(column), sample))
+    }
+    if not clusters:
+        return ""
+    every = sorted({label for its in clusters.values() for label in its})
+    parts = [
+        f"{_clusters(its)} {'holds' if len(its) == 1 else 'hold'} {'the rows' if not place else 'those'} whose "
+        f"{shortened(name)!r} is missing"
+        for place, (name, its) in enumerate(list(clusters.items())[:SHOWN])
+    ]
+    what = "it may come from the gaps, not from a group" if len(every) == 1 else (
+        "they may come from the gaps, not from groups"
+    )  # fmt: skip
+    otherwise = _otherwise(k - len(every), list(clusters), model.preparation_.plans)
+    return f"{_begun('; '.join(parts))}: {what}; compare with {otherwise}."
+
+
+def _mostly(missing: Mask, sample: GroupedSample) -> list[int]:
+    """The clusters of which most rows are marked, unlike of the others."""
+    gaps, rows = sample.weights * missing, sample.weights
+    chosen = []
+    for j, label in enumerate(sample.names.tolist()):
+        part = sample.part(j)
+        inside = gaps[part].sum() / rows[part].sum()
+        outside = (gaps.sum() - gaps[part].sum()) / max(rows.sum() - rows[part].sum(), 1.0)
+        if label >= 0 and inside >= MOSTLY and inside - outside >= ABOVE:
+            chosen.append(label)
+    return chosen
+
+
+def _missing(column: Column) -> Mask:
+    if column.kind == "category":
+        return np.asarray(column.values == -1)
+    return ~np.isfinite(column.values.astype(np.float64))
+
+
+def _of_pairs(plans: Sequence[ColumnPlan], X: Array, labels: Labels, names: Labels) -> str:
+    """The sentence about a column of two values that divides every group in two."""
+    k = len(names)
+    if k % 2:
+        return ""
+    means = np.array([X[labels == name].mean(axis=0) for name in names])
+    spread = X[labels >= 0].std(axis=0)
+    start = 0
+    for plan in plans:
+        places = np.arange(start, start + len(plan.features))
+        start += len(plan.features)
+        if _is_two_valued(plan) and _pairs(
+            X[:, places[0]], labels, names, np.delete(means, places, axis=1), np.delete(spread, places)
+        ):
+            what = f"The {k} clusters differ in {shortened(plan.name)!r} only, which has two values" if k == 2 else (
+                f"The {k} clusters come in pairs that differ in {shortened(plan.name)!r} only, which has two values"
+            )  # fmt: skip
+            return f"{what}: it alone divides them; compare with {_otherwise(k // 2, [plan.name], plans)}."
+    return ""
+
+
+def _is_two_valued(plan: ColumnPlan) -> bool:
+    if isinstance(plan, CategoryColumn):
+        return plan.n_groups == 2 or plan.or_gap
+    return isinstance(plan, NumberColumn) and plan.flag
+
+
+def _pairs(values: Array, labels: Labels, names: Labels, means: Array, spread: Array) -> bool:
+    """Whether every cluster has one of two values, and a partner of the other one that is else like it."""
+    low = values == values.min()
+    shares = np.array([low[labels == name].mean() for name in names])
+    side = shares > 0.5
+    if not ((shares >= PURE) | (shares <= 1 - PURE)).all() or 2 * side.sum() != len(names) or not means.size:
+        return False
+    apart = np.linalg.norm(means[:, None] - means, axis=2)
+    if len(names) == 2:
+        return bool(apart[0, 1] <= SAME * np.linalg.norm(spread))
+    np.fill_diagonal(apart, np.inf)
+    partner: Indices = apart.argmin(axis=1)
+    here = np.arange(len(names))
+    if (partner[partner] != here).any() or (side[partner] == side).any():
+        return False
+    return bool((apart.min(axis=1) <= BESIDE * np.sort(apart, axis=1)[:, 1]).all())
+
+
+def _clusters(labels: Sequence[int]) -> str:
+    return f"cluster{'s' * (len(labels) > 1)} {first_names([str(label) for label in labels], SHOWN)}"
+
+
+def _begun(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _otherwise(k: int, names: Sequence[str], plans: Sequence[ColumnPlan]) -> str:
+    """The options with which the clusters are not made by some columns."""
+    keys = ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+    # something must be left to cluster
+    drop = f"--drop {shlex.quote(keys)}" if len(names) < sum(plan.used for plan in plans) else ""
+    fewer = f"-k {k}" if k > 1 else ""
+    return ", or with ".join(text for text in (fewer, drop) if text) or "the table without these rows"
