@@ -343,7 +343,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, overrides: Overrides) -
     if pair is None:
         return "none", "the spreads of the numbers are comparable"
     wide, thin = pair
-    ratio = spread[wide] / spread[thin]
+    with np.errstate(divide="ignore", over="ignore"):  # squares of tiny differences are 0
+        ratio = spread[wide] / spread[thin]
     return "zscore", f"the spread of {several[wide][0]} is {ratio:,.0f} times that of {several[thin][0]}"
 
 

@@ -181,3 +181,9 @@ def test_a_width_whose_square_leaves_the_floats_is_refused(parameter):
     model = recipe("sgd-lmsvc", random_state=0).set_params(**{f"featuremap__{parameter}": 1e300})
     with pytest.raises(InvalidParameter, match=r"'rbf': sigma = .* is too large, 1 / \(2 sigma²\) underflows"):
         model.fit(np.random.default_rng(0).normal(size=(40, 2)))
+
+
+@pytest.mark.parametrize("tiny", [1e-310, 1e-200])
+def test_columns_whose_squares_are_0_are_prepared_without_a_warning(tiny):
+    table = {"a": np.array([0.1, 0.2, 0.15, 3.0, 2.0]), "b": tiny * np.array([1.0, 2.0, 1.5, 3.0, 5.0])}
+    assert np.isfinite(Preparation().fit(table).transform(table)).all()
