@@ -13,14 +13,14 @@ import contextlib
 import functools
 import logging
 import os
-import signal
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import numba
 from numba.core import event
+
+from clusterkit._interrupts import ctrl_c_waits
 
 __all__ = ["CACHE", "LOG", "has_compiled", "njit"]
 
@@ -116,18 +116,8 @@ def _after_which_ctrl_c(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     @functools.wraps(compile)
     def compile_first(signature: Any) -> Any:
-        before = signal.getsignal(signal.SIGINT)
-        # signals reach the main thread only; who ignores them or ends by them is left alone
-        if threading.current_thread() is not threading.main_thread() or not callable(before):
+        with ctrl_c_waits():
             return compile(signature)
-        pressed: list[tuple[int, Any]] = []
-        signal.signal(signal.SIGINT, lambda number, frame: pressed.append((number, frame)))
-        try:
-            return compile(signature)
-        finally:
-            signal.signal(signal.SIGINT, before)
-            if pressed:
-                before(*pressed[-1])
 
     return compile_first
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import matplotlib
 import pytest
 
 matplotlib.use("Agg")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell starts what runs in the background so: tests press Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

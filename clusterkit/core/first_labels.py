@@ -8,12 +8,13 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core import memory, sums
+from clusterkit.core import sums
 from clusterkit.core.compat import Composition
 from clusterkit.core.contracts import During, named
 from clusterkit.core.devices import on_host
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.namespaces import elsewhere, sent
+from clusterkit.core.rows import read_whole
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.spaces import FeatureSpace, Space, build_space
 from clusterkit.core.spaces.rows_space import RowsSpace
@@ -107,12 +108,12 @@ class HostStarts:
         assert init is not None
         if space.made is not None:
             return space.made.scaled_points() if init.sees == "input" else space.made
-        memory.require(
-            space.n * space.source.d * space.source.dtype.itemsize,
+        samples = read_whole(
+            space.source,
             f"the {space.n:,} rows of the start of a fit on a device",
             "Fit fewer rows, or compute on the host: clusterkit.config(device='cpu').",
         )
-        points = space.coordinates(space.source.read(slice(0, space.n)))
+        points = space.coordinates(samples)
         seen = build_space(
             points, space.mapping, storage="streamed" if init.sees == "input" else "auto", before=space.before
         )

@@ -38,7 +38,7 @@ def labelled_on_host(
     The scores (n, q) of each start are brought to the host and labelled there as in memory; labels lie where the
     samples lie.
     """
-    rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(c.n_init)]
+    rngs = seeds.of_starts("solver", c.n_init)
     prepared = _PreparedElsewhere(turns, space, engine, task)
     ends, interrupted = one_turn(prepared, c.labeler, c.balancer, space, task, rngs, solver=c.solver)
     best = ends[first_least([end.objective for end in ends], space.dtype)]

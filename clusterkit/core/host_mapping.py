@@ -8,11 +8,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Rng
-from clusterkit.core import memory
 from clusterkit.core.contracts import During, check_space
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.devices import on_host
-from clusterkit.core.rows import Rows, SlicedRows
+from clusterkit.core.rows import Rows, SlicedRows, read_whole
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import FeatureMap, Task
@@ -29,12 +28,11 @@ def made_on_host(featuremap: FeatureMap, rows: Rows, engine: DeviceEngine, task:
     NeedsMemory
         If the rows exceed the memory cap of the host.
     """
-    memory.require(
-        rows.n * rows.d * rows.dtype.itemsize,
+    X = read_whole(
+        rows,
         f"the {rows.n:,} rows of featuremap '{featuremap.name}', which is made on the host",
         "Fit fewer rows, and label the others by predict.",
     )
-    X = rows.read(slice(0, rows.n))
     with During(featuremap), on_host():
         space = featuremap.fit(X, task, rng)
     check_space(featuremap, space, featuremap.gives, X)

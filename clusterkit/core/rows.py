@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, ArrayLike, Indices
+from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData
 
-__all__ = ["Rows", "RowsOfColumns", "Sliceable", "SlicedRows", "gather_by_slices"]
+__all__ = ["Rows", "RowsOfColumns", "Sliceable", "SlicedRows", "gather_by_slices", "read_whole"]
 
 
 @runtime_checkable
@@ -116,6 +117,17 @@ def gather_by_slices(rows: Rows, index: Indices) -> Array:
     if not parts:
         return np.empty((0, rows.d), dtype=rows.dtype)
     return np.concatenate(parts)[place]
+
+
+def read_whole(rows: Rows, what: str, advice: str) -> Array:
+    """All rows as an array of the host, (n, d), if the memory cap allows it; `what` and `advice` are for the error.
+
+    Raises
+    ------
+    NeedsMemory
+    """
+    memory.require(rows.n * rows.d * rows.dtype.itemsize, what, advice)
+    return rows.read(slice(0, rows.n))
 
 
 @final

@@ -225,7 +225,7 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
     c, task, seeds = bound.composition, bound.task, bound.seeds
     starts = c.n_init if c.solver.targets == "never" or (c.init is not None and c.init.varies) else 1
     if c.solver.targets != "every_turn":
-        rngs = [seeds.stream("solver", start) if start else seeds.stream("solver") for start in range(starts)]
+        rngs = seeds.of_starts("solver", starts)
         targets = partial(_first_targets, bound)
         return one_turn(bound.prepared, c.labeler, c.balancer, bound.space, task, rngs, targets, c.solver)
     assert isinstance(c.labeler, Codec)

@@ -58,6 +58,10 @@ class Seeds:
         part = self.child(*keys)
         return np.random.default_rng(np.random.SeedSequence(part.entropy, spawn_key=part.path))
 
+    def of_starts(self, slot: str, starts: int) -> list[Rng]:
+        """The streams of a slot, one a start; that of the first one is the stream of the slot itself."""
+        return [self.stream(slot, start) if start else self.stream(slot) for start in range(starts)]
+
     def integer(self, *keys: str | int) -> int:
         """A 31-bit seed for libraries that take one."""
         return int(self.stream(*keys).integers(2**31 - 1))

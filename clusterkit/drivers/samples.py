@@ -8,11 +8,10 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core import memory
 from clusterkit.core.compat import Composition
 from clusterkit.core.device_engine import ArrayRows, DeviceEngine
 from clusterkit.core.namespaces import to_host
-from clusterkit.core.rows import Rows, RowsOfColumns
+from clusterkit.core.rows import Rows, RowsOfColumns, read_whole
 from clusterkit.core.rows_fit import BoundRows, bind_rows, fit_rows, run_rows
 from clusterkit.core.run import BoundComposition, FitResult, bind, fit, run
 from clusterkit.core.seeds import Seeds
@@ -102,12 +101,11 @@ def on_the_host(X: AnySamples, index: Indices | None = None) -> Array:
         return X if index is None else X[index]
     if index is not None:
         return X.rows.gather(index)
-    memory.require(
-        len(X) * X.rows.d * X.rows.dtype.itemsize,
+    return read_whole(
+        X.rows,
         f"the {len(X):,} samples that this comparison needs on the host",
         "Give the bounds on the sizes of clusters as shares, which hold for a part of the samples too.",
     )
-    return X.rows.read(slice(0, len(X)))
 
 
 def _labels_here(fit: FitResult) -> FitResult:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -15,6 +14,7 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 
+from clusterkit._interrupts import ctrl_c_waits
 from clusterkit._typing import Indices, Labels
 from clusterkit.core.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.core.progress import Report, tell
@@ -151,19 +151,14 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
     Until a new process has imported what it needs it could only answer with a traceback. Blocked signals are inherited
     by processes and threads; other threads of this process may still take the signal, so that its handler waits too.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
+    blocks = hasattr(signal, "pthread_sigmask")
+    with ctrl_c_waits():
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else set()
+        try:
+            yield
+        finally:
+            if blocks:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _evaluate(
