@@ -9,9 +9,8 @@ import pytest
 
 matplotlib.use("Agg")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # a shell starts what runs in the background so: tests press Ctrl-C
+# A shell lets what it starts in the background ignore Ctrl-C, which tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
