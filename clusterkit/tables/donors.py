@@ -92,10 +92,10 @@ class Donors:
     def fill(self, X: Array, gaps: Mask, plans: Sequence[ColumnPlan]) -> None:
         """Write the features of donors where rows have gaps.
 
-        The donor of a row is the nearest one in the features of the columns that the row has, among those that have all
-        columns that the row lacks; where there is none, each gap has its own donor. Of equally near ones it is the
-        first. Features that say whether there is a gap are not compared and stay as they are, and so does a row without
-        any value, and a gap in a column that no donor has.
+        A gap takes the features of the nearest donor that has the column, in the features of the columns that the row
+        has; of equally near ones of the first. Several gaps of a row mostly have one donor. Features that say whether
+        there is a gap are not compared and stay as they are, and so does a row without any value, and a gap in a column
+        that no donor has.
 
         Parameters
         ----------
@@ -107,38 +107,43 @@ class Donors:
 
         Notes
         -----
-        O(m r d) for m rows with gaps, r donors and d features, with O(r) memory for each of at most `PAIRS` / r rows.
+        O(m r d) for m rows with gaps, r donors and d features; the distances of at most `PAIRS` pairs are held at once.
         """
         features, fillable = value_features(plans), can_be_gap(plans)
+        step = max(1, PAIRS // len(self))
         for rows in _alike(gaps):
             missing = gaps[rows[0]]
             if missing[fillable].all():
                 continue
             compared = np.concatenate([its for its, gap in zip(features, missing, strict=True) if not gap])
-            lacking = np.flatnonzero(missing)
-            able = np.flatnonzero(self.has[:, lacking].all(axis=1))
-            for columns in [lacking] if len(able) else lacking[:, None]:
-                able = np.flatnonzero(self.has[:, columns].all(axis=1))
-                if len(able):
+            for start in range(0, len(rows), step):
+                part = rows[start : start + step]
+                distances = self._distances(X, part, compared)
+                for columns in self._lent_together(missing):
+                    able = np.flatnonzero(self.has[:, columns[0]])
                     lent = np.concatenate([features[j] for j in columns])
-                    nearest = able[self._nearest(X, rows, able, compared)]
-                    X[np.ix_(rows, lent)] = self.features[np.ix_(nearest, lent)]
+                    nearest = able[distances[:, able].argmin(axis=1)]
+                    X[np.ix_(part, lent)] = self.features[np.ix_(nearest, lent)]
 
-    def _nearest(self, X: Array, rows: Indices, able: Indices, compared: Indices) -> Indices:
-        """Which of some donors is nearest to each row, (rows,), in some features.
+    def _distances(self, X: Array, rows: Indices, compared: Indices) -> Array:
+        """Squared distances of rows to all donors in some features.
 
-        Each distance is a sum of its own, in the order of the features, and not of a matrix product, so that it is the
-        same for whatever other rows there are.
+        Each is a sum of its own, in the order of the features, and not of a matrix product, so that it is the same for
+        whatever other rows there are.
         """
         from scipy.spatial.distance import cdist
 
-        points = self.features[np.ix_(able, compared)].astype(np.float64)
-        step = max(1, PAIRS // len(able))
-        parts = [
-            cdist(X[np.ix_(rows[start : start + step], compared)], points, "sqeuclidean").argmin(axis=1)
-            for start in range(0, len(rows), step)
-        ]
-        return np.concatenate(parts)
+        distances: Array = cdist(X[np.ix_(rows, compared)], self.features[:, compared], "sqeuclidean")
+        return distances
+
+    def _lent_together(self, missing: Mask) -> Iterator[Indices]:
+        """The missing columns that any donor has, those that the same donors have together."""
+        columns = np.flatnonzero(missing)
+        columns = columns[self.has[:, columns].any(axis=0)]
+        while len(columns):
+            same = (self.has[:, columns] == self.has[:, columns[:1]]).all(axis=0)
+            yield columns[same]
+            columns = columns[~same]
 
 
 def _alike(gaps: Mask) -> Iterator[Indices]:

@@ -32,6 +32,7 @@ __all__ = ["FittedPreparation", "Preparation"]
 NA_CHOICES = ("auto", "level", "gap")
 """What texts that are NA may be."""
 
+
 def _names(value: Any) -> Any:
     return (value,) if isinstance(value, str) else tuple(value)
 
