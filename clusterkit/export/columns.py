@@ -88,8 +88,8 @@ class PreparedColumns:
         if self.fitted.donors is None:
             return features
         used = [plan for plan in self.fitted.plans if plan.used]
-        own = [plan.name for plan in (*self.numbers, *self.levels)]
-        order = [own.index(plan.name) for plan in used]
+        inputs = [plan.name for plan in (*self.numbers, *self.levels)]
+        order = [inputs.index(plan.name) for plan in used]
         return filled(features, _joined(gaps).columns(order), self.fitted.donors, used)
 
     def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> Node:

@@ -177,7 +177,6 @@ def can_be_gap(plans: Sequence[ColumnPlan]) -> Mask:
 
 
 def has_gaps(plans: Sequence[ColumnPlan]) -> bool:
-    """Whether there are gaps to fill, and another column to compare rows by."""
-    used = [plan for plan in plans if plan.used]
-    some = any(getattr(plan, "gaps", 0) for plan, gap in zip(used, can_be_gap(used), strict=True) if gap)
-    return some and len(used) > 1
+    """Whether columns have gaps to fill, and there is another one to compare rows by."""
+    plain = [plan for plan, gap in zip(plans, can_be_gap(plans), strict=True) if plan.used and gap]
+    return len(plain) > 1 and any(getattr(plan, "gaps", 0) for plan in plain)

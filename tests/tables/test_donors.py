@@ -227,11 +227,11 @@ class TestOrderAndPieces:
         order = rng.permutation(5000)
         parts = [KeptRows.of(columns_of(cut(table, rows))) for rows in np.array_split(order, 7)]
         for blocks in (parts, parts[::-1]):
-            kept = blocks[0]
+            merged = blocks[0]
             for block in blocks[1:]:
-                kept = kept + block
-            np.testing.assert_array_equal(kept.keys, whole.keys)
-            for one, other in zip(kept.columns, whole.columns, strict=True):
+                merged = merged + block
+            np.testing.assert_array_equal(merged.keys, whole.keys)
+            for one, other in zip(merged.columns, whole.columns, strict=True):
                 np.testing.assert_array_equal(one.values, other.values)
 
     def test_features_too(self):
@@ -376,6 +376,6 @@ class TestWords:
         table = read_table(tmp_path / "t.csv")
         fitted = Preparation().fit(table)
         X = fitted.transform(table)
-        own = {tuple(row) for row in X[np.arange(60) % 7 > 0].tolist()}
+        complete = {tuple(row) for row in X[np.arange(60) % 7 > 0].tolist()}
         whole = fitted.donors.has.all(axis=1)
-        assert {tuple(row) for row in fitted.donors.features[whole].tolist()} <= own
+        assert {tuple(row) for row in fitted.donors.features[whole].tolist()} <= complete
