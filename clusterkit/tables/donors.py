@@ -25,7 +25,7 @@ MOST_CELLS = 2_000_000
 """Most features of all of them together: 16 MiB in every model."""
 
 PAIRS = 2**20
-"""Rows times donors whose distances are held at once: 8 MiB."""
+"""Distances that are held at once: 8 MiB."""
 
 EQUAL = attrs.cmp_using(eq=np.array_equal)
 """How fields of arrays are compared."""
@@ -107,43 +107,28 @@ class Donors:
 
         Notes
         -----
-        O(m r d) for m rows with gaps, r donors and d features; the distances of at most `PAIRS` pairs are held at once.
-        """
-        features, fillable = value_features(plans), can_be_gap(plans)
-        step = max(1, PAIRS // len(self))
-        for rows in _alike(gaps):
-            missing = gaps[rows[0]]
-            if missing[fillable].all():
-                continue
-            compared = np.concatenate([its for its, gap in zip(features, missing, strict=True) if not gap])
-            for start in range(0, len(rows), step):
-                part = rows[start : start + step]
-                distances = self._distances(X, part, compared)
-                for columns in self._lent_together(missing):
-                    able = np.flatnonzero(self.has[:, columns[0]])
-                    lent = np.concatenate([features[j] for j in columns])
-                    nearest = able[distances[:, able].argmin(axis=1)]
-                    X[np.ix_(part, lent)] = self.features[np.ix_(nearest, lent)]
-
-    def _distances(self, X: Array, rows: Indices, compared: Indices) -> Array:
-        """Squared distances of rows to all donors in some features.
-
-        Each is a sum of its own, in the order of the features, and not of a matrix product, so that it is the same for
-        whatever other rows there are.
+        O(m r d) for m rows with gaps, r donors and d features; at most `PAIRS` distances are held at once.
         """
         from scipy.spatial.distance import cdist
 
-        distances: Array = cdist(X[np.ix_(rows, compared)], self.features[:, compared], "sqeuclidean")
-        return distances
-
-    def _lent_together(self, missing: Mask) -> Iterator[Indices]:
-        """The missing columns that any donor has, those that the same donors have together."""
-        columns = np.flatnonzero(missing)
-        columns = columns[self.has[:, columns].any(axis=0)]
-        while len(columns):
-            same = (self.has[:, columns] == self.has[:, columns[:1]]).all(axis=0)
-            yield columns[same]
-            columns = columns[~same]
+        features, fillable, lent = value_features(plans), can_be_gap(plans), self.has.any(axis=0)
+        for rows in _alike(gaps):
+            missing = gaps[rows[0]]
+            lacking = np.flatnonzero(missing & lent)
+            if missing[fillable].all() or not len(lacking):
+                continue
+            compared = np.concatenate([its for its, gap in zip(features, missing, strict=True) if not gap])
+            written = np.concatenate([features[j] for j in lacking])
+            place = np.repeat(np.arange(len(lacking)), [len(features[j]) for j in lacking])
+            points, able = self.features[:, compared], self.has.T[lacking]
+            step = max(1, PAIRS // able.size)
+            for start in range(0, len(rows), step):
+                part = rows[start : start + step]
+                # each distance is a sum of its own, in the order of the features, and not of a matrix product, so that
+                # it is the same whatever other rows there are
+                distances = cdist(X[np.ix_(part, compared)], points, "sqeuclidean")
+                nearest = np.where(able, distances[:, None], np.inf).argmin(axis=2)
+                X[np.ix_(part, written)] = self.features[nearest[:, place], written]
 
 
 def _alike(gaps: Mask) -> Iterator[Indices]:
