@@ -21,6 +21,9 @@ SCALES = ("auto", "none", "zscore", "spread", "minmax")
 NA_CHOICES = ("auto", "level", "gap")
 """What the text NA may be, likewise."""
 
+GAP_CHOICES = ("similar", "typical")
+"""What fills gaps, likewise."""
+
 OVERRULED = ("as_category", "as_number", "as_date", "keep")
 """Options that name columns."""
 
@@ -34,6 +37,7 @@ class PreparationOptions(NamedTuple):
         Columns, written as in --columns.
     scale : str
     na : str
+    gaps : str
     """
 
     as_category: tuple[str, ...] = ()
@@ -42,6 +46,7 @@ class PreparationOptions(NamedTuple):
     keep: tuple[str, ...] = ()
     scale: str = "auto"
     na: str = "auto"
+    gaps: str = "similar"
 
     def spec(self, table: Table, table_options: TableOptions) -> Preparation:
         """The preparation of a table, without the columns that --columns and --drop leave out."""
@@ -59,12 +64,22 @@ class PreparationOptions(NamedTuple):
         }
         drop = tuple(name for name in table.names if name not in chosen)
         # the table has the mark before decimals and the order of dates, which are not those of every table to come
-        return Preparation(**uses, drop=drop, scale=self.scale, decimal=None, day_first=None, na=self.na)
+        return Preparation(
+            **uses, drop=drop, scale=self.scale, decimal=None, day_first=None, na=self.na, gaps=self.gaps
+        )
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options; the command receives them as `preparation`."""
     choices = (
+        click.option(
+            "--gaps",
+            type=click.Choice(GAP_CHOICES),
+            default="similar",
+            show_default=True,
+            help="What fills gaps: the value of the most similar of up to 500 rows, which the model keeps; or the mean "
+            "or most frequent level of the column.",
+        ),
         click.option(
             "--na",
             type=click.Choice(NA_CHOICES),

@@ -220,6 +220,7 @@ def clusterkit_savables() -> dict[str, str]:
         # what becomes of the columns of a table
         "CategoryColumn": "clusterkit.tables.plans:CategoryColumn",
         "DateColumn": "clusterkit.tables.plans:DateColumn",
+        "Donors": "clusterkit.tables.donors:Donors",
         "FittedPreparation": "clusterkit.tables.preparation:FittedPreparation",
         "LeftOut": "clusterkit.tables.plans:LeftOut",
         "NumberColumn": "clusterkit.tables.plans:NumberColumn",

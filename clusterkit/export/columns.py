@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import attrs
@@ -9,6 +10,7 @@ import numpy as np
 
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.row_graph import Node
+from clusterkit.export.filling import filled
 from clusterkit.export.graph import Graph
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, ColumnPlan, DateColumn, NumberColumn
@@ -69,20 +71,32 @@ class PreparedColumns:
             )
         parts: list[Node] = []
         names: list[tuple[str, str]] = []  # a level of one column may be called as another column is
+        gaps: list[Node] = []  # 1 for a gap: of all numbers, then of each category
         if self.numbers:
-            self._numbers(graph, parts, names)
+            gaps.append(self._numbers(graph, parts, names))
         if self.levels:
             texts = graph.input("levels", len(self.levels), str)
             for j, plan in enumerate(self.levels):
                 _level(graph, texts.columns([j]), plan, parts)
                 names += _named(plan, *plan.features)
-        joined = parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
+                if self.fitted.donors is not None:
+                    gaps.append(_gaps_of_level(graph, texts.columns([j]), plan))
         ordered = [name for plan in self.fitted.plans for name in _named(plan, *plan.features)]
-        features = joined.columns([names.index(name) for name in ordered])
-        return features.rounded(np.dtype(np.float32)) if self.fitted.narrow else features
+        features = _joined(parts).columns([names.index(name) for name in ordered])
+        if self.fitted.narrow:
+            features = features.rounded(np.dtype(np.float32))
+        if self.fitted.donors is None:
+            return features
+        used = [plan for plan in self.fitted.plans if plan.used]
+        inputs = [plan.name for plan in (*self.numbers, *self.levels)]
+        order = [inputs.index(plan.name) for plan in used]
+        return filled(features, _joined(gaps).columns(order), self.fitted.donors, used)
 
-    def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> None:
-        """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates."""
+    def _numbers(self, graph: Graph, parts: list[Node], names: list[tuple[str, str]]) -> Node:
+        """Features of numbers and moments: all columns at once, then their gaps, then the parts of dates.
+
+        Returns the gaps, (m, columns): 1 for a gap, else 0.
+        """
         rows = graph.input("rows", len(self.numbers))
         gaps = (rows - rows).equals(0.0).op("Not")  # nan, and infinite numbers, which count as gaps too
         fill, centre, factor = (
@@ -109,6 +123,11 @@ class PreparedColumns:
                 for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
                     parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * (plan.weight / ROOT)))
                 names += _named(plan, *plan.features[1 + 2 * i : 3 + 2 * i])
+        return gaps.as_type(np.float64)
+
+
+def _joined(parts: Sequence[Node]) -> Node:
+    return parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
 
 
 def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:
@@ -130,3 +149,12 @@ def _level(graph: Graph, texts: Node, plan: CategoryColumn, parts: list[Node]) -
         parts.append(places.equals(np.arange(plan.n_groups)[None]).as_type(np.float64) * (plan.weight / ROOT))
     if plan.told_by:
         parts.append(graph.look_up(texts, gap, [1 for _ in gap], 0).as_type(np.float64) * plan.weight)
+
+
+def _gaps_of_level(graph: Graph, texts: Node, plan: CategoryColumn) -> Node:
+    """Which texts (rows, 1) are gaps: 1 for a gap, and for a text that is no level where there is no room for it."""
+    if plan.or_gap:
+        return graph.look_up(texts, list(plan.levels), [0 for _ in plan.levels], 0).as_type(np.float64)
+    gap = [] if GAP in plan.levels else [GAP]
+    values = [*(0 for _ in plan.levels), *(1 for _ in gap)]
+    return graph.look_up(texts, [*plan.levels, *gap], values, 0 if plan.rare else 1).as_type(np.float64)

@@ -47,10 +47,13 @@ class NewRows(Watch):
     ----------
     rows : int
         Number of rows of the fit.
+    similar : bool, default False
+        Whether gaps are filled from similar rows.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, *, similar: bool = False) -> None:
         self.rows = rows
+        self.similar = similar
         self.messages: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
 
     def add(self, what: str, column: Column, detail: str, alone: str = "", advice: str = "") -> None:
@@ -168,7 +171,8 @@ class NewRows(Watch):
         if (plan.gaps / self.rows) ** n < UNLIKELY and column.missing().all():
             ends = f"no value in {counted(n, 'row')}: every cell is missing or not finite, and counts as"
             what = f"there is {ends} what fills the gaps of the fit"
-            self.add(what, column, filling(plan), f"has {ends} {filling(plan)} of the fit")
+            filled = filling(plan, similar=self.similar)
+            self.add(what, column, filled, f"has {ends} {filled} of the fit")
 
     def warn(self) -> None:
         """Warn once for each kind."""

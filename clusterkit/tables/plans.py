@@ -10,7 +10,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Mask
 from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
 from clusterkit.tables.clocks import CLOCKS
 from clusterkit.tables.errors import TableError
@@ -67,8 +67,11 @@ class ColumnPlan:
         """Names of the features that the column becomes."""
 
     @abstractmethod
-    def write(self, column: Column, out: Array, watch: Watch) -> None:
-        """Write the features of the cells into `out`, (n, number of features), and show them to a `Watch`."""
+    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
+        """Write the features of the cells into `out`, (n, number of features), and show them to a `Watch`.
+
+        Returns which cells are gaps, (n,): what stands for one was written there.
+        """
 
 
 @final
@@ -95,8 +98,9 @@ class LeftOut(ColumnPlan):
         """None."""
         return ()
 
-    def write(self, column: Column, out: Array, watch: Watch) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write nothing."""
+        return np.zeros(len(column.values), dtype=bool)
 
 
 @final
@@ -185,7 +189,7 @@ class NumberColumn(ColumnPlan):
             return as_hours(column, self.clock, self.begin)
         return as_numbers(column, self.decimal, self.measure)
 
-    def write(self, column: Column, out: Array, watch: Watch) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the scaled numbers."""
         reading = self.read(column)
         what = self.clock or "number"
@@ -201,6 +205,7 @@ class NumberColumn(ColumnPlan):
         out[:, 0] = x
         if self.told_by:
             out[:, 1] = self.weight * gaps
+        return gaps
 
 
 @final
@@ -263,7 +268,7 @@ class CategoryColumn(ColumnPlan):
             groups.append(f"{self.name}=(other)")
         return (*(groups[1:] if len(groups) == 2 else groups), *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, watch: Watch) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the level of each cell."""
         numbers = {level: i for i, level in enumerate(self.levels)}
         column = column.with_na() if self.na_is_level else column
@@ -283,6 +288,7 @@ class CategoryColumn(ColumnPlan):
             out[np.arange(len(places)), places] = self.weight / ROOT
         if self.told_by:
             out[:, -1] = self.weight * gaps
+        return (gaps | unknown if not self.rare else gaps) & (not self.or_gap)
 
 
 @final
@@ -332,7 +338,7 @@ class DateColumn(ColumnPlan):
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
 
-    def write(self, column: Column, out: Array, watch: Watch) -> None:
+    def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the elapsed time and the parts."""
         reading = as_seconds(column, self.form)
         if not self.both_orders:
@@ -350,6 +356,7 @@ class DateColumn(ColumnPlan):
             out[:, 2 + 2 * i] = np.where(gaps, 0.0, self.weight / ROOT * np.cos(angle))
         if self.told_by:
             out[:, -1] = self.weight * gaps
+        return gaps
 
 
 def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:

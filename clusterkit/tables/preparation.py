@@ -8,19 +8,21 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array
-from clusterkit.core.errors import InvalidParameter, first_names, nearest_names
-from clusterkit.core.wording import counted
+from clusterkit._typing import Array, Mask
+from clusterkit.core.errors import InvalidParameter, nearest_names
 from clusterkit.tables.cells import order_of
 from clusterkit.tables.decisions import decide
+from clusterkit.tables.donors import GAP_CHOICES, Donors, has_gaps
 from clusterkit.tables.errors import TableError
-from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
+from clusterkit.tables.frames import Column, HoldsFrame, columns_of
+from clusterkit.tables.kept_rows import KeptRows
+from clusterkit.tables.matching import matched
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
 from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
-from clusterkit.tables.selection import check_distinct, numbered
+from clusterkit.tables.selection import check_distinct
 from clusterkit.tables.sums import TableSums
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
@@ -29,9 +31,6 @@ __all__ = ["FittedPreparation", "Preparation"]
 
 NA_CHOICES = ("auto", "level", "gap")
 """What texts that are NA may be."""
-
-SHOWN = 5
-"""Names in a message."""
 
 
 def _names(value: Any) -> Any:
@@ -54,9 +53,11 @@ class Preparation:
 
     Nothing is fitted here; `fit` returns a `FittedPreparation`. It is decided column by column, from sums and counts:
 
-    - **Gaps** become the mean of the column, or its most frequent level. Where another column has other values in the
-      rows with gaps (by half a standard deviation), the gaps are a feature of their own. A column that is empty in 95 %
-      of the rows is left out. Of a column of one value and gaps, whether the value is there is the feature.
+    - **Gaps** take the value of the row that is most similar in the other columns, among up to 500 rows that the fit
+      keeps (`clusterkit.tables.donors`); only in rows without any value they become the mean of the column, or its most
+      frequent level. Where another column has other values in the rows with gaps (by half a standard deviation), the
+      gaps are a feature of their own. A column that is empty in 95 % of the rows is left out. Of a column of one value
+      and gaps, whether the value is there is the feature.
     - **Numbers** in texts are read with thousands, a comma before the decimals, percent signs, currencies and units,
       which are remembered (`clusterkit.tables.measures`): units of one dimension are converted, others never added up.
     - **Categories** become a feature for each level, or one if there are two levels; levels below 1 % of the rows, and
@@ -91,6 +92,14 @@ class Preparation:
     na : {"auto", "level", "gap"}, default "auto"
         Whether texts that are NA are a level of their column; "auto": where all other texts are codes of countries, so
         that it is Namibia's.
+    gaps : {"similar", "typical"}, default "similar"
+        What fills gaps: the value of the most similar of some rows that the fit keeps, or the mean, or most frequent
+        level, of the column. With "typical" a model holds no rows of its table for this.
+
+    Notes
+    -----
+    **Privacy.** Where a used column has gaps, the fitted preparation, and a model that is saved with it, holds the
+    features of up to 500 rows of the table. ``gaps="typical"`` avoids it.
 
     Examples
     --------
@@ -113,6 +122,7 @@ class Preparation:
     decimal: str | None = None
     day_first: bool | None = None
     na: str = "auto"
+    gaps: str = "similar"
 
     def __attrs_post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -123,6 +133,8 @@ class Preparation:
             raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
         if self.na not in NA_CHOICES:
             raise InvalidParameter(f"Preparation: na must be one of {', '.join(NA_CHOICES)}, got {self.na!r}")
+        if self.gaps not in GAP_CHOICES:
+            raise InvalidParameter(f"Preparation: gaps must be one of {', '.join(GAP_CHOICES)}, got {self.gaps!r}")
         if self.day_first not in (None, True, False):
             raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.drop)
@@ -160,6 +172,7 @@ class Preparation:
     def fit_blocks(self, blocks: Iterable[object]) -> FittedPreparation:
         """The preparation of a table that comes in blocks of rows; each is looked at once."""
         sums: TableSums | None = None
+        kept_rows: KeptRows | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
         parts = 0
@@ -174,6 +187,9 @@ class Preparation:
                 continue
             of_block = TableSums.of(columns)
             sums = of_block if sums is None else sums + of_block
+            if self.gaps == "similar":
+                its_rows = KeptRows.of(columns)
+                kept_rows = its_rows if kept_rows is None else kept_rows + its_rows
         if sums is None or not sums.rows:
             raise TableError("the table has no row")
         overrides = Overrides(
@@ -189,7 +205,8 @@ class Preparation:
         if parts == 1:
             pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
             blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
-        return FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
+        fitted = FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
+        return fitted if kept_rows is None else fitted.with_donors(kept_rows)
 
     def read_as_asked(self, column: Column) -> Column:
         """The column, with the mark before decimals and the order of day and month that the parameters say."""
@@ -224,6 +241,9 @@ class FittedPreparation:
         Whether features are of single precision, as all used columns were.
     blank : int
         Rows of the fit without a value in the used columns; 0 where the table came in several blocks.
+    donors : Donors or None
+        The rows of the fit from which gaps are filled; None where the mean, or the most frequent level, fills them, and
+        where the fit had no gaps.
     """
 
     saved_schema: ClassVar[int] = 1
@@ -235,6 +255,13 @@ class FittedPreparation:
     reason: str
     narrow: bool = False
     blank: int = 0
+    donors: Donors | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.donors is not None:
+            widths = self.donors.features.shape[1], self.donors.has.shape[1]
+            if widths != (len(self.features), len(self.used)):
+                raise ValueError("donors must have the features and the used columns of the preparation")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -290,29 +317,56 @@ class FittedPreparation:
             or thousands, or show that the day and the month of dates such as 2/3/2024 are not in the order of the fit.
             If numbers lack the unit of the fit, or are of another size, or a row has no value. One for each kind.
         """
-        columns = [self.preparation.read_as_asked(column) for column in self._matched(table, by_position)]
+        columns = [self.preparation.read_as_asked(its) for its in matched(table, self.plans, by_position=by_position)]
         n = len(columns[0].values)
         if not n:
             shape = (0, len(self.used))
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        watch = Watch() if quiet else NewRows(self.rows, similar=self.donors is not None)
+        out, gaps = self._written(columns, watch)
+        plans = self._used_plans
+        if isinstance(watch, NewRows):
+            watch.warn()
+            warn_of_blanks(columns, plans)
+        if self.donors is not None:
+            self.donors.fill(out, gaps, plans)
+        return out
+
+    @property
+    def _used_plans(self) -> list[ColumnPlan]:
+        return [plan for plan in self.plans if plan.used]
+
+    def _written(self, columns: Sequence[Column], watch: Watch) -> tuple[Array, Mask]:
+        """The features of the used columns, with what is typical in gaps, and the gaps, (n, used columns)."""
+        n = len(columns[0].values)
         out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
-        watch = Watch() if quiet else NewRows(self.rows)
+        gaps = np.empty((n, len(columns)), dtype=bool)
         at = 0
-        for plan, column in zip((plan for plan in self.plans if plan.used), columns, strict=True):
+        for j, (plan, column) in enumerate(zip(self._used_plans, columns, strict=True)):
             width = len(plan.features)
-            plan.write(column, out[:, at : at + width], watch)
+            gaps[:, j] = plan.write(column, out[:, at : at + width], watch)
             if isinstance(watch, NewRows):
                 watch.gaps(plan, column)
                 tell(of_rows(plan, column))
             at += width
-        if isinstance(watch, NewRows):
-            watch.warn()
-            warn_of_blanks(columns, [plan for plan in self.plans if plan.used])
-        return out
+        return out, gaps
+
+    def with_donors(self, rows: KeptRows) -> FittedPreparation:
+        """This preparation, with those rows of the fit from which gaps are filled; none where there is no gap."""
+        if not has_gaps(self.plans):
+            return self
+        pairs = [(plan, column) for plan, column in zip(self.plans, rows.columns, strict=True) if plan.used]
+        # a part of the rows must be read as the whole: it decides nothing by itself
+        columns = [
+            attrs.evolve(column, decimal=column.decimal or getattr(plan, "decimal", None), offset=0)
+            for plan, column in pairs
+        ]
+        X, gaps = self._written(columns, Watch())
+        return attrs.evolve(self, donors=Donors.among(X, gaps, self._used_plans))
 
     def resolved(self) -> dict[str, object]:
         """Every decision, as `resolved_` of a model has it."""
-        return facts(self.plans, self.rows, self.scale, self.reason, self.blank)
+        return facts(self.plans, self.rows, self.scale, self.reason, self.blank, len(self.donors or ()))
 
     def paragraph(self, *, options: bool = False) -> str:
         """Every decision in words.
@@ -322,60 +376,5 @@ class FittedPreparation:
         options : bool, default False
             Whether the paragraph ends with the options of the command line that change the decisions.
         """
-        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, options=options)
-
-    def _matched(self, table: object, by_position: bool) -> list[Column]:
-        """The columns of the used plans, in their order."""
-        named = not by_position and not (isinstance(table, np.ndarray | list) and not is_frame(table))
-        columns = columns_of(_of_rows(table, self) if isinstance(table, np.ndarray | list) else table)
-        if not named:
-            return _by_position(columns, self.plans)
-        _check_clear(columns, self.plans)
-        by_name = {column.name: column for column in columns}
-        missing = [name for name in self.used if name not in by_name]
-        if missing:
-            shown = first_names(missing, SHOWN)
-            raise TableError(
-                f"the table lacks {len(missing)} of the {len(self.used)} columns that the model uses: {shown}"
-            )
-        return [by_name[name] for name in self.used]
-
-
-def _check_clear(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> None:
-    """Raise `TableError` if a column that is used is one of several with its name.
-
-    Those that the user left out of the fit do not count: so it was chosen which column is meant.
-    """
-    dropped = {plan.name for plan in plans if isinstance(plan, LeftOut) and plan.asked_for}
-    headers = {column.name: column.header for column in columns if column.header and column.name not in dropped}
-    for name in (plan.name for plan in plans if plan.used):
-        others = [other for other, header in headers.items() if name in headers and header == headers[name]]
-        if len(others) > 1:
-            raise TableError(
-                f"the table has {len(others)} columns named {headers[name]!r}, and the model uses one: rename them, or "
-                f"leave out all but one; here they are called {first_names(others, SHOWN)}"
-            )
-
-
-def _of_rows(table: object, fitted: FittedPreparation) -> dict[str, AnyArray]:
-    """The columns of an array."""
-    rows = np.asarray(table)
-    if rows.ndim != 2:
-        raise TableError(f"expected rows and columns, got an array of shape {rows.shape}")
-    return dict(zip(numbered(rows.shape[1]), rows.T, strict=True))
-
-
-def _by_position(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> list[Column]:
-    """The columns of the used plans, which are either all columns of the fit, or the used ones alone."""
-    used = [plan for plan in plans if plan.used]
-    if len(columns) == len(plans):
-        columns = [column for column, plan in zip(columns, plans, strict=True) if plan.used]
-    elif len(columns) != len(used):
-        names = first_names([plan.name for plan in used], SHOWN)
-        which = f"the {len(plans)} of the fit in their order"
-        if len(used) < len(plans):
-            which = f"all {len(plans)} of the fit in their order, or only the {len(used)} that it uses"
-        raise TableError(
-            f"the rows have {counted(len(columns), 'column')} without names; the model takes {which}: {names}"
-        )
-    return [attrs.evolve(column, name=plan.name) for column, plan in zip(columns, used, strict=True)]
+        donors = len(self.donors or ())
+        return paragraph(self.plans, self.rows, self.scale, self.reason, self.blank, donors, options=options)

@@ -16,8 +16,10 @@ MOST = 8
 """Most columns that a sentence names."""
 
 
-def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0) -> dict[str, object]:
-    """Every decision by kind, as texts and numbers."""
+def facts(
+    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0
+) -> dict[str, object]:
+    """Every decision by kind, as texts and numbers; gaps are filled from so many donors, or from none."""
     numbers = [plan for plan in plans if isinstance(plan, NumberColumn)]
     categories = [plan for plan in plans if isinstance(plan, CategoryColumn)]
     dates = [plan for plan in plans if isinstance(plan, DateColumn)]
@@ -33,7 +35,8 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank
         "decimal_commas": [plan.name for plan in numbers if plan.decimal == ","],
         "dates": {plan.name: _date(plan) for plan in dates},
         "left_out": {plan.name: plan.reason for plan in plans if isinstance(plan, LeftOut)},
-        "gaps": _of_gaps(plans),
+        "gaps": {name: f"({its})" for name, its in _of_gaps(plans, donors).items()},
+        "rows_that_fill_gaps": donors,
         "gaps_spelled_na": {plan.name: plan.na for plan in categories if plan.na},
         "rows_without_values": blank,
         "scale": scale,
@@ -41,7 +44,9 @@ def facts(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank
     }
 
 
-def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, *, options: bool) -> str:
+def paragraph(
+    plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, blank: int = 0, donors: int = 0, *, options: bool
+) -> str:
     """Every decision in words."""
     features = sum(len(plan.features) for plan in plans)
     used = [plan for plan in plans if plan.used]
@@ -78,15 +83,14 @@ def paragraph(plans: Sequence[ColumnPlan], rows: int, scale: str, reason: str, b
     left = [f"{shortened(plan.name)} ({plan.reason})" for plan in plans if isinstance(plan, LeftOut)]
     if left:
         parts.append(f"Left out: {_some(left)}")
-    gaps = _of_gaps(plans)
-    if gaps:
-        parts.append(f"Gaps: {_some(f'{shortened(name)} {its}' for name, its in gaps.items())}")
+    parts += _sentences_of_gaps(plans, donors)
     if blank:
         whose = "whose label says" if blank == 1 else "whose labels say"
         parts.append(f"{counted(blank, 'row')} without any value, {whose} nothing")
     parts.append(f"Units: {_UNITS[scale]}, {'' if reason == 'as you asked' else 'as '}{reason}")
     if options:
-        parts.append("To decide otherwise: --as-category, --as-number, --as-date, --keep, --drop, --na, --scale")
+        options_of_columns = "--as-category, --as-number, --as-date, --keep, --drop"
+        parts.append(f"To decide otherwise: {options_of_columns}, --na, --gaps, --scale")
     return ". ".join(parts) + "."
 
 
@@ -107,11 +111,13 @@ _ORDERS = {
 """What dates that can be read in several ways were taken for."""
 
 
-def filling(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
-    """What fills the gaps of a column."""
+def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool = False) -> str:
+    """What fills the gaps of a column, from similar rows or not."""
+    if isinstance(plan, CategoryColumn) and plan.or_gap:
+        return f"not {plan.levels[0]!r}"
+    if similar:
+        return "the value of the most similar kept row"
     if isinstance(plan, CategoryColumn):
-        if plan.or_gap:
-            return f"not {plan.levels[0]!r}"
         level = plan.levels[plan.fill] if plan.fill < len(plan.levels) else "(other)"
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
@@ -153,20 +159,39 @@ def _levels(plan: CategoryColumn) -> str:
     return f"{counted(len(plan.levels) + plan.rare, 'level')}{rare}{na}"
 
 
-def _of_gaps(plans: Sequence[ColumnPlan]) -> dict[str, str]:
-    """The gaps of each column that has some."""
-    having = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn | DateColumn)]
-    return {plan.name: _gaps(plan) for plan in having if plan.gaps}
+def _having(plans: Sequence[ColumnPlan]) -> list[NumberColumn | CategoryColumn | DateColumn]:
+    """The columns that have gaps."""
+    plain = [plan for plan in plans if isinstance(plan, NumberColumn | CategoryColumn | DateColumn)]
+    return [plan for plan in plain if plan.gaps]
 
 
-def _gaps(plan: NumberColumn | CategoryColumn | DateColumn) -> str:
-    """How many gaps there are, and what fills them."""
+def _of_gaps(plans: Sequence[ColumnPlan], donors: int) -> dict[str, str]:
+    """The gaps of each column that has some, and what fills them."""
+    return {plan.name: _gaps(plan, f": {filling(plan, similar=donors > 0)}") for plan in _having(plans)}
+
+
+def _sentences_of_gaps(plans: Sequence[ColumnPlan], donors: int) -> list[str]:
+    """What is said of gaps: columns that have their own filling, then those that are filled from similar rows."""
+    having, sentences = _having(plans), list[str]()
+    lent = [plan for plan in having if donors and not getattr(plan, "or_gap", False)]
+    others = [f"{shortened(plan.name)} ({_gaps(plan, f': {filling(plan)}')})" for plan in having if plan not in lent]
+    if others:
+        sentences.append(f"Gaps: {_some(others)}")
+    if lent:
+        names = _some(f"{shortened(plan.name)} ({_gaps(plan, '')})" for plan in lent)
+        rows = "kept row" if donors == 1 else f"of {donors:,} kept rows"
+        sentences.append(f"Gaps in {names} take the value of the most similar {rows}")
+    return sentences
+
+
+def _gaps(plan: NumberColumn | CategoryColumn | DateColumn, filled: str) -> str:
+    """How many gaps there are, what they are, what fills them, and whether they are a feature."""
     unread = getattr(plan, "unread", 0)
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
     feature = f"; they are a feature too, because {shortened(plan.told_by)} differs there" if plan.told_by else ""
     if isinstance(plan, CategoryColumn) and plan.na:
         words = f", {plan.na:,} of them written NA: --na level, na='level' in Python, makes it a level"
-    return f"({plan.gaps:,}{words}: {filling(plan)}{feature})"
+    return f"{plan.gaps:,}{words}{filled}{feature}"
 
 
 def _some(items: Iterable[str]) -> str:

@@ -117,3 +117,11 @@ def test_na(run, write):
     path = write("a.csv", grade=["NA", "A1", "B2", "B2"] * 10, b=OTHER)
     assert "--na level" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
     assert "3 levels, one of them NA" in run("fit", path, "-r", "kmeans", "-k", "2", "--na", "level").stdout
+
+
+def test_gaps(run, write):
+    path = write("a.csv", a=[*OTHER[:-1], ""], b=OTHER[::-1])
+    assert "similar of 40 kept rows" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
+    printed = " ".join(run("fit", path, "-r", "kmeans", "-k", "2", "--gaps", "typical").stdout.split())
+    assert "Gaps: a (1: " in printed
+    assert "the mean)" in printed

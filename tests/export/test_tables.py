@@ -11,6 +11,9 @@ import clusterkit
 from clusterkit import Auto, recipe
 from clusterkit.core.errors import NotExportable
 from clusterkit.estimators.preparing import fit_prepared
+from clusterkit.export.columns import PreparedColumns
+from clusterkit.export.filling import MOST_TERMS
+from clusterkit.export.graph import Graph
 from clusterkit.tables import Preparation, TableWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
@@ -181,3 +184,61 @@ def test_auto_of_a_table(run):
     exported = clusterkit.to_onnx(model)
     new = {name: values for name, values in table(1000, 5).items() if name in names}
     np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
+
+
+class TestGapsTakenFromSimilarRows:
+    def model_and_new(self, n, d, share, seed=0):
+        """A fit to numbers and levels with gaps at random, and new rows; few different values make many ties."""
+        rng = np.random.default_rng(seed)
+
+        def columns(m):
+            group = rng.integers(0, 2, m)
+            X = rng.integers(0, 3, (m, d)) + 3.0 * group[:, None]
+            X[:, 0] += rng.normal(size=m)
+            X[rng.random(X.shape) < share] = np.nan
+            town = np.array(["Ulm", "Bonn", "Köln"], dtype=object)[rng.integers(0, 3, m)]
+            town[rng.random(m) < share] = None
+            vip = np.array(["yes", None], dtype=object)[rng.integers(0, 2, m)]
+            sex = np.array(["f", "m"], dtype=object)[group]
+            return {"town": town, **{f"x{j}": X[:, j] for j in range(d)}, "vip": vip, "sex": sex}
+
+        model = recipe("kmeans", n_clusters=2, random_state=0)
+        fit_prepared(model, columns(n))
+        return model, columns(10_000)
+
+    @pytest.mark.parametrize(("d", "share"), [(4, 0.1), (8, 0.4)])
+    def test_features_are_equal(self, d, share, run):
+        model, new = self.model_and_new(400, d, share)
+        fitted = model.preparation_
+        new["sex"][::30] = "x"  # not in the fit
+        for name in new:
+            if name != "vip":
+                new[name][3] = None  # a row without a value
+        exported = clusterkit.to_onnx(model)
+        with pytest.warns(TableWarning, match="a level that the fit did not see"):
+            expected = model.predict(new)
+        np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], expected)
+
+        graph = Graph(np.dtype(np.float64))
+        prepared = PreparedColumns.of(fitted)
+        graph.report("features", prepared.features(graph))
+        rows = run(graph.model(graph.reports["features"].argmin()), **inputs(new, exported))["features"]
+        np.testing.assert_array_equal(rows, fitted.transform(new, quiet=True))
+
+    def test_many_features(self, run):
+        """Distances are matrix products above a number of features."""
+        model, new = self.model_and_new(60, MOST_TERMS + 4, 0.05)
+        new = {name: values[:300] for name, values in new.items()}
+        exported = clusterkit.to_onnx(model)
+        np.testing.assert_array_equal(run(exported, **inputs(new, exported))["labels"], model.predict(new))
+
+    def test_single_precision(self, run):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 3)).astype(np.float32) + 4 * (np.arange(300) % 2)[:, None].astype(np.float32)
+        X[rng.random(X.shape) < 0.1] = np.nan
+        columns = {f"x{j}": X[:, j] for j in range(3)}
+        model = recipe("kmeans", n_clusters=2, random_state=0)
+        fit_prepared(model, columns)
+        assert model.preparation_.donors.features.dtype == np.float32
+        exported = clusterkit.to_onnx(model)
+        np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], model.labels_)

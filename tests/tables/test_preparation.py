@@ -60,12 +60,24 @@ def test_every_kind(table, fitted):
     for name in ("income", "since", "margin", "price"):
         assert X[name].mean() == pytest.approx(0, abs=1e-12)
         assert X[name].std() == pytest.approx(1)
-    assert set(X["age"][:25]) == {0.0}
+    assert set(X["age"][:25]) <= set(X["age"][25:])
     assert set(X["age is a gap"][:25]) == {0.5}
     assert not X["age is a gap"][25:].any()
     np.testing.assert_allclose(X["vip"], 0.5 * table["vip"])
+    of_towns = {town: X[f"town={town}"] > 0 for town in ("Ulm", "Bonn", "Köln")}
+    named = np.array([town is not None for town in table["town"]])
+    for town, its in of_towns.items():
+        np.testing.assert_array_equal(its[named], table["town"][named] == town)
+    assert (sum(its.astype(int) for its in of_towns.values()) == 1).all()
+
+
+def test_what_is_typical_fills_gaps_where_asked_for(table):
+    fitted = Preparation(gaps="typical").fit(table)
+    X = dict(zip(fitted.features, fitted.transform(table).T, strict=True))
+    assert set(X["age"][:25]) == {0.0}
     np.testing.assert_array_equal(X["town=Ulm"] > 0, table["town"] == "Ulm")
     np.testing.assert_array_equal(X["town=Köln"] > 0, [town in ("Köln", None) for town in table["town"]])
+    assert "'Köln', the most frequent level" in fitted.paragraph()
 
 
 def test_levels_are_as_far_apart_as_truth_values(table, fitted):
@@ -323,7 +335,8 @@ def test_the_paragraph_names_every_decision(fitted):
     for words in (
         "8 of 12 columns used (5 numbers, 1 category, 2 dates), as 13 features", "town: 3 levels",
         "shop: elapsed time, hour", "customer_id (an identifier", "constant (always 1)",
-        "they are a feature too, because income differs there", "'Köln', the most frequent level",
+        "they are a feature too, because income differs there",
+        "town (8) take the value of the most similar of 300 kept rows",
         "numbers divided by their standard deviations", "--as-category",
     ):  # fmt: skip
         assert words in text
