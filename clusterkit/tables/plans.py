@@ -172,7 +172,7 @@ class NumberColumn(ColumnPlan):
     @property
     def measure(self) -> Measure:
         """How texts become numbers."""
-        return Measure(self.unit, frozenset(self.strange), self.forgetful)
+        return Measure.of(self.unit, frozenset(self.strange), self.converted, forgetful=self.forgetful)
 
     @property
     def features(self) -> tuple[str, ...]:
