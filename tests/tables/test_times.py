@@ -162,6 +162,10 @@ def test_what_is_no_time(text):
         (["0 days 01:23:45", "1 days 00:00:00"], DURATION),
         (["PT1H", "PT45M"], DURATION),
         (["-0:10", "0:20"], DURATION),
+        (["5h 10min", "45 min", "3 h", "1 h 5 min"], DURATION),
+        (["2d 3h", "5 hours", "1 day and 2 hours", "30m"], DURATION),
+        (["1 Std. 5 Min.", "45 Min."], DURATION),
+        (["1:30:10", "1h 30min", "10 s"], DURATION),
     ],
 )
 def test_durations_are_told_from_times(values, kind):
@@ -193,11 +197,53 @@ def test_hours_of_a_working_day_begin_at_midnight():
     assert plan_of(every).begin == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("5h 10min", 5 + 1 / 6), ("5h10m", 5 + 1 / 6), ("2d 3h", 51), ("1 day, 2 hours", 26), ("45 min", 0.75),
+        ("1.5 h", 1.5), ("1,5 Std.", 1.5), ("-1h 30min", -1.5), ("2w 1d", 360), ("10m", 1 / 6), ("1h 5min 6s", 1.085),
+    ],
+)  # fmt: skip
+def test_durations_in_words(text, hours):
+    assert hours_of(text) == (pytest.approx(hours), DURATION)
+
+
+@pytest.mark.parametrize("text", ["5 kg", "10min 5h", "5h 5h", "1h 5", "h 5", "5 months", "5h ago", "1 h - 2 h"])
+def test_other_words_are_no_durations(text):
+    assert hours_of(text) is None
+
+
+def test_one_unit_in_words_is_a_unit():
+    minutes = plan_of(np.array([f"{i} min" for i in range(10, 70)]))
+    assert (minutes.unit, minutes.clock) == ("min", "")
+    metres = plan_of(np.array([f"{i} m" for i in range(10, 70)]))
+    assert (metres.unit, metres.clock) == ("m", "")
+    values = np.array([f"{i} min" for i in range(10, 70)] + ["1h 10min"])
+    assert plan_of(values).clock == DURATION
+    fitted = Preparation(scale="none").fit({"t": values})
+    np.testing.assert_allclose(fitted.transform({"t": np.array(["90 min", "1h 30min"])})[:, 0], 1.5)
+
+
+@pytest.mark.parametrize("centres", [(0, 8, 16), (0.5, 8, 16), (23.3, 7, 15), (0, 12), (0, 5, 10, 17), (0, 3)])
+@pytest.mark.parametrize("shares", [1, 3])
+def test_no_group_of_times_is_cut(centres, shares):
+    rng = np.random.default_rng(len(centres))
+    which = np.repeat(np.arange(len(centres)), np.r_[100 * shares, [100] * (len(centres) - 1)])
+    times = (np.array(centres)[which] + np.clip(0.5 * rng.normal(size=len(which)), -1, 1)) % 24
+    values = np.array([f"{int(t)}:{int(60 * (t % 1)):02d}" for t in times])
+    fitted = Preparation(scale="none").fit({"t": values})
+    hours = fitted.transform({"t": values})[:, 0]
+    for group in range(len(centres)):
+        assert np.ptp(hours[which == group]) <= 2.1
+    order = np.argsort(hours)
+    assert (np.diff(which[order]) != 0).sum() == len(centres) - 1
+
+
 def test_the_sums_of_clocks_add_up():
-    counts = {"8:05": 3, "23:10": 2, "0:15": 4, "30:00": 1, "no": 7}
+    counts = {"8:05": 3, "23:10": 2, "0:15": 4, "30:00": 1, "no": 7, "45 min": 2, "1h 5min": 2}
     both = ClockSums.of_texts(dict(list(counts.items())[:2])) + ClockSums.of_texts(dict(list(counts.items())[2:]))
     assert both == ClockSums.of_texts(counts)
-    assert both.n == 10
+    assert both.n == 14
 
 
 def test_options_overrule_times():
