@@ -332,9 +332,13 @@ class DateColumn(ColumnPlan):
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
 
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as seconds since 1970."""
+        return as_seconds(column, self.form)
+
     def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the elapsed time and the parts."""
-        reading = as_seconds(column, self.form)
+        reading = self.read(column)
         if not self.both_orders:
             _refuse_both_orders(reading, column)
         _refuse_none(reading, column, "date", self.unread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, ClassVar, final
 
 import attrs
@@ -16,12 +17,13 @@ from clusterkit.tables.decisions import decide
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column, HoldsFrame, columns_of, is_frame
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
-from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
+from clusterkit.tables.notices import of_fit, of_rows, of_units, of_unread, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
 from clusterkit.tables.sums import TableSums
+from clusterkit.tables.totals import of_totals
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
 
@@ -153,7 +155,8 @@ class Preparation:
         TableWarning
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
             month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
-            converted into it, or are no numbers with the mark that was asked for. If a row has no value at all.
+            converted into it, or are no numbers with the mark that was asked for. If cells of a column of numbers or
+            dates are none. If a row has no value at all, or the last one is called a total and has the sums of others.
         """
         return self.fit_blocks([table])
 
@@ -162,7 +165,7 @@ class Preparation:
         sums: TableSums | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
-        parts = 0
+        parts, last = 0, list[Column]()
         for block in blocks:
             parts += 1
             columns = [self._as_asked(column) for column in columns_of(block)]
@@ -172,6 +175,7 @@ class Preparation:
                 drop |= {column.name for column in columns if column.header in self.drop}
             if not len(columns[0].values):
                 continue
+            last = columns
             of_block = TableSums.of(columns)
             sums = of_block if sums is None else sums + of_block
         if sums is None or not sums.rows:
@@ -183,7 +187,8 @@ class Preparation:
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        tell([*of_fit(plans, sums.columns), *of_units(plans, sums.columns)])
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
+        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:
