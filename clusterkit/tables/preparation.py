@@ -24,6 +24,7 @@ from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct, numbered
 from clusterkit.tables.sums import TableSums
 from clusterkit.tables.totals import of_totals
+from clusterkit.tables.twins import RowSample, of_twins
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
 
@@ -165,7 +166,7 @@ class Preparation:
         sums: TableSums | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
-        parts, last = 0, list[Column]()
+        parts, last, sample = 0, list[Column](), RowSample()
         for block in blocks:
             parts += 1
             columns = [self._as_asked(column) for column in columns_of(block)]
@@ -176,6 +177,7 @@ class Preparation:
             if not len(columns[0].values):
                 continue
             last = columns
+            sample.add(columns)
             of_block = TableSums.of(columns)
             sums = of_block if sums is None else sums + of_block
         if sums is None or not sums.rows:
@@ -188,7 +190,7 @@ class Preparation:
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
         every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
-        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last)])
+        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, sample)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:

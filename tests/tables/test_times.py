@@ -325,7 +325,7 @@ def test_predictions_of_saved_models(tmp_path):
     group = np.arange(60) % 2
     columns = {
         "month": months("%Y-%m"),
-        "day": digits(60),
+        "day": rng.permutation(digits(60)),
         "tod": np.array([f"{(22 + 8 * g) % 24}:{rng.integers(60):02d}" for g in group]),
         "took": np.array([f"{1 + 9 * g}:{rng.integers(60):02d}:00" for g in group]),
     }
