@@ -203,18 +203,27 @@ class ClockSums:
     def begin(self) -> float:
         """The hour from which the day is counted: midnight, or else one in the longest stretch of hours without times.
 
-        A day begins at midnight unless there are times before and after it.
+        A day begins at midnight unless there are times before and after it, and where it has times all around.
         """
-        if self.kind() == DURATION:
+        end, hours = self._gap()
+        if self.kind() == DURATION or end == 0 or hours < SHORTEST_GAP:
             return 0.0
+        return float(end - (hours + 1) // 2)
+
+    def is_round(self) -> bool:
+        """Whether there are times all around the clock, so that no hour is one to count the day from."""
+        return self.kind() == TIME and self._gap()[1] < SHORTEST_GAP
+
+    def _gap(self) -> tuple[int, int]:
+        """The end and the length of the longest stretch of hours without times; that at midnight if there is one."""
         most = EMPTY * self.n
         filled = [hour in self.by_hour and self.by_hour[hour].n > most for hour in range(DAY)]
         if not (filled[0] and filled[-1]):
-            return 0.0
+            return 0, DAY
         ends = [hour for hour in range(1, DAY) if filled[hour] and not filled[hour - 1]]
         runs = {end: next(n for n in range(DAY) if filled[end - n - 1]) for end in ends}
         end = max(runs, key=lambda hour: runs[hour], default=0)
-        return float(end - (runs[end] + 1) // 2) if runs.get(end, 0) >= SHORTEST_GAP else 0.0
+        return end, runs.get(end, 0)
 
     def moments(self, begin: float = 0.0) -> Moments:
         """The sums of all hours, those of times of day before `begin` counted as of the next day."""

@@ -67,8 +67,8 @@ class Preparation:
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
       are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
       are days of 1900 to 2100, and ten or more differ.
-    - **Times of day and durations** become hours. Times on both sides of midnight are counted from another hour, so
-      that they stay together.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from an hour that has
+      none; times all around the clock become sine and cosine.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns

@@ -193,8 +193,33 @@ def test_a_night_shift_is_not_cut_at_midnight():
 def test_hours_of_a_working_day_begin_at_midnight():
     times = np.array([f"{8 + i % 10}:{i % 60:02d}" for i in range(60)])
     assert plan_of(times).begin == 0.0
-    every = np.array([f"{i % 24}:30" for i in range(240)])
-    assert plan_of(every).begin == 0.0
+
+
+@pytest.mark.parametrize(("scale", "hour"), [("none", 1.0), ("zscore", 2 * np.pi / 24), ("minmax", np.pi / 24)])
+def test_times_all_around_the_clock_are_on_a_circle(scale, hour, tmp_path):
+    every = np.array([f"{i % 24}:{i % 60:02d}" for i in range(720)])
+    table = {"t": every, "x": np.random.default_rng(0).normal(size=720)}
+    fitted = Preparation(scale=scale).fit(table)
+    assert fitted.features == ("t (sin)", "t (cos)", "x")
+    assert "t (time of day, all around the clock: as sine and cosine)" in fitted.paragraph()
+    rows = fitted.transform({"t": texts("23:30", "0:30", "12:00", None), "x": np.zeros(4)})[:, :2]
+    apart = np.linalg.norm(rows[:, None] - rows, axis=2)
+    assert apart[0, 1] == pytest.approx(hour, rel=0.01)
+    assert apart[0, 2] == pytest.approx(apart[1, 2])
+    assert np.array_equal(rows[3], [0.0, 0.0])
+    if scale == "zscore":
+        assert fitted.transform(table)[:, :2].var(axis=0).sum() == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_model_of_times_around_the_clock_is_saved(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    times = np.r_[rng.uniform(21, 31, 300), rng.uniform(7, 21, 100)] % 24
+    frame = pandas.DataFrame({"t": [f"{int(t)}:{int(60 * (t % 1)):02d}" for t in times], "x": times > 12})
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(frame)
+    assert model.preparation_.plans[0].circle == 1.0
+    model.save(tmp_path / "m.clusterkit")
+    assert np.array_equal(load(tmp_path / "m.clusterkit").predict(frame), model.labels_)
 
 
 @pytest.mark.parametrize(
