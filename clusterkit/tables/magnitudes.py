@@ -29,7 +29,7 @@ OPEN: Mapping[str, str] = MappingProxyType({"K": "k", "M": "M", "B": "bn"})
 BEHIND = "?"
 """What tells in sums that a letter stood right behind the digits, where it may be part of a code: 12M, not 12 M."""
 
-SHORT: Mapping[str, str] = MappingProxyType({"k": "k", "m": "M", "mn": "M", "b": "bn", "bn": "bn"})
+SHORT: Mapping[str, str] = MappingProxyType({"k": "k", "m": "M", "mm": "M", "mn": "M", "b": "bn", "bn": "bn"})
 """What short words for magnitudes beside a currency are, in lower case: no currency is measured in metres."""
 
 WORDS: Mapping[str, str] = MappingProxyType(
@@ -77,8 +77,12 @@ def magnitude(text: str) -> tuple[str, str] | None:
     >>> magnitude("$1.2k"), magnitude("3,4 Mio. €"), magnitude("2bn"), magnitude("12M"), magnitude("12 m")
     (('$1.2', '$k'), ('3,4 €', '€Mio'), ('2', 'bn'), ('12', 'M?'), None)
     """
-    sign = next((sign for sign in SIGNS if sign in text), "")
-    code = "" if sign else next((code for code in CURRENCIES if text.startswith(code) or text.endswith(code)), "")
+    if text[-1].isdecimal():
+        return None
+    sign = "" if text.isascii() and "$" not in text else next((sign for sign in SIGNS if sign in text), "")
+    code = ""
+    if not sign and (text.startswith(CURRENCIES) or text.endswith(CURRENCIES)):
+        code = next(code for code in CURRENCIES if text.startswith(code) or text.endswith(code))
     if sign or code:
         rest = text.removesuffix(sign or code).rstrip()
         parts = TAIL.fullmatch(rest)

@@ -23,6 +23,12 @@ MOST_ROWS = 2000
 MOST_COLUMNS = 300
 """Columns up to which each is compared with all others; wider tables, of pixels or spectra, are alike by nature."""
 
+MOST_CATEGORIES = 50
+"""Categories up to which each is compared with all others, pair by pair."""
+
+FIRST_ROWS = 100
+"""Rows in which categories are compared first: most pairs differ there."""
+
 ALIKE = 0.999
 """Absolute correlation above which two columns of numbers say the same."""
 
@@ -151,7 +157,7 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:
     """The same for categories, each level of which goes with one level of the other; flags are numbers elsewhere."""
-    names = list(codes)
+    names = list(codes) if len(codes) <= MOST_CATEGORIES else []
     twins: list[tuple[str, str, str]] = []
     second: set[str] = set()
     for j, name in enumerate(names):
@@ -167,12 +173,16 @@ def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tup
 
 def _one_to_one(a: Codes, b: Codes) -> bool:
     both = (a >= 0) & (b >= 0)
-    if both.sum() < FEWEST or (a.max() != b.max() and both.all()):
+    if both.sum() < FEWEST:
         return False
     of_a, of_b = a[both], b[both]
-    distinct = len(np.unique(of_a))
-    pairs = len(np.unique(of_a * (int(of_b.max()) + 1) + of_b))
-    return distinct > 1 and distinct == len(np.unique(of_b)) == pairs
+    parts = ((of_a[:FIRST_ROWS], of_b[:FIRST_ROWS]), (of_a, of_b))
+    return bool(of_a.min() < of_a.max()) and all(len(set(_levels(*part))) == 1 for part in parts)
+
+
+def _levels(a: Codes, b: Codes) -> tuple[int, int, int]:
+    """Number of the levels of both, and of their pairs."""
+    return len(np.unique(a)), len(np.unique(b)), len(np.unique(a * (int(b.max()) + 1) + b))
 
 
 def _codes(column: Column) -> Codes:
