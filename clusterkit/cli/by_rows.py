@@ -177,6 +177,7 @@ def fit(
     facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
     facts |= {
         "read": "block by block",
+        "doubts": None,  # they need all rows in memory
         "bytes": 8 * rows.n * rows.d,
         "interrupted": interrupted,
         "labels_file": path,

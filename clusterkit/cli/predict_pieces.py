@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from clusterkit._typing import Labels
 
 __all__ = ["check", "predict"]
+
+VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)|rows?")
+"""What differs between warnings of one kind about several pieces: cells and numbers, but not the name of a column."""
 
 
 def check(path: str) -> None:
@@ -60,8 +65,48 @@ def _labels(model: ModelFile, data: str, options: TableOptions) -> Iterator[Labe
     # where the file does not say which mark is before its decimals, it is that of the fit
     if Path(data).suffix.lower() in TEXT_ENDINGS and text_form(data, **reading)[0].decimal is None:
         reading["decimal"] = decimal_of(model)
-    for table in table_chunks(data, **reading):
-        yield labels_of(model, table, options.chosen(table))
+    once = _Once()
+    try:
+        for table in table_chunks(data, **reading):
+            with once:
+                labels = labels_of(model, table, options.chosen(table))
+            yield labels
+    finally:
+        once.warn()
+
+
+class _Once:
+    """Collects the warnings about the rows of several pieces, of which those of one kind become one."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, tuple[str, int]] = {}
+
+    def __enter__(self) -> None:
+        self._catching = warnings.catch_warnings(record=True)
+        self._caught = self._catching.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, *failure: object) -> None:
+        from clusterkit.tables import TableWarning
+
+        self._catching.__exit__(None, None, None)
+        for one in self._caught or ():
+            if not issubclass(one.category, TableWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+                continue
+            text = str(one.message)
+            kind = VARYING.sub("", text)
+            first, count = self.kinds.get(kind, (text, 0))
+            self.kinds[kind] = first, count + 1
+
+    def warn(self) -> None:
+        """Warn of each kind once: the first warning, and how many there were."""
+        from clusterkit.tables import TableWarning
+
+        for text, count in self.kinds.values():
+            others = count - 1
+            more = f" (and likewise in {others:,} other piece{'s' * (others > 1)} of the file)" if others else ""
+            warnings.warn(text + more, TableWarning, stacklevel=2)
 
 
 def _write(path: str, pieces: Iterator[Labels]) -> None:

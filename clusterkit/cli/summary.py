@@ -23,6 +23,9 @@ __all__ = ["of_fit", "show", "show_sizes"]
 MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
 
+NOT_DOUBTED = "whether a single column makes the clusters was not looked at, because that needs all rows in memory"
+"""What stands in place of doubts about clusters of rows that are read block by block."""
+
 MOST_NAMES = 6
 """Number of column names in the printed summary."""
 
@@ -112,7 +115,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
                 if "accuracy" in values
                 else ""
             ),
-            "but": " ".join(values.get("doubts", ())),
+            "but": NOT_DOUBTED if values.get("doubts", ()) is None else " ".join(values.get("doubts", ())),
             "noise": f"{noise:,} ({100 * noise / values['rows']:.1f} %)" if noise else "none",
             "time": f"{values['seconds']:.2f} s",
             "labels in": _file(values.get("labels_file")),

@@ -13,7 +13,7 @@ from clusterkit.core.row_graph import Node
 from clusterkit.export.filling import filled
 from clusterkit.export.graph import Graph
 from clusterkit.tables import FittedPreparation
-from clusterkit.tables.plans import HOURS, ROOT, CategoryColumn, ColumnPlan, DateColumn, NumberColumn
+from clusterkit.tables.plans import CLOCK, HOURS, ROOT, CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 
 __all__ = ["PreparedColumns"]
 
@@ -108,26 +108,35 @@ class PreparedColumns:
             rows = rows + (rows < begins).as_type(np.float64) * (24.0 * (begins != 0.0))
         filled = gaps.where(fill, rows)
         parts.append((filled - centre) * factor)
-        names += [(plan.name, plan.features[0]) for plan in self.numbers]
+        # what no feature is called is left out at the end: times around the clock have sine and cosine instead
+        names += [(plan.name, "" if getattr(plan, "circle", 0.0) else plan.features[0]) for plan in self.numbers]
         flagged = [j for j, plan in enumerate(self.numbers) if plan.told_by]
         if flagged:
             weights = np.array([self.numbers[j].weight for j in flagged])
             parts.append(gaps.as_type(np.float64).columns(flagged) * weights)
             names += [(self.numbers[j].name, self.numbers[j].features[-1]) for j in flagged]
         for j, plan in enumerate(self.numbers):
-            if not isinstance(plan, DateColumn):
+            if isinstance(plan, NumberColumn):
+                if plan.circle:
+                    parts += _on_circle(gaps.columns([j]), filled.columns([j]) / CLOCK, plan.circle)
+                    names += _named(plan, *plan.features[:2])
                 continue
             for i, part in enumerate(plan.parts):
                 turns = filled.columns([j]) / (3600.0 * HOURS[part])
-                angle = (turns - turns.op("Floor")) * (2 * np.pi)
-                for ahead in (0.0, np.pi / 2):  # sine and cosine; older runtimes have no cosine of float64
-                    parts.append(gaps.columns([j]).where(0.0, (angle + ahead).op("Sin") * (plan.weight / ROOT)))
+                parts += _on_circle(gaps.columns([j]), turns, plan.weight / ROOT)
                 names += _named(plan, *plan.features[1 + 2 * i : 3 + 2 * i])
         return gaps.as_type(np.float64)
 
 
 def _joined(parts: Sequence[Node]) -> Node:
     return parts[0].joined(*parts[1:]) if len(parts) > 1 else parts[0]
+
+
+def _on_circle(gaps: Node, turns: Node, radius: float) -> list[Node]:
+    """Sine and cosine of turns, 0 for gaps."""
+    angle = (turns - turns.op("Floor")) * (2 * np.pi)
+    # older runtimes have no cosine of float64
+    return [gaps.where(0.0, (angle + ahead).op("Sin") * radius) for ahead in (0.0, np.pi / 2)]
 
 
 def _named(plan: ColumnPlan, *features: str) -> list[tuple[str, str]]:

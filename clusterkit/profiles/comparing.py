@@ -21,7 +21,7 @@ from clusterkit.profiles.comparable import check_fits, check_methods
 from clusterkit.profiles.labelled import is_model, labels_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
-from clusterkit.profiles.tables import as_frame
+from clusterkit.profiles.tables import as_cell, as_frame, as_text
 
 __all__ = ["Comparison", "Method", "MethodLike", "compare"]
 
@@ -30,6 +30,13 @@ MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
 
 DENSITY_ROWS = 2000
 """Most rows on which the density index is computed, which looks at all pairs."""
+
+
+INDICES = ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds")
+"""Fields of a method that a table of methods shows beside the sizes."""
+
+LONGEST_REASON = 200
+"""Characters of the reason for which a method could not be fitted."""
 
 
 @final
@@ -108,6 +115,27 @@ class Comparison:
                 return method
         raise KeyError(name)
 
+    def __str__(self) -> str:
+        """A line for each method, and how far they agree."""
+        rows = [
+            (one.name, one.n_clusters, one.n_noise, *(float(getattr(one, it)) for it in INDICES))
+            for one in self.methods
+        ]
+        header = ("method", "clusters", "noise", *(it.replace("_", " ") for it in INDICES))
+        lines = [as_text(header, rows)] if rows else []
+        if len(self.methods) > 1:
+            agreement = [(one.name, *values) for one, values in zip(self.methods, self.agreement.tolist(), strict=True)]
+            names = [one.name for one in self.methods]
+            lines += ["", as_text(("agreement (adjusted Rand)", *names), agreement)]
+        lines += [
+            f"{as_cell(name)} could not be fitted: {as_cell(why, LONGEST_REASON)}" for name, why in self.failed.items()
+        ]
+        if self.n_compared < self.n_rows:
+            lines += ["", f"indices of {self.n_compared:,} of {self.n_rows:,} rows"]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
     def to_frame(self, library: str | None = None) -> object:
         """One row for each method, as a data frame of "pandas", "polars" or "pyarrow"; default: the first installed.
 
@@ -118,7 +146,7 @@ class Comparison:
             "n_clusters": [one.n_clusters for one in self.methods],
             "n_noise": [one.n_noise for one in self.methods],
         }
-        for name in ("silhouette", "davies_bouldin", "dbcv", "stability", "seconds"):
+        for name in INDICES:
             columns[name] = [float(getattr(one, name)) for one in self.methods]
         for j, other in enumerate(self.methods):
             columns[f"agreement with {other.name}"] = self.agreement[:, j].tolist()
@@ -184,6 +212,17 @@ def compare(
     >>> table = clusterkit.compare(rivals, X)
     >>> [(method.name, method.n_clusters) for method in table.methods], float(table.agreement[0, 1])
     ([('k-means', 3), ('known', 3)], 1.0)
+
+    Printed, a comparison is a table; `to_frame` makes a data frame of it:
+
+    >>> print(clusterkit.compare({"two": y // 2, "known": y}, X))
+    method  clusters  noise  silhouette  davies bouldin  dbcv  stability  seconds
+    two            2      0        0.59            0.60  0.47          –        –
+    known          3      0        0.77            0.31  0.94          –        –
+    <BLANKLINE>
+    agreement (adjusted Rand)   two  known
+    two                        1.00   0.57
+    known                      0.57   1.00
     """
     check_methods(methods)
     if n_clusters is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -15,6 +14,7 @@ from clusterkit.core.wording import shortened
 from clusterkit.profiles.raw_table import Column, RawTable
 from clusterkit.profiles.sampling import GroupedSample, draw
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, NumberColumn
+from clusterkit.tables.twins import as_option
 
 __all__ = ["Doubts", "doubts"]
 
@@ -192,8 +192,7 @@ def _begun(text: str) -> str:
 
 def _otherwise(k: int, names: Sequence[str], plans: Sequence[ColumnPlan]) -> str:
     """The options with which the clusters are not made by some columns."""
-    keys = ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
     # something must be left to cluster
-    drop = f"--drop {shlex.quote(keys)}" if len(names) < sum(plan.used for plan in plans) else ""
+    drop = f"--drop {as_option(names)}" if len(names) < sum(plan.used for plan in plans) else ""
     fewer = f"-k {k}" if k > 1 else ""
     return ", or with ".join(text for text in (fewer, drop) if text) or "the table without these rows"

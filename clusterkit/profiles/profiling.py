@@ -179,6 +179,8 @@ class Profile:
                 lines.append(f"   {rule.text}: precision {rule.precision:.0%}, recall {rule.recall:.0%}")
         return "\n".join(lines)
 
+    __repr__ = __str__
+
 
 def profile(
     model: Clusterer | Labels | Sequence[int],

@@ -15,7 +15,7 @@ from clusterkit import __version__
 from clusterkit._typing import Indices
 from clusterkit.core.registry import registry
 from clusterkit.core.wording import counted, with_title
-from clusterkit.profiles import ClusterProfile, FeatureProfile
+from clusterkit.profiles import ClusterProfile, FeatureProfile, heat_map
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.heat_map import heat_cells
 from clusterkit.profiles.naming import in_words
@@ -38,6 +38,9 @@ MOST_FEATURES = 8
 MOST_CELLS = 8
 """Columns of the rows that are listed: those that tell the clusters apart most."""
 
+MOST_CANDIDATES = 6
+"""Numbers of clusters whose best clustering is listed."""
+
 MOST_LEFT_OUT = 20
 """Most columns whose being left out is explained one by one."""
 
@@ -56,6 +59,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     shown.sort(key=lambda cluster: cluster.label)
     n_more = len(analysis.clusters.clusters) - len(shown)
     columns = _telling(analysis)
+    more_columns = _more(len(analysis.preparation.used) - len(columns))
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
         "verdict": words.verdict(analysis),
@@ -71,6 +75,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "left_out": [
             (plain(name), plain(why, 200)) for name, why in list(analysis.preparation.left_out.items())[:MOST_LEFT_OUT]
         ],
+        "more_left_out": _more(len(analysis.preparation.left_out) - MOST_LEFT_OUT),
         "pictures": {name: Markup(svg) for name, svg in pictures(analysis).items()},
         "methods": [_method(analysis.comparison.methods[j], j, analysis) for j in rivals],
         "titles": _titles([*compared, *(_recipe(method) for _, method, _ in candidates)]),
@@ -85,6 +90,11 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
         "more": counted(n_more, "smaller cluster") + (" is" if n_more == 1 else " are") if n_more else "",
         "columns": [plain(name, 40) for name in columns],
+        "more_columns": more_columns,
+        "rows_of": f"Tables of rows show the {len(columns)} columns that tell the clusters apart most; there "
+        f"{'is' if more_columns.startswith('1 ') else 'are'} {more_columns}: clusterkit fit TABLE -o FILE --with-data "
+        "writes all of them with the labels.",
+        "more_candidates": len(_numbers(analysis)) - len(candidates) if candidates else 0,
         "borders": _odd(analysis.borders, analysis, columns),
         "outliers": _odd(analysis.outliers, analysis, columns),
         "limit": f"{FAR:g}",
@@ -97,6 +107,11 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "versions": _versions(),
     }
     return environment.from_string(source).render(**values)
+
+
+def _more(count: int) -> str:
+    """How many columns a table leaves out, "" for none."""
+    return counted(count, "more column") if count > 0 else ""
 
 
 def _telling(analysis: Analysis) -> list[str]:
@@ -170,7 +185,9 @@ def _heat(analysis: Analysis) -> Mapping[str, object]:
     columns = {one.column for cluster in analysis.clusters.clusters for one in cluster.features if one.text in drawn}
     absent = [plain(name, 40) for name in analysis.preparation.used if name not in columns]
     more = f" and {len(absent) - MOST_LEFT_OUT} more" if len(absent) > MOST_LEFT_OUT else ""
-    return {"absent": ", ".join(absent[:MOST_LEFT_OUT]) + more, "empty": bool(np.isnan(values).any())}
+    few = len(analysis.clusters.clusters) - heat_map.MOST_CLUSTERS
+    fewer = f"the {heat_map.MOST_CLUSTERS} largest clusters" if few > 0 else ""
+    return {"fewer": fewer, "absent": ", ".join(absent[:MOST_LEFT_OUT]) + more, "empty": bool(np.isnan(values).any())}
 
 
 def _stability(method: Method, j: int, analysis: Analysis) -> float:
@@ -197,11 +214,21 @@ def _agreement(analysis: Analysis) -> Mapping[str, object]:
 
 def _candidates(analysis: Analysis) -> list[tuple[object, str, str]]:
     """The best clustering at each of the best numbers of clusters: number, method, score."""
-    best: dict[object, tuple[object, str, str]] = {}
+    best = _numbers(analysis)
+    return (
+        [(number, str(row["recipe"]), f"{row['score']:.2f}") for number, row in list(best.items())[:MOST_CANDIDATES]]
+        if len(best) > 1
+        else []
+    )
+
+
+def _numbers(analysis: Analysis) -> Mapping[object, Mapping[str, Any]]:
+    """The best clustering at each number of clusters, the best one first."""
+    best: dict[object, Mapping[str, Any]] = {}
     rows: Iterable[Any] = getattr(analysis.model, "candidates_", [])
     for row in rows:
-        best.setdefault(row["n_clusters"], (row["n_clusters"], str(row["recipe"]), f"{row['score']:.2f}"))
-    return list(best.values())[:6] if len(best) > 1 else []
+        best.setdefault(row["n_clusters"], row)
+    return best
 
 
 def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]) -> Mapping[str, object]:
@@ -228,10 +255,18 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
             }
             for feature in cluster.features[:MOST_FEATURES]
         ],
+        "more_features": _more_features(cluster, analysis),
         "examples": [
             (f"{row + 1:,}", cells) for row, cells in zip(rows.tolist(), _cells(analysis, rows, columns), strict=True)
         ],
     }
+
+
+def _more_features(cluster: ClusterProfile, analysis: Analysis) -> str:
+    """How many columns, or levels of those that are there, the profile of a cluster leaves out; "" for none."""
+    shown, rest = cluster.features[:MOST_FEATURES], cluster.features[MOST_FEATURES:]
+    columns = {*analysis.preparation.used} - {one.column for one in shown}
+    return _more(len(columns)) or (counted(len(rest), "more level") if rest else "")
 
 
 def _compared(feature: FeatureProfile) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """Times of day and durations: what their texts say, and the sums that tell one from the other.
 
 A time of day becomes hours since midnight. Where times lie on both sides of midnight, as those of a night shift do, the
-day is counted from another hour instead, so that 23:50 and 0:10 stay neighbours.
+day is counted from another hour without times instead, so that 23:50 and 0:10 stay neighbours.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from clusterkit.tables.cells import LONGEST
 from clusterkit.tables.moments import Moments
+from clusterkit.tables.spoken import spoken_hours
 
 __all__ = ["CLOCKS", "DURATION", "TIME", "ClockSums", "clock_text", "hours_of", "seconds_of"]
 
@@ -44,12 +45,12 @@ ISO = re.compile(
 )
 """A duration as ISO 8601, and with it Polars, writes it: PT1H23M45S."""
 
-GAIN = 0.75
-"""Share of the variance of hours since midnight that those since another hour must stay below for the day to be counted
-from there: times spread over the whole day have the same variance from every hour, and a day begins at midnight."""
+EMPTY = 0.01
+"""Share of the times up to which an hour counts as one without times: times spread over the whole day have four times
+as many in each."""
 
-ROUNDING = 1e-9
-"""Relative difference of sums that counts as none."""
+SHORTEST_GAP = 2
+"""Hours in a row without times, at least, for the day to be counted from their middle."""
 
 LONGEST_RUN = 13.0
 """Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column
@@ -63,10 +64,10 @@ def hours_of(text: str) -> tuple[float, str] | None:
     --------
     >>> hours_of("14:30"), hours_of("2:30 PM"), hours_of("30:15:00"), hours_of("0 days 01:30:00"), hours_of("PT1H30M")
     ((14.5, ''), (14.5, 'time of day'), (30.25, 'duration'), (1.5, 'duration'), (1.5, 'duration'))
-    >>> hours_of("14:60"), hours_of("13:00 PM"), hours_of("3:1")
-    (None, None, None)
+    >>> hours_of("14:60"), hours_of("13:00 PM"), hours_of("3:1"), hours_of("1h 30min"), hours_of("45 min")
+    (None, None, None, (1.5, 'duration'), (0.75, 'duration'))
     """
-    if not 3 <= len(text) <= LONGEST:
+    if not 2 <= len(text) <= LONGEST:
         return None
     if ":" in text and (parts := CLOCK.fullmatch(text)) is not None:
         return _of_clock(parts)
@@ -80,7 +81,8 @@ def hours_of(text: str) -> tuple[float, str] | None:
             return None
         value = DAY * days + hours + minutes / 60 + secs / 3600
         return (-value if parts["sign"] else value), DURATION
-    return None
+    words = spoken_hours(text)
+    return None if words is None else (words[0], DURATION)
 
 
 def _of_clock(parts: re.Match[str]) -> tuple[float, str] | None:
@@ -134,6 +136,9 @@ class ClockSums:
         Texts such as 1:23:45, with seconds and without a zero before the hour.
     native : bool
         Whether the column came as durations.
+    single : Moments
+        Of texts of a number and one unit, such as 45 min: durations where others have several, as 5h 10min, or a colon;
+        else they are numbers with a unit.
     """
 
     by_hour: Mapping[int, Moments] = attrs.field(factory=dict)
@@ -141,12 +146,14 @@ class ClockSums:
     times: int = 0
     runs: int = 0
     native: bool = False
+    single: Moments = attrs.field(factory=Moments)
 
     @classmethod
     def of_texts(cls, counts: Mapping[str, int]) -> ClockSums:
         """The sums of texts, by how often each occurs."""
         hours: dict[int, list[tuple[float, int]]] = {}
         lasting: list[tuple[float, int]] = []
+        single: list[tuple[float, int]] = []
         times = runs = 0
         for text, count in counts.items():
             read = hours_of(text)
@@ -154,12 +161,14 @@ class ClockSums:
                 continue
             value, kind = read
             if kind == DURATION:
-                lasting.append((value, count))
+                words = None if "day" in text and DAYS.fullmatch(text) else spoken_hours(text)
+                (lasting if words is None or words[1] else single).append((value, count))
                 continue
             hours.setdefault(min(int(value), DAY - 1), []).append((value, count))  # 24:00 ends a day
             times += count * (kind == TIME or (text.startswith("0") and text[1:2] != ":"))
             runs += count * (text.count(":") == 2 and text[1:2] == ":")
-        return cls({hour: _moments(pairs) for hour, pairs in hours.items()}, _moments(lasting), times, runs)
+        by_hour = {hour: _moments(pairs) for hour, pairs in hours.items()}
+        return cls(by_hour, _moments(lasting), times, runs, single=_moments(single))
 
     def __add__(self, other: ClockSums) -> ClockSums:
         """The sums of both blocks of rows."""
@@ -167,13 +176,18 @@ class ClockSums:
         by_hour = {hour: self.by_hour.get(hour, Moments()) + other.by_hour.get(hour, Moments()) for hour in both}
         return ClockSums(
             by_hour, self.lasting + other.lasting, self.times + other.times, self.runs + other.runs,
-            self.native or other.native,
+            self.native or other.native, self.single + other.single,
         )  # fmt: skip
 
     @property
     def n(self) -> int:
         """Texts that are times of day or durations."""
-        return self.lasting.n + sum(moments.n for moments in self.by_hour.values())
+        return self.lasting.n + self.words.n + sum(moments.n for moments in self.by_hour.values())
+
+    @property
+    def words(self) -> Moments:
+        """The sums of the texts of one unit, if they are durations."""
+        return self.single if self.lasting.n else Moments()
 
     def kind(self) -> str:
         """`TIME` or `DURATION`.
@@ -187,27 +201,34 @@ class ClockSums:
         return DURATION if self.runs and not self.times and latest < LONGEST_RUN else TIME
 
     def begin(self) -> float:
-        """The hour from which the day is counted: that from which times of day have the least variance, or midnight."""
-        if self.kind() == DURATION:
+        """The hour from which the day is counted: midnight, or else one in the longest stretch of hours without times.
+
+        A day begins at midnight unless there are times before and after it, and where it has times all around.
+        """
+        end, hours = self._gap()
+        if self.kind() == DURATION or end == 0 or hours < SHORTEST_GAP:
             return 0.0
-        squares = {hour: self.moments(float(hour)).squares for hour in range(DAY)}
-        least = min(squares.values())
-        if least >= GAIN * squares[0]:
-            return 0.0
-        ends = [hour for hour in range(DAY) if squares[hour] <= least * (1 + ROUNDING) < squares[(hour + 1) % DAY]]
-        runs = {end: _run(squares, end, least * (1 + ROUNDING)) for end in ends}
-        end = max(runs, key=lambda hour: runs[hour])
-        return float((end - runs[end] // 2) % DAY)  # the middle of the hours without times
+        return float(end - (hours + 1) // 2)
+
+    def is_round(self) -> bool:
+        """Whether there are times all around the clock, so that no hour is one to count the day from."""
+        return self.kind() == TIME and self._gap()[1] < SHORTEST_GAP
+
+    def _gap(self) -> tuple[int, int]:
+        """The end and the length of the longest stretch of hours without times; that at midnight if there is one."""
+        most = EMPTY * self.n
+        filled = [hour in self.by_hour and self.by_hour[hour].n > most for hour in range(DAY)]
+        if not (filled[0] and filled[-1]):
+            return 0, DAY
+        ends = [hour for hour in range(1, DAY) if filled[hour] and not filled[hour - 1]]
+        runs = {end: next(n for n in range(DAY) if filled[end - n - 1]) for end in ends}
+        end = max(runs, key=lambda hour: runs[hour], default=0)
+        return end, runs.get(end, 0)
 
     def moments(self, begin: float = 0.0) -> Moments:
         """The sums of all hours, those of times of day before `begin` counted as of the next day."""
         parts = [_later(its) if hour < begin else its for hour, its in sorted(self.by_hour.items())]
-        return _sum([self.lasting, *parts])
-
-
-def _run(squares: Mapping[int, float], end: int, most: float) -> int:
-    """Number of hours up to `end`, without it, that have no larger sum."""
-    return next((n for n in range(DAY) if squares[(end - n - 1) % DAY] > most), DAY)
+        return _sum([self.lasting, self.words, *parts])
 
 
 def _sum(parts: Iterable[Moments]) -> Moments:

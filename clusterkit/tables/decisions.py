@@ -16,7 +16,7 @@ from clusterkit.tables.errors import TableError
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.months import DIGITS
 from clusterkit.tables.overrides import Overrides
-from clusterkit.tables.plans import FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.plans import CLOCK, FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.sums import ColumnSums, TableSums
 from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
@@ -70,6 +70,10 @@ and the same in units of what chance gives: parts that are spread evenly show no
 
 ROUNDING = 1e-9
 """Difference from 1 that is none."""
+
+RADII = {"none": CLOCK / (2 * math.pi), "minmax": 0.5}
+"""Radius of the clock by the scale, so that times are apart as numbers are: an hour by one, or all by at most 1. Else
+it is 1, with which the squared distances of times all around are on average those of a number of variance 1."""
 
 FEWEST_GAPS = 5
 """Gaps from which their information is looked at."""
@@ -226,7 +230,7 @@ def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
     unread = column.filled - hours.n
     return NumberColumn(
         column.name, hours.mean, gaps=column.gaps + unread, unread=unread, clock=column.clock.kind(), begin=begin,
-        weight=FLAG,
+        weight=FLAG, circle=float(column.clock.is_round()),
     )  # fmt: skip
 
 
@@ -359,6 +363,8 @@ def _scaled(plan: ColumnPlan, column: ColumnSums, scale: str) -> ColumnPlan:
             return attrs.evolve(plan, factor=1.0 / 86400.0)  # days: a unit that people read
         centre = moments.low if scale == "spread" else moments.mean
         return attrs.evolve(plan, centre=centre, factor=_inverse(moments.spread))
+    if isinstance(plan, NumberColumn) and plan.circle:
+        return attrs.evolve(plan, circle=RADII.get(scale, 1.0))
     if not isinstance(plan, NumberColumn) or scale == "none":
         return plan
     numbers = _numbers_of(plan, column)

@@ -7,7 +7,7 @@ numbers, and 300 g are 0.3 kg.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import final
 
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clusterkit.tables.cells import CURRENCIES, LONGEST, SIGNS, UNIT, number, without_unit
+from clusterkit.tables.magnitudes import BEHIND, COUNTS, NAMES, OPEN, magnitude, rate
 
-__all__ = ["PLAIN", "Measure", "are_alike", "factor", "split", "unit_among"]
+__all__ = ["PLAIN", "Measure", "are_alike", "factor", "split", "split_open", "unit_among"]
 
 SIZES: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
@@ -29,11 +30,17 @@ SIZES: Mapping[str, tuple[str, float]] = MappingProxyType(
         "day": ("time", 86400.0), "week": ("time", 604800.0),
         "ml": ("volume", 1e-3), "cl": ("volume", 1e-2), "dl": ("volume", 0.1), "l": ("volume", 1.0),
         "%": ("share", 1.0), "‰": ("share", 0.1),
-        "": ("count", 1.0), "k": ("count", 1e3), "M": ("count", 1e6), "Mio": ("count", 1e6), "million": ("count", 1e6),
+        **{word: ("count", size) for word, size in COUNTS.items()},
+        **{
+            sign + word: (sign, size)
+            for sign in (*SIGNS, *(code for code in CURRENCIES if code not in NAMES))
+            for word, size in COUNTS.items()
+        },
     }
 )  # fmt: skip
 """Dimension and size of the units that are converted into each other. Months and years have no fixed length, degrees no
-common zero, and currencies no fixed rate. Bare numbers are counts, beside thousands (k) and millions."""
+common zero, and currencies no fixed rate. Bare numbers are counts, beside thousands (k) and millions, which there are
+of currencies too."""
 
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
@@ -79,9 +86,12 @@ def split(text: str) -> tuple[str, str]:
     (('12.5', 'kg'), ('32', '%'), ('3', 'day'), ('€ 12', '€'), ('12 EUR', '€'), ('4711DE', ''), ('7', ''))
     >>> split("US$ 12"), split("-R$5"), split("(3 %)"), split("-$5")
     (('12', '$'), ('-5', 'R$'), ('(3)', '%'), ('-$5', '$'))
+    >>> split("$1.2k"), split("12 €/kg"), split("3.4 Mio"), split("12M")
+    (('$1.2', '$k'), ('12', '€/kg'), ('3.4', 'Mio'), ('12M', ''))
     """
-    if text[-1:].isdecimal() and (text[0].isdecimal() or text.lstrip("+-.,")[:1].isdecimal()):  # most cells
-        return text, ""
+    divided = "/" in text
+    if text[-1:].isdecimal() and not divided and (text[0].isdecimal() or text.lstrip("+-.,")[:1].isdecimal()):
+        return text, ""  # most cells
     if not 1 < len(text) <= LONGEST or not any(letter.isdecimal() for letter in text):
         return text, ""
     if text.startswith("(") and text.endswith(")"):  # as bookkeepers write what is below zero
@@ -89,6 +99,9 @@ def split(text: str) -> tuple[str, str]:
         return f"({bare})", mark
     if text[-1] in SHARES:
         return text[:-1].rstrip(), text[-1]
+    parts = rate(text) if divided else magnitude(text)
+    if parts is not None and not parts[1].endswith(BEHIND):
+        return parts
     if (dollars := DOLLARS.match(text)) is not None:
         return dollars[1] + text[dollars.end() :], "$" if dollars[2] == "US$" else dollars[2]
     for sign in SIGNS:
@@ -104,6 +117,18 @@ def split(text: str) -> tuple[str, str]:
         if code in CURRENCIES:
             return text, _spelled(code)
     return text, ""
+
+
+def split_open(text: str) -> tuple[str, str]:
+    """As `split`, but for letters right behind digits, which are marks here.
+
+    Examples
+    --------
+    >>> split_open("12M"), split_open("12 kg")
+    (('12', 'M?'), ('12', 'kg'))
+    """
+    parts = magnitude(text) if text[-1:] in OPEN and text[0] not in "(" and len(text) <= LONGEST else None
+    return parts if parts is not None and parts[1].endswith(BEHIND) else split(text)
 
 
 def _spelled(unit: str) -> str:
@@ -141,7 +166,8 @@ def unit_among(counts: Mapping[str, int]) -> str:
     """The unit of a column whose numbers have these marks, by how many have each; "" for none.
 
     The dimension that most marked numbers have, and in it the unit of most. Numbers without a mark decide where all
-    others are multiples of them, such as 900 beside 1.2 k. A mark that is no known one needs half of the numbers.
+    others are multiples of them, such as 900 beside 1.2 k, and so do amounts such as $900 beside $1.2k. A mark that is
+    no known one needs half of the numbers.
 
     Examples
     --------
@@ -159,7 +185,8 @@ def unit_among(counts: Mapping[str, int]) -> str:
     if not groups or (set(groups) == {"count"} and counts.get("", 0)):
         return ""
     units = max(groups.values(), key=lambda its: (sum(its.values()), max(its)))
-    return max(units, key=lambda mark: (units[mark], mark))
+    plain = next((mark for mark in units if mark in SIGNS or mark in CURRENCIES), "")
+    return plain or max(units, key=lambda mark: (units[mark], mark))
 
 
 @final
@@ -177,6 +204,8 @@ class Measure:
     forgetful : bool
         Whether percentages are shares of 1, and currencies and missing marks are not looked at, as models of schema 1
         have it.
+    letters : bool
+        Whether K, M and B right behind digits are thousands, millions and billions, or the unit.
 
     Examples
     --------
@@ -187,22 +216,39 @@ class Measure:
     unit: str = ""
     strange: frozenset[str] = frozenset()
     forgetful: bool = False
+    letters: bool = False
+
+    @classmethod
+    def of(cls, unit: str, strange: frozenset[str], converted: Iterable[str], *, forgetful: bool = False) -> Measure:
+        """The measure of a column with this unit and these other ones that are converted into it."""
+        counts = any(mark and (mark in COUNTS or mark in OPEN) for mark in (unit, *converted))
+        return cls(unit, strange, forgetful, counts)
 
     def number(self, text: str, decimal: str) -> float | None:
         """The number that a text stands for, in the unit; None if it stands for none."""
         if self.forgetful:
             value = number(without_unit(text, self.unit), decimal)
             return value / 100 if value is not None and "%" in text else value
-        bare, mark = split(text)
+        bare, mark = self.split(text)
         value = number(bare, decimal)
         if value is None or mark in ("", self.unit):
             return value
         times = self.factor(mark)
         return None if times is None else value * times
 
+    def split(self, text: str) -> tuple[str, str]:
+        """A text without the mark beside its number, and the mark, as the function `split` has them."""
+        if not self.letters:
+            return split(text)
+        bare, mark = split_open(text)
+        if not mark.endswith(BEHIND):
+            return bare, mark
+        letter = mark.removesuffix(BEHIND)
+        return bare, letter if letter == self.unit else OPEN[letter]
+
     def bare(self, text: str) -> str:
         """A text without the unit, so that its marks before decimals can be looked at."""
-        return without_unit(text, self.unit) if self.forgetful else split(text)[0]
+        return without_unit(text, self.unit) if self.forgetful else self.split(text)[0]
 
     def factor(self, mark: str) -> float | None:
         """What makes numbers with a mark numbers in the unit; None where nothing does."""

@@ -15,7 +15,7 @@ from clusterkit.core.errors import first_names
 from clusterkit.core.wording import counted, shortened
 from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.frames import Column
-from clusterkit.tables.measures import are_alike, factor, split
+from clusterkit.tables.measures import are_alike, factor
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.readings import as_levels, marks_of
 from clusterkit.tables.watch import Watch
@@ -96,7 +96,7 @@ class NewRows(Watch):
         """
         if plan.forgetful or plan.clock:
             return
-        marks = marks_of(column)
+        marks = marks_of(column, plan.measure)
         finite = values[np.isfinite(values)]
         readable = sum(count for mark, count in marks.items() if plan.measure.factor(mark) is not None)
         marked, bare = sum(marks.values()), max(0, len(finite) - readable)
@@ -238,7 +238,7 @@ def _refuse_foreign(plan: NumberColumn, column: Column, marks: Counter[str], tot
         )
     if sum(marks[mark] for mark in foreign) <= FEW_FOREIGN * total:
         return
-    first = next(i for i, text in enumerate(column.values) if text is not None and split(text)[1] in foreign)
+    first = next(i for i, text in enumerate(column.values) if text is not None and measure.split(text)[1] in foreign)
     raise TableError(
         f"column {shortened(column.name)!r} is in {plan.unit} in the fit, and {_names(foreign)} cannot be converted: "
         f"{column.row(first)} has {column.cell(first)!r}"

@@ -17,7 +17,7 @@ from clusterkit.tables.readings import ORDERS
 from clusterkit.tables.sums import ColumnSums
 from clusterkit.tables.verdicts import other_decimals, several_units
 
-__all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "tell"]
+__all__ = ["of_fit", "of_numbers", "of_rows", "of_units", "of_unread", "tell"]
 
 FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 """What stands first, by the order of day and month."""
@@ -25,6 +25,9 @@ FIRST = {cells.MONTH_FIRST: "month", cells.DAY_FIRST: "day"}
 
 COLUMNS = 5
 """Columns that a sentence names."""
+
+CELLS = 3
+"""Cells of a column that a sentence shows."""
 
 
 def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
@@ -90,6 +93,42 @@ def of_units(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterato
     ):
         if texts:
             yield f"columns that look like numbers are not used as such: {_columns(texts)}; {advice}"
+
+
+def of_unread(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[str]:
+    """A sentence about cells in columns of numbers, times or dates of a fit that are none, and no gaps either.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    sums : sequence of ColumnSums
+        Of the same columns.
+    """
+    columns: list[str] = []
+    for plan, column in zip(plans, sums, strict=True):
+        if not isinstance(plan, NumberColumn | DateColumn) or not plan.unread or column.kind != "text":
+            continue
+        if isinstance(plan, DateColumn) and plan.both_orders:  # another sentence is about them
+            continue
+        texts = np.array(list(column.levels or ()), dtype=object)
+        levels = Column(plan.name, "text", texts, decimal=column.decimal, order=column.order, offset=0)
+        unread = texts[plan.read(levels).unread].tolist()
+        if isinstance(plan, NumberColumn) and plan.strange:  # cells in other units have a sentence of their own
+            unread = [text for text in unread if plan.measure.split(text)[1] not in plan.strange]
+            if not unread:
+                continue
+        counts = column.levels or {}
+        unread.sort(key=lambda text: (-counts[text], text))
+        shown = ", ".join(repr(text[:40]) for text in unread[:CELLS]) + (", ..." if len(unread) > CELLS else "")
+        number = sum(counts[text] for text in unread) or plan.unread
+        what = "date" if isinstance(plan, DateColumn) else plan.clock or "number"
+        which = f": {shown}" if shown else ""
+        columns.append(f"{shortened(plan.name)!r} ({number:,} of {column.filled:,} are no {what}{which})")
+    if columns:
+        yield (
+            f"cells that cannot be read count as gaps: {_columns(columns)}; --as-category makes the cells of a column "
+            "levels, --drop leaves it out"
+        )
 
 
 def _columns(parts: Sequence[str]) -> str:

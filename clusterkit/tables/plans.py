@@ -11,15 +11,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Mask
-from clusterkit.tables.cells import DAY_FIRST, is_slashed, only_order
 from clusterkit.tables.clocks import CLOCKS
-from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import NA, Column
 from clusterkit.tables.measures import Measure
 from clusterkit.tables.readings import Reading, as_hours, as_levels, as_numbers, as_seconds
+from clusterkit.tables.refusals import refuse_both_orders, refuse_none
 from clusterkit.tables.watch import Watch
 
-__all__ = ["FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn"]
+__all__ = ["CLOCK", "FLAG", "HOURS", "CategoryColumn", "ColumnPlan", "DateColumn", "LeftOut", "NumberColumn"]
 
 FLAG = 0.5
 """The value of a column of 0 and 1: rows that differ in it are as far apart as half a standard deviation of a number.
@@ -34,7 +33,10 @@ ROOT = math.sqrt(2.0)
 """Of several levels, two of the columns of 0 and 1 differ; divided by this, rows of different levels are as far apart
 as in a single column."""
 
-HOURS: Mapping[str, float] = {"hour": 24.0, "weekday": 7 * 24.0, "month": 365.2425 * 24}
+CLOCK = 24.0
+"""The hours of a day."""
+
+HOURS: Mapping[str, float] = {"hour": CLOCK, "weekday": 7 * 24.0, "month": 365.2425 * 24}
 """The hours after which a part of a date begins anew."""
 
 
@@ -130,6 +132,8 @@ class NumberColumn(ColumnPlan):
         What the cells are if they are no plain numbers; both are counted in hours.
     begin : float
         The hour from which the day of times of day is counted.
+    circle : float
+        Radius of the clock, on which times of day that have no hour to begin with become sine and cosine; 0 for others.
     weight : float
         Of the feature of the gaps.
     converted : tuple of str
@@ -163,6 +167,7 @@ class NumberColumn(ColumnPlan):
     bare: int = 0
     extremes: tuple[float, ...] = ()
     forgetful: bool = False
+    circle: float = attrs.field(default=0.0, validator=_finite)
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
@@ -176,12 +181,13 @@ class NumberColumn(ColumnPlan):
     @property
     def measure(self) -> Measure:
         """How texts become numbers."""
-        return Measure(self.unit, frozenset(self.strange), self.forgetful)
+        return Measure.of(self.unit, frozenset(self.strange), self.converted, forgetful=self.forgetful)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The column, and its gaps where they say something."""
-        return (self.name, *_gap_feature(self))
+        """The column, or its sine and cosine, and its gaps where they say something."""
+        names = tuple(f"{self.name} ({wave})" for wave in ("sin", "cos")) if self.circle else (self.name,)
+        return (*names, *_gap_feature(self))
 
     def read(self, column: Column) -> Reading:
         """The cells of a column as the numbers of this one."""
@@ -194,10 +200,17 @@ class NumberColumn(ColumnPlan):
         reading = self.read(column)
         what = self.clock or "number"
         watch.numbers(self, column, reading.values)
-        _refuse_none(reading, column, what, self.unread)
+        refuse_none(reading, column, what, self.unread)
         watch.odd(f"no {what}", reading.unread, column, "counted as a gap")
         x = reading.values
         gaps = np.isnan(x)
+        if self.circle:
+            angle = 2 * np.pi * x / CLOCK
+            out[:, 0] = np.where(gaps, 0.0, self.circle * np.sin(angle))
+            out[:, 1] = np.where(gaps, 0.0, self.circle * np.cos(angle))
+            if self.told_by:
+                out[:, 2] = self.weight * gaps
+            return gaps
         x[gaps] = self.fill
         if self.centre or self.factor != 1.0:
             x -= self.centre
@@ -338,12 +351,16 @@ class DateColumn(ColumnPlan):
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
 
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as seconds since 1970."""
+        return as_seconds(column, self.form)
+
     def write(self, column: Column, out: Array, watch: Watch) -> Mask:
         """Write the elapsed time and the parts."""
-        reading = as_seconds(column, self.form)
+        reading = self.read(column)
         if not self.both_orders:
-            _refuse_both_orders(reading, column)
-        _refuse_none(reading, column, "date", self.unread)
+            refuse_both_orders(reading, column)
+        refuse_none(reading, column, "date", self.unread)
         watch.odd("no clear date", reading.unread, column, "counted as a gap")
         gaps = np.isnan(reading.values)
         x = np.where(gaps, self.fill, reading.values)
@@ -361,36 +378,3 @@ class DateColumn(ColumnPlan):
 
 def _gap_feature(plan: NumberColumn | CategoryColumn | DateColumn) -> tuple[str, ...]:
     return (f"{plan.name} is a gap",) if plan.told_by else ()
-
-
-def _refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
-    """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""
-    if not unread and reading.unread.any() and np.isnan(reading.values).all():
-        row = int(np.flatnonzero(reading.unread)[0])
-        cell = column.cell(row)
-        open_order = what == "date" and is_slashed(cell)
-        hint = ", which leaves day and month open; write it as 2024-12-31" if open_order else ""
-        raise TableError(
-            f"column {column.name!r} has no {what}, though it had some in the fit: {column.row(row)} has {cell!r}{hint}"
-        )
-
-
-def _refuse_both_orders(reading: Reading, column: Column) -> None:
-    """Raise an error if dates between slashes have both orders of day and month.
-
-    Those that leave it open, such as 2/3/2024, would be read by chance.
-    """
-    if column.kind != "text":
-        return
-    orders = {int(i): only_order(column.values[i]) for i in np.flatnonzero(reading.unread)}
-    odd = next((i for i, order in orders.items() if order is not None), None)
-    if odd is None:
-        return
-    texts = enumerate(column.values)
-    other = next((i for i, text in texts if text is not None and only_order(text) not in (None, orders[odd])), None)
-    first, second = ("day", "month") if orders[odd] == DAY_FIRST else ("month", "day")
-    elsewhere = "the dates before it" if other is None else f"{column.values[other]!r} in {column.row(other)}"
-    raise TableError(
-        f"column {column.name!r}: {column.values[odd][:40]!r} in {column.row(odd)} has the {first} before the "
-        f"{second}, unlike {elsewhere}, so that dates such as 2/3/2024 cannot be told; write them as 2024-12-31"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, ClassVar, final
 
 import attrs
@@ -18,12 +19,14 @@ from clusterkit.tables.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.kept_rows import KeptRows
 from clusterkit.tables.matching import matched
 from clusterkit.tables.new_rows import NewRows, warn_of_blanks
-from clusterkit.tables.notices import of_fit, of_rows, of_units, tell
+from clusterkit.tables.notices import of_fit, of_rows, of_units, of_unread, tell
 from clusterkit.tables.overrides import SCALES, Overrides
 from clusterkit.tables.plans import ColumnPlan, LeftOut
 from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct
 from clusterkit.tables.sums import TableSums
+from clusterkit.tables.totals import of_totals
+from clusterkit.tables.twins import RowSample, of_twins
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
 
@@ -65,8 +68,8 @@ class Preparation:
     - **Dates** become the elapsed time, and hour, weekday and month where they cover two days, weeks or years and
       are not spread evenly. Months and quarters are their first day. Numbers of eight digits are dates if all of them
       are days of 1900 to 2100, and ten or more differ.
-    - **Times of day and durations** become hours. Times on both sides of midnight are counted from another hour, so
-      that they stay together.
+    - **Times of day and durations** become hours. Times on both sides of midnight are counted from an hour that has
+      none; times all around the clock become sine and cosine.
     - **Identifiers**, free text, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
@@ -165,7 +168,8 @@ class Preparation:
         TableWarning
             If texts leave open whether a number such as 1.234 has decimals or thousands, or whether the day or the
             month of a date such as 2/3/2024 is first. If numbers lack the unit of their column, have one that cannot be
-            converted into it, or are no numbers with the mark that was asked for. If a row has no value at all.
+            converted into it, or are no numbers with the mark that was asked for. If cells of a column of numbers or
+            dates are none. If a row has no value at all, or the last one is called a total and has the sums of others.
         """
         return self.fit_blocks([table])
 
@@ -175,7 +179,7 @@ class Preparation:
         kept_rows: KeptRows | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
-        parts = 0
+        parts, last, sample = 0, list[Column](), RowSample()
         for block in blocks:
             parts += 1
             columns = [self._as_asked(column) for column in columns_of(block)]
@@ -185,6 +189,8 @@ class Preparation:
                 drop |= {column.name for column in columns if column.header in self.drop}
             if not len(columns[0].values):
                 continue
+            last = columns
+            sample.add(columns)
             of_block = TableSums.of(columns)
             sums = of_block if sums is None else sums + of_block
             if self.gaps == "similar":
@@ -199,7 +205,8 @@ class Preparation:
         plans, scale, reason = decide(sums, overrides)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
-        tell([*of_fit(plans, sums.columns), *of_units(plans, sums.columns)])
+        every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
+        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, sample)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:

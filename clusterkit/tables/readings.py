@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clusterkit.tables import cells
 from clusterkit.tables.clocks import DURATION, clock_text, reader
 from clusterkit.tables.frames import Column
-from clusterkit.tables.measures import PLAIN, Measure, split
+from clusterkit.tables.measures import PLAIN, Measure
 from clusterkit.tables.months import day_of_digits
 
 __all__ = [
@@ -88,8 +88,8 @@ def as_numbers(column: Column, default: str, measure: Measure | None = None) -> 
     return reading
 
 
-def marks_of(column: Column) -> Counter[str]:
-    """How many numbers have which mark beside them; those without one do not count.
+def marks_of(column: Column, measure: Measure = PLAIN) -> Counter[str]:
+    """How many numbers have which mark beside them, by a measure; those without one do not count.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def marks_of(column: Column) -> Counter[str]:
     marks: Counter[str] = Counter()
     if column.kind == "text":
         for text, count in Counter(text for text in column.values if text is not None).items():
-            bare, mark = split(text)
+            bare, mark = measure.split(text)
             decimals = (column.decimal,) if column.decimal else (".", ",")
             if mark and any(cells.number(bare, decimal) is not None for decimal in decimals):
                 marks[mark] += count

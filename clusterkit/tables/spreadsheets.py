@@ -16,6 +16,7 @@ from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.formulas import REMEDY, uncomputed, warning_of
 from clusterkit.tables.frames import NA
 from clusterkit.tables.gaps import OF_PANDAS
+from clusterkit.tables.percents import shown_as_percent, with_percents
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
 from clusterkit.tables.unpacking import check_archive
@@ -97,14 +98,26 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
         notes = (*notes, f"{counted(lead, 'row')} before the table left out")
     places = rows[1:] if named else rows
     _tell_of_formulas(title, name, formulas, places, dict(zip(columns.tolist(), names, strict=True)))
+    percents = shown_as_percent(title, name)
+    shares = {
+        names[j]: np.flatnonzero(np.isin(places, percents[percents[:, 1] == column, 0]))
+        for j, column in enumerate(columns.tolist())
+        if column in percents[:, 1]
+    }
+    frame = {name: _with_gaps(body[:, j]) for j, name in enumerate(names)}
+    frame |= {name: with_percents(frame[name], rows) for name, rows in shares.items()}
+    # these texts have a point before their decimals, whatever others have
+    filled_cells = {name: sum(cell is not None and cell == cell for cell in frame[name]) for name in shares}
+    marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
     return check_not_empty(
         Table(
             title,
-            {name: _with_gaps(body[:, j]) for j, name in enumerate(names)},
+            frame,
             tuple(names),
             named,
             notes,
             shared=shared_names(titles, names),
+            marks=marks,
             elsewhere=_elsewhere(name, sheets),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )

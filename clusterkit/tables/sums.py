@@ -14,7 +14,8 @@ from clusterkit.tables import cells
 from clusterkit.tables.clocks import ClockSums
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column
-from clusterkit.tables.measures import Measure, factor, split, unit_among
+from clusterkit.tables.magnitudes import with_letters
+from clusterkit.tables.measures import Measure, factor, split_open, unit_among
 from clusterkit.tables.moments import Moments
 from clusterkit.tables.months import DIGIT_DAYS
 from clusterkit.tables.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
@@ -192,7 +193,7 @@ class ColumnSums:
         firsts = 0
         short = letters <= cells.LONGEST * sum(levels.values())
         if short:
-            parts = [split(text) for text in distinct]
+            parts = [split_open(text) for text in distinct]
             bare = [text for text, _ in parts]
             by_mark = {mark: [cells.number(text, mark) for text in bare] for mark in (".", ",")}
             beside = [mark for _, mark in parts]
@@ -279,14 +280,15 @@ class ColumnSums:
     def by_mark(self, mark: str) -> dict[str, Moments]:
         """The sums of the texts that are numbers with this mark before decimals, by the mark beside them."""
         start = NUMBER + mark
-        return {key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)}
+        return with_letters({key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)})
 
     @property
     def measure(self) -> Measure:
         """The unit of the numbers in texts, and the marks that do not go with it."""
         counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
         unit = unit_among(counts)
-        return Measure(unit, frozenset(beside for beside in counts if beside and factor(beside, unit) is None))
+        strange = frozenset(beside for beside in counts if beside and factor(beside, unit) is None)
+        return Measure.of(unit, strange, counts)
 
     def units(self, mark: str) -> UnitsOfPlan:
         """What the plan of a column of numbers with this mark before decimals says about the marks beside them."""

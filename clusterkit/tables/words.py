@@ -122,6 +122,8 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool =
         return f"{level!r}, the most frequent level"
     if isinstance(plan, DateColumn):
         return "the mean date"
+    if plan.circle:
+        return "the middle of the clock, as far from every hour"
     if plan.clock:
         return f"{clock_text(3600.0 * (plan.fill % 24 if plan.begin else plan.fill)).rpartition(':')[0]}, the mean"
     return f"{plan.fill:.4g}, the {'more frequent value' if plan.flag else 'mean'}"
@@ -141,6 +143,8 @@ def _unit(plan: NumberColumn) -> str:
 
 def _clock(plan: NumberColumn) -> str:
     """What the hours of a column are."""
+    if plan.circle:
+        return f"{plan.clock}, all around the clock: as sine and cosine"
     return f"{plan.clock}, the day counted from {plan.begin:.0f}:00" if plan.begin else plan.clock
 
 

@@ -51,6 +51,7 @@ def test_labels_of_a_large_file_are_those_of_the_fit_in_memory(run, npy, little_
     answer = run("fit", npy, *KMEANS, "-o", labels)
     assert answer.exit_code == 0, answer.output
     assert "read block by block" in answer.output
+    assert "whether a single column makes the clusters was not looked at" in " ".join(answer.output.split())
     written = np.load(labels) if ending == ".npy" else np.loadtxt(labels, skiprows=1, dtype=int)
     assert np.array_equal(written, expected())
 
@@ -170,3 +171,24 @@ def test_labels_of_new_rows_of_a_large_file_are_those_in_memory(run, request, tm
         text = answer.stdout if ending == "-" else path.read_text()
         labels = np.array(text.split()[1:], dtype=int)
     assert np.array_equal(labels, np.load(tmp_path / "memory.npy"))
+
+
+def test_a_warning_about_the_rows_of_every_piece_is_one(run, csv, tmp_path, monkeypatch):
+    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
+    model, data = tmp_path / "m.clusterkit", tmp_path / "new.csv"
+    assert run("fit", csv, *KMEANS, "--drop", "id,word", "--save", model).exit_code == 0
+    lines = csv.read_text().splitlines()
+    place = lines[0].split(",").index("a")
+    for i in range(10, len(lines), 100):
+        cells = lines[i].split(",")
+        cells[place] = f"w{i}"
+        lines[i] = ",".join(cells)
+    data.write_text("\n".join(lines))
+    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "60K")
+    monkeypatch.setattr("clusterkit.tables.chunks.CHUNK_ROWS", 300)
+    answer = run("predict", model, data, "-o", tmp_path / "p.npy")
+    assert answer.exit_code == 0, answer.output
+    output = " ".join(answer.output.split())
+    assert output.count("warning:") == 1
+    assert "column 'a': 3 cells are no number and counted as a gap, the first one in row 10: 'w10'" in output
+    assert "(and likewise in 6 other pieces of the file)" in output

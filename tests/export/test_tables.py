@@ -242,3 +242,18 @@ class TestGapsTakenFromSimilarRows:
         assert model.preparation_.donors.features.dtype == np.float32
         exported = clusterkit.to_onnx(model)
         np.testing.assert_array_equal(run(exported, **inputs(columns, exported))["labels"], model.labels_)
+
+
+def test_times_all_around_the_clock(run):
+    rng = np.random.default_rng(0)
+    hours = rng.integers(0, 24 * 60, 600) / 60
+    texts = np.array([f"{int(hour)}:{round(60 * (hour % 1)):02d}" for hour in hours], dtype=object)
+    texts[::50] = None
+    model = recipe("kmeans", n_clusters=3, random_state=0)
+    fit_prepared(model, {"x": rng.normal(size=600), "time": texts})
+    assert model.preparation_.features == ("x", "time (sin)", "time (cos)")
+    exported = clusterkit.to_onnx(model)
+    rows = {"x": rng.normal(size=600), "time": np.where(np.arange(600) % 50, hours, np.nan)}
+    np.testing.assert_array_equal(
+        run(exported, **inputs(rows, exported))["labels"], model.predict({"x": rows["x"], "time": texts})
+    )

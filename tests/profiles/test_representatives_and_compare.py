@@ -137,6 +137,31 @@ class TestCompare:
             clusterkit.compare({"kmeans": "kmeans"}, X, n_clusters=0)
 
 
+class TestPrinted:
+    """Outcomes are tables when they are printed, in a notebook and in a terminal."""
+
+    def test_a_comparison(self, blobs):
+        X, y = blobs
+        with pytest.warns(ClusterkitWarning, match="could not be fitted"):
+            table = clusterkit.compare({"known": y, "one\x1b[31m": y * 0, "needs k": "kmeans"}, X, max_rows=50)
+        text = str(table)
+        assert repr(table) == text
+        lines = text.splitlines()
+        assert lines[0].split()[:4] == ["method", "clusters", "noise", "silhouette"]
+        assert lines[1].split()[:3] == ["known", "3", "0"]
+        assert r"one\x1b[31m" in lines[2]
+        assert "\x1b" not in text
+        assert "array(" not in text
+        assert [line for line in lines if line.startswith("needs k could not be fitted: ")]
+        assert lines[-1] == f"indices of 50 of {len(X)} rows"
+
+    def test_a_profile(self, blobs):
+        X, y = blobs
+        profile = clusterkit.profile(y, X)
+        assert repr(profile) == str(profile)
+        assert str(profile).startswith("3 clusters of ")
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_rows_of_a_table_are_compared_as_the_model_prepared_them(blobs, library):
     module = pytest.importorskip(library)

@@ -238,6 +238,27 @@ class TestSize:
 
 
 class TestCommand:
+    def test_what_is_cut_is_counted(self, iris):
+        rng = np.random.default_rng(0)
+        X, y = make_blobs(120, 20, centers=2, random_state=0)
+        names = [f"note {j}" for j in range(25)]
+        table = {f"x{j}": X[:, j] for j in range(20)} | {
+            name: np.array([f"note {rng.random()}" for _ in y]) for name in names
+        }
+        page, analysis = make_report(table, n_clusters=2, methods=["kmeans"])
+        text = Reader(page).text
+        assert len(analysis.preparation.used) == 20
+        assert text.count("And 12 more columns, which tell it less") == 2
+        assert text.count("show the 8 columns that tell the clusters apart most; there are 12 more columns") == 2
+        assert "And 5 more columns: in Python, model.preparation_.left_out has all of them" in text
+        assert "more column" not in Reader(iris[0]).text
+
+    def test_levels_that_are_cut_are_counted(self):
+        _, y = make_blobs(120, 2, centers=3, random_state=0)
+        towns = np.array([f"town {label}{i % 4}" for i, label in enumerate(y)])
+        page, _ = make_report({"x": y + np.linspace(0, 0.5, 120), "town": towns}, n_clusters=3, methods=["kmeans"])
+        assert Reader(page).text.count("And 5 more levels, which tell it less") == 3
+
     def test_a_wrong_ending_and_an_unknown_method_are_refused_first(self, tmp_path):
         file = tmp_path / "a.csv"
         file.write_text("x,y\n1,2\n3,4\n")

@@ -280,7 +280,7 @@ class TestLabels:
         ("name", "values"),
         [
             ("labels", np.arange(36) % 3), ("Label", np.arange(36) % 3), ("label", np.arange(36) % 3 + 1),
-            ("label", np.arange(36) % 3 + 0.5), ("label", np.arange(36) ** 2), ("label", np.arange(36) % 3 - 2),
+            ("label", np.arange(36) % 3 + 0.5), ("label", np.arange(36) ** 3), ("label", np.arange(36) % 3 - 2),
             ("label", np.where(np.arange(36) % 9, np.arange(36) % 3, np.nan)), ("label", texts(*["x", "y"] * 18)),
         ],
     )  # fmt: skip

@@ -162,6 +162,10 @@ def test_what_is_no_time(text):
         (["0 days 01:23:45", "1 days 00:00:00"], DURATION),
         (["PT1H", "PT45M"], DURATION),
         (["-0:10", "0:20"], DURATION),
+        (["5h 10min", "45 min", "3 h", "1 h 5 min"], DURATION),
+        (["2d 3h", "5 hours", "1 day and 2 hours", "30m"], DURATION),
+        (["1 Std. 5 Min.", "45 Min."], DURATION),
+        (["1:30:10", "1h 30min", "10 s"], DURATION),
     ],
 )
 def test_durations_are_told_from_times(values, kind):
@@ -189,15 +193,82 @@ def test_a_night_shift_is_not_cut_at_midnight():
 def test_hours_of_a_working_day_begin_at_midnight():
     times = np.array([f"{8 + i % 10}:{i % 60:02d}" for i in range(60)])
     assert plan_of(times).begin == 0.0
-    every = np.array([f"{i % 24}:30" for i in range(240)])
-    assert plan_of(every).begin == 0.0
+
+
+@pytest.mark.parametrize(("scale", "hour"), [("none", 1.0), ("zscore", 2 * np.pi / 24), ("minmax", np.pi / 24)])
+def test_times_all_around_the_clock_are_on_a_circle(scale, hour, tmp_path):
+    every = np.array([f"{i % 24}:{i % 60:02d}" for i in range(720)])
+    table = {"t": every, "x": np.random.default_rng(0).normal(size=720)}
+    fitted = Preparation(scale=scale).fit(table)
+    assert fitted.features == ("t (sin)", "t (cos)", "x")
+    assert "t (time of day, all around the clock: as sine and cosine)" in fitted.paragraph()
+    rows = fitted.transform({"t": texts("23:30", "0:30", "12:00", None), "x": np.zeros(4)})[:, :2]
+    apart = np.linalg.norm(rows[:, None] - rows, axis=2)
+    assert apart[0, 1] == pytest.approx(hour, rel=0.01)
+    assert apart[0, 2] == pytest.approx(apart[1, 2])
+    assert np.array_equal(rows[3], [0.0, 0.0])
+    if scale == "zscore":
+        assert fitted.transform(table)[:, :2].var(axis=0).sum() == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_model_of_times_around_the_clock_is_saved(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    times = np.r_[rng.uniform(21, 31, 300), rng.uniform(7, 21, 100)] % 24
+    frame = pandas.DataFrame({"t": [f"{int(t)}:{int(60 * (t % 1)):02d}" for t in times], "x": times > 12})
+    model = Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(frame)
+    assert model.preparation_.plans[0].circle == 1.0
+    model.save(tmp_path / "m.clusterkit")
+    assert np.array_equal(load(tmp_path / "m.clusterkit").predict(frame), model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("5h 10min", 5 + 1 / 6), ("5h10m", 5 + 1 / 6), ("2d 3h", 51), ("1 day, 2 hours", 26), ("45 min", 0.75),
+        ("1.5 h", 1.5), ("1,5 Std.", 1.5), ("-1h 30min", -1.5), ("2w 1d", 360), ("10m", 1 / 6), ("1h 5min 6s", 1.085),
+    ],
+)  # fmt: skip
+def test_durations_in_words(text, hours):
+    assert hours_of(text) == (pytest.approx(hours), DURATION)
+
+
+@pytest.mark.parametrize("text", ["5 kg", "10min 5h", "5h 5h", "1h 5", "h 5", "5 months", "5h ago", "1 h - 2 h"])
+def test_other_words_are_no_durations(text):
+    assert hours_of(text) is None
+
+
+def test_one_unit_in_words_is_a_unit():
+    minutes = plan_of(np.array([f"{i} min" for i in range(10, 70)]))
+    assert (minutes.unit, minutes.clock) == ("min", "")
+    metres = plan_of(np.array([f"{i} m" for i in range(10, 70)]))
+    assert (metres.unit, metres.clock) == ("m", "")
+    values = np.array([f"{i} min" for i in range(10, 70)] + ["1h 10min"])
+    assert plan_of(values).clock == DURATION
+    fitted = Preparation(scale="none").fit({"t": values})
+    np.testing.assert_allclose(fitted.transform({"t": np.array(["90 min", "1h 30min"])})[:, 0], 1.5)
+
+
+@pytest.mark.parametrize("centres", [(0, 8, 16), (0.5, 8, 16), (23.3, 7, 15), (0, 12), (0, 5, 10, 17), (0, 3)])
+@pytest.mark.parametrize("shares", [1, 3])
+def test_no_group_of_times_is_cut(centres, shares):
+    rng = np.random.default_rng(len(centres))
+    which = np.repeat(np.arange(len(centres)), np.r_[100 * shares, [100] * (len(centres) - 1)])
+    times = (np.array(centres)[which] + np.clip(0.5 * rng.normal(size=len(which)), -1, 1)) % 24
+    values = np.array([f"{int(t)}:{int(60 * (t % 1)):02d}" for t in times])
+    fitted = Preparation(scale="none").fit({"t": values})
+    hours = fitted.transform({"t": values})[:, 0]
+    for group in range(len(centres)):
+        assert np.ptp(hours[which == group]) <= 2.1
+    order = np.argsort(hours)
+    assert (np.diff(which[order]) != 0).sum() == len(centres) - 1
 
 
 def test_the_sums_of_clocks_add_up():
-    counts = {"8:05": 3, "23:10": 2, "0:15": 4, "30:00": 1, "no": 7}
+    counts = {"8:05": 3, "23:10": 2, "0:15": 4, "30:00": 1, "no": 7, "45 min": 2, "1h 5min": 2}
     both = ClockSums.of_texts(dict(list(counts.items())[:2])) + ClockSums.of_texts(dict(list(counts.items())[2:]))
     assert both == ClockSums.of_texts(counts)
-    assert both.n == 10
+    assert both.n == 14
 
 
 def test_options_overrule_times():
@@ -279,7 +350,7 @@ def test_predictions_of_saved_models(tmp_path):
     group = np.arange(60) % 2
     columns = {
         "month": months("%Y-%m"),
-        "day": digits(60),
+        "day": rng.permutation(digits(60)),
         "tod": np.array([f"{(22 + 8 * g) % 24}:{rng.integers(60):02d}" for g in group]),
         "took": np.array([f"{1 + 9 * g}:{rng.integers(60):02d}:00" for g in group]),
     }
