@@ -16,6 +16,7 @@ from clusterkit.tables.cells import order_of
 from clusterkit.tables.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.files import table_of_arrays
+from clusterkit.tables.headers import tell_of_first_row
 from clusterkit.tables.selection import shared_names, unique
 from clusterkit.tables.table import Table
 
@@ -71,6 +72,7 @@ def table_chunks(
         yield from _of_parquet(path, rows, decimal, order_of(day_first))
     else:
         form, name = text_form(path, delimiter, header, encoding, decimal, day_first)
+        tell_of_first_row(form.notice)
         yield from _of_text(path, form, name, rows or _rows_of(len(form.names)))
 
 

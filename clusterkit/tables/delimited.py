@@ -23,7 +23,7 @@ from clusterkit.core.wording import counted
 from clusterkit.tables import cells
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.gaps import na_options, word_columns
-from clusterkit.tables.headers import is_value, looks_like_names
+from clusterkit.tables.headers import PREVIEW, FirstRow, first_row, is_value, tell_of_first_row
 from clusterkit.tables.marks import marks_in
 from clusterkit.tables.selection import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.table import Table
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["NEEDS_PANDAS", "Form", "form_of", "pandas_options", "read_delimited"]
-
-PREVIEW = 50
-"""Number of rows from which the delimiter and the header are detected."""
 
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
@@ -86,6 +83,8 @@ class Form:
         Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
     words : list of int
         Columns of words, in which NA may be one.
+    notice : str
+        What a user has to know about the first row.
     """
 
     title: str
@@ -101,6 +100,7 @@ class Form:
     lead: int = 0
     records: int = 0
     words: list[int] = attrs.field(factory=list)
+    notice: str = ""
 
     @property
     def as_text(self) -> list[int] | None:
@@ -134,6 +134,7 @@ def read_delimited(
         If it is no table: empty, without rows of data, or with rows of different lengths.
     """
     form = form_of(text, title, delimiter, header, decimal)
+    tell_of_first_row(form.notice)
     reader = _Reader(text, form)
     if form.lead:
         notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")
@@ -160,7 +161,8 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     if not sample:
         raise TableError(f"{title} has no row of data")
     preview = [row for _, row in sample[: PREVIEW + 1]]
-    named = looks_like_names(preview) if header is None else header
+    first = first_row(preview) if header is None else FirstRow(header)
+    named = first.named
     names = unique(preview[0]) if named else numbered(len(preview[0]))
     body = [row for _, row in sample[named:]]
     if not body:
@@ -186,7 +188,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         title, sep, names, named, sample[0][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[0][0]) - (not named),
-        word_columns(body, len(names), is_value),
+        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}",
     )  # fmt: skip
 
 

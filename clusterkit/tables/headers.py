@@ -2,10 +2,127 @@
 
 from __future__ import annotations
 
+import warnings
+
+import attrs
+
+from clusterkit.core.wording import shortened
 from clusterkit.tables import cells
 from clusterkit.tables.clocks import hours_of
+from clusterkit.tables.errors import TableWarning
+from clusterkit.tables.number_headers import Above, signs_of
 
-__all__ = ["is_value", "looks_like_names"]
+__all__ = ["PREVIEW", "FirstRow", "first_row", "is_value", "looks_like_names", "tell_of_first_row"]
+
+PREVIEW = 50
+"""Number of rows from which the delimiter and the header are detected."""
+
+SHOWN = 4
+"""Cells of the first row that a notice shows."""
+
+COMPARED = 200
+"""Columns that are looked at for numbers that are names; more only cost time."""
+
+FEWEST_LABELS = 5
+"""Rows from which distinct whole numbers or dates below an empty first cell are taken for labels of the rows."""
+
+
+@attrs.frozen
+class FirstRow:
+    """What the first row of a table is.
+
+    Parameters
+    ----------
+    named : bool
+        Whether it has the names of the columns.
+    notice : str
+        What a user has to know about the decision; empty where it is clear.
+    """
+
+    named: bool
+    notice: str = ""
+
+
+def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
+    """What the first of some rows of cells is: names, which may be numbers, or data.
+
+    Numbers are names where the row is of a kind that rows of the table would hardly be by chance: below an empty
+    corner, evenly spaced, or whole above numbers with decimals.
+
+    Parameters
+    ----------
+    preview : list of list of str
+    numbers : bool, default False
+        Whether words have been judged already, by the types of their cells, and numbers alone are looked at.
+
+    Examples
+    --------
+    >>> rows = [["0.5", "1.5", "-0.5"], ["0.1", "0.9", "1.2"]]
+    >>> first_row([["2019", "2020", "2021"], *rows]).named, first_row([["0.3", "1.1", "0.7"], *rows]).named
+    (True, False)
+    """
+    if not numbers and looks_like_names(preview):
+        return FirstRow(True)
+    reason, doubt = _number_names(preview)
+    if not reason and not doubt:
+        return FirstRow(False)
+    shown = [shortened(cell.strip()) or "empty" for cell in preview[0][:SHOWN]]
+    more = f" and {len(preview[0]) - SHOWN:,} more" if len(preview[0]) > SHOWN else ""
+    row = f"the first row ({', '.join(shown)}{more})"
+    if reason:
+        return FirstRow(
+            True,
+            f"{row} is taken as the names of the columns, because {reason}; --no-header (header=False in Python) reads "
+            "it as data",
+        )
+    return FirstRow(
+        False,
+        f"{row} is read as data, but looks unlike the rows below; if it has the names of the columns, use --header "
+        "(header=True in Python); --no-header confirms that it is data",
+    )
+
+
+def tell_of_first_row(notice: str) -> None:
+    """Warn of what a user has to know about the first row, if there is something."""
+    if notice:
+        warnings.warn(notice, TableWarning, stacklevel=4)
+
+
+def _number_names(preview: list[list[str]]) -> tuple[str, bool]:
+    """Why a first row with numbers has names, "" if it has not, and whether it may have some nevertheless."""
+    first = [cell.strip() for cell in preview[0]]
+    below = [[cell.strip() for cell in row] for row in preview[1:] if len(row) == len(first)]
+    corner = len(first) > 1 and not first[0]
+    titles = first[1:] if corner else first
+    if not below or any(title.lower() in cells.MISSING for title in titles) or len(set(titles)) < len(titles):
+        return "", False
+    numbers = list[Above]()
+    for j, title in enumerate(titles[:COMPARED], int(corner)):
+        filled = [row[j] for row in below if row[j].lower() not in cells.MISSING]
+        if not is_value(title):
+            if title in filled:
+                return "", False
+            continue
+        above = Above.of(title, filled)
+        if above is None:  # a date, a unit or a sign beside the number
+            return "", False
+        numbers.append(above)
+    if corner and _are_labels([row[0] for row in below]) and not any(above.like for above in numbers):
+        return "its first cell is empty, as above the labels of rows", False
+    return signs_of(numbers)
+
+
+def _are_labels(column: list[str]) -> bool:
+    """Whether the cells below an empty first one tell the rows apart: a numbering, words, or whole numbers or dates."""
+    if len(set(column)) < len(column) or any(cell.lower() in cells.MISSING for cell in column):
+        return False
+    if not any(map(is_value, column)):
+        return True
+    if all(cell.isdecimal() for cell in column):
+        start = int(column[0])
+        numbering = start < 2 and [int(cell) for cell in column] == list(range(start, start + len(column)))
+        return numbering or len(column) >= FEWEST_LABELS
+    return len(column) >= FEWEST_LABELS and all(map(_is_moment, column))
 
 
 def looks_like_names(preview: list[list[str]]) -> bool:

@@ -16,6 +16,7 @@ from clusterkit.tables.errors import TableError, TableWarning
 from clusterkit.tables.formulas import REMEDY, uncomputed, warning_of
 from clusterkit.tables.frames import NA
 from clusterkit.tables.gaps import OF_PANDAS
+from clusterkit.tables.headers import PREVIEW, first_row, tell_of_first_row
 from clusterkit.tables.percents import shown_as_percent, with_percents
 from clusterkit.tables.selection import numbered, shared_names, unique
 from clusterkit.tables.table import Table, check_not_empty
@@ -83,7 +84,11 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
         named = any(isinstance(cell, str) for cell in first) and all(
             isinstance(cell, str) or not before for cell, before in zip(first, filled[rows[0], columns], strict=True)
         )
-    titles = ["" if cell is None or cell != cell else str(cell) for cell in first] if named else []
+        if not named:
+            guess = first_row([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]], numbers=True)
+            named = guess.named
+            tell_of_first_row(guess.notice and f"{title}{_of_sheet(name, sheets)}: {guess.notice}")
+    titles = [_text_of(cell) for cell in first] if named else []
     names = unique(titles) if named else numbered(len(columns))
     body = values[1:] if named else values
     if not len(body):
@@ -122,6 +127,11 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
+
+
+def _text_of(cell: object) -> str:
+    """A cell as a text file would have it; empty for a gap."""
+    return "" if cell is None or cell != cell else str(cell)
 
 
 def _of_sheet(name: str, sheets: Sequence[str]) -> str:
