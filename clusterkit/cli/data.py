@@ -14,6 +14,7 @@ import click
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.inputs import check_file
 from clusterkit.cli.option_groups import grouped
+from clusterkit.core.wording import shortened
 
 if TYPE_CHECKING:
     from clusterkit._typing import AnyArray
@@ -179,18 +180,26 @@ def _is_known_data_set(name: str) -> bool:
 
 
 def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
-    """Names and positions, separated by commas.
+    r"""Names and positions, separated by commas or line ends.
 
-    A name that contains a comma is written in double quotes, ``'"a,b"'`` in a shell, or stands alone. A value of one
-    line stands for one name where a column has this name.
+    A name that contains a comma or a line end is written in double quotes, ``'"a,b"'`` in a shell, or stands alone.
 
     Examples
     --------
     >>> keys_of(["a, b", '"c,d",e', "f,g"], ["f,g", "a"])
     ['a', 'b', 'c,d', 'e', 'f,g']
+    >>> keys_of(["a\nb", "a\r\nc"], ["a\nc"])
+    ['a', 'b', 'a\nc']
     """
     keys = list[str]()
     for value in values:
-        parts = [value] if value in names else next(csv.reader([value], skipinitialspace=True), [])
-        keys += [key.strip() for key in parts if key.strip()]
+        one = value.replace("\r\n", "\n").replace("\r", "\n")  # as names are read
+        if one in names:
+            keys.append(one)
+            continue
+        try:
+            parts = [part.strip() for row in csv.reader(io.StringIO(one), skipinitialspace=True) for part in row]
+        except csv.Error as error:
+            raise BadInput(f"names of columns cannot be read: {error}: {shortened(value)!r}") from None
+        keys += [part for part in parts if part]
     return keys

@@ -19,6 +19,7 @@ from clusterkit.tables.overrides import Overrides
 from clusterkit.tables.plans import CLOCK, FLAG, HOURS, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.readings import NATIVE
 from clusterkit.tables.sums import ColumnSums, TableSums
+from clusterkit.tables.typical_sizes import size_of
 from clusterkit.tables.verdicts import MOSTLY, or_gap, other_decimals, several_scales, several_units, with_na
 
 __all__ = ["decide"]
@@ -217,7 +218,7 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
     unread = column.filled - numbers.n
     return NumberColumn(
         column.name, fill, decimal=mark, flag=flag, gaps=column.gaps + unread, unread=unread,
-        extremes=(numbers.low, numbers.high), weight=FLAG, **column.units(mark),
+        extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes), **column.units(mark),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from clusterkit.tables.frames import Column
 from clusterkit.tables.measures import are_alike, factor
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.readings import as_levels, marks_of
+from clusterkit.tables.typical_sizes import other_size
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import filling
 
@@ -126,6 +127,9 @@ class NewRows(Watch):
         elif not alike and (bare or not plan.unit):
             what = "numbers are of another size than in the fit"
             self.add(what, column, ranges, advice="they may be in another unit")
+        elif (bare or not plan.unit) and (typical := other_size(finite, plan.size)):
+            what = "numbers are of another size than in the fit"
+            self.add(what, column, typical, advice="they may be in another unit")
 
     def levels(self, plan: CategoryColumn, column: Column, new: NDArray[np.bool_]) -> None:
         """Compare levels with those of the fit.

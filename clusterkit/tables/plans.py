@@ -146,6 +146,9 @@ class NumberColumn(ColumnPlan):
         The least and the greatest number of the fit; empty where a model of schema 1 does not say them.
     forgetful : bool
         Whether marks are read as by schema 1: percentages as shares of 1, all currencies alike.
+    size : tuple of float
+        Mean and standard deviation of the logarithms of the absolute values in the fit, zeros apart; empty where there
+        are none, or an older model does not say it.
     """
 
     saved_schema: ClassVar[int] = 2
@@ -168,10 +171,13 @@ class NumberColumn(ColumnPlan):
     extremes: tuple[float, ...] = ()
     forgetful: bool = False
     circle: float = attrs.field(default=0.0, validator=_finite)
+    size: tuple[float, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
             raise ValueError("the extremes of a column are two finite numbers")
+        if len(self.size) not in (0, 2) or not all(map(math.isfinite, self.size)):
+            raise ValueError("the size of a column is two finite numbers")
 
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ import io
 import warnings
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 
@@ -193,6 +194,62 @@ class TestSize:
         fitted = Preparation().fit({"a": SHARES, "b": OTHER})
         with pytest.warns(TableWarning, match="column 'a': numbers are of another size .* in the fit; they may be in"):
             fitted.transform({"a": SHARES / 1000, "b": OTHER})
+
+
+class TestTypicalSize:
+    """A column that spans more than a factor of ten hides another unit from its extremes, not from its logarithms."""
+
+    @pytest.mark.parametrize("times", [100.0, 0.01])
+    @pytest.mark.parametrize("draw", ["lognormal", "normal", "integers"])
+    def test_another_unit_is_told(self, draw, times):
+        rng = np.random.default_rng(0)
+        column = {"lognormal": np.exp(rng.normal(8, 1.5, 300)), "normal": rng.normal(size=300),
+                  "integers": rng.integers(0, 2000, 300)}[draw]  # fmt: skip
+        fitted = Preparation().fit({"a": column, "b": rng.normal(size=300)})
+        new = {"a": column[:40] * times, "b": rng.normal(size=40)}
+        with pytest.warns(TableWarning, match="column 'a': numbers are of another size .*typically .*; they may be"):
+            fitted.transform(new)
+        quiet(fitted.transform, {**new, "a": column[:40]})
+
+    @pytest.mark.parametrize("spread", [0.5, 1.0, 2.0, 3.0])
+    def test_random_rows_of_the_fit_are_not(self, spread):
+        rng = np.random.default_rng(1)
+        columns = {f"c{j}": np.exp(rng.normal(3, spread, 400)) for j in range(5)}
+        columns["zero"] = rng.normal(size=400) * np.exp(rng.normal(0, spread, 400))
+        fitted = Preparation().fit(columns)
+        for size in (1, 5, 10, 12, 30, 200):
+            for _ in range(40):
+                rows = rng.choice(400, size, replace=False)
+                quiet(fitted.transform, {name: column[rows] for name, column in columns.items()})
+
+    def test_one_of_two_groups_is_not(self):
+        rng = np.random.default_rng(2)
+        column = np.exp(np.repeat([0.0, 7.0], 100) + rng.normal(0, 0.3, 200))
+        fitted = Preparation().fit({"a": column, "b": rng.normal(size=200)})
+        quiet(fitted.transform, {"a": column[:100], "b": np.zeros(100)})
+
+    def test_a_saved_model_tells_it_and_an_older_one_does_not(self, tmp_path):
+        rng = np.random.default_rng(4)
+        table = {"a": np.exp(rng.normal(8, 1.5, 100)), "b": rng.normal(size=100)}
+        model = recipe("kmeans", n_clusters=2, random_state=0)
+        fit_prepared(model, table)
+        model.save(tmp_path / "m.clusterkit")
+        again = load(tmp_path / "m.clusterkit").preparation_
+        assert again.plans[0].size == model.preparation_.plans[0].size
+        new = {**table, "a": table["a"] * 100}
+        with pytest.warns(TableWarning, match="column 'a': numbers are of another size"):
+            again.transform(new)
+        older = attrs.evolve(again, plans=tuple(attrs.evolve(plan, size=()) for plan in again.plans))
+        quiet(older.transform, new)
+
+    def test_pieces_and_the_whole_have_one_size(self):
+        rng = np.random.default_rng(3)
+        table = {"a": np.exp(rng.normal(5, 2, 200)), "b": rng.normal(size=200)}
+        parts = [{name: column[i : i + 30] for name, column in table.items()} for i in range(0, 200, 30)]
+        whole, pieces = Preparation().fit(table), Preparation().fit_blocks(parts)
+        np.testing.assert_allclose(whole.plans[0].size, pieces.plans[0].size, rtol=1e-12)
+        logs = np.log(table["a"])
+        np.testing.assert_allclose(whole.plans[0].size, (logs.mean(), logs.std()), rtol=1e-12)
 
 
 def test_a_percent_column_does_not_hide_the_others():
