@@ -191,11 +191,14 @@ def keys_of(values: Iterable[str], names: Sequence[str] = ()) -> list[str]:
     >>> keys_of(["a\nb", "a\r\nc"], ["a\nc"])
     ['a', 'b', 'a\nc']
     """
+    from clusterkit.tables.selection import place_of
+
     keys = list[str]()
     for value in values:
-        one = value.replace("\r\n", "\n").replace("\r", "\n")  # as names are read
-        if one in names:
-            keys.append(one)
+        one = value.replace("\r\n", "\n").replace("\r", "\n")  # as names in texts are read
+        places = [place for place in (place_of(value, names), place_of(one, names)) if place is not None]
+        if places:
+            keys.append(names[places[0]])
             continue
         try:
             parts = [part.strip() for row in csv.reader(io.StringIO(one), skipinitialspace=True) for part in row]

@@ -14,7 +14,7 @@ from clusterkit.cli import picture as plot
 from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.number import NUMBER
-from clusterkit.cli.settings import estimator
+from clusterkit.cli.settings import check_number, estimator
 
 if TYPE_CHECKING:
     from clusterkit._typing import NumberLike
@@ -126,6 +126,8 @@ def fit(
     plot.check(picture)
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
+    if clusters is not None:
+        check_number(name, model, clusters)
     table, classes = table_options.open(data)
     spec = preparation.spec(table, table_options)
     began = time.perf_counter()
@@ -133,6 +135,8 @@ def fit(
         X = _fit(model, table, spec)
     seconds = time.perf_counter() - began
     interrupted = interrupt.pressed or model.interrupted_
+    if isinstance(clusters, tuple) and not hasattr(model, "candidates_"):
+        _tell_of_range(name)
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != output.STDOUT:
         output.write(path, model.labels_, table if with_data else None)
@@ -153,6 +157,19 @@ def fit(
         output.write(path, model.labels_, table if with_data else None)
     if interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _tell_of_range(name: str) -> None:
+    """Warn that a range of numbers chose nothing."""
+    import warnings
+
+    from clusterkit.core.errors import ClusterkitWarning
+
+    warnings.warn(
+        f"the range of -k is not used: recipe {name} finds the number of clusters itself, or makes one number only",
+        ClusterkitWarning,
+        stacklevel=2,
+    )
 
 
 def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:

@@ -239,6 +239,8 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
     BadInput
         If the model uses a column that is there twice.
     """
+    from clusterkit.tables.selection import place_of
+
     places = {table.names[j]: j for j in chosen}
     groups: dict[str, list[int]] = {}
     for j in chosen:
@@ -253,6 +255,11 @@ def _places(table: Table, chosen: list[int], used: list[str]) -> dict[str, int]:
                 f"{table.title} has {len(group)} columns named {header!r}, and the model uses one: leave out all but "
                 f"one with --drop; here they are called {first_names(names, MOST_NAMES)}"
             )
+    free = [name for name in places if name not in used]
+    for name in used:
+        place = None if name in places else place_of(name, free)
+        if place is not None:  # the same letters, with accents written in another way
+            places[name] = places[free[place]]
     return places
 
 

@@ -15,7 +15,7 @@ from clusterkit.cli import picture as plot
 from clusterkit.cli import preparation as prepare
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.number import NUMBER
-from clusterkit.cli.settings import estimator, parsed
+from clusterkit.cli.settings import check_number, estimator, parsed
 from clusterkit.core.wording import counted
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ def search(
         raise BadInput("nothing to search: give values with --grid SLOT.PARAM=VALUE,VALUE, or -k 2-8")
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
+    known = model.get_params()  # the search tells the nearest of them
+    varied = any(key not in known or key.split("__")[0] in ("labeler", "solver") for key in grid)
+    check_number(name, model, grid.get("n_clusters", [clusters])[0], varied=varied)
     table, _ = table_options.open(data)
     from clusterkit.estimators.preparing import prepared_for
 
@@ -278,7 +281,11 @@ def _judgement(ranking: Any) -> dict[str, str]:
     facts = ranking.facts
     if "compared_in" in facts:
         lines["compared in"] = facts["compared_in"]
-        lines["confidence"] = f"{facts['confidence']:.2f} in the structure, which need not be your classes"
+        lines["confidence"] = (
+            "none: there is nothing to compare a single candidate with"
+            if math.isnan(facts["confidence"])
+            else f"{facts['confidence']:.2f} in the structure, which need not be your classes"
+        )
     if "second_n_clusters" in facts:
         lines["second number"] = counted(facts["second_n_clusters"], "cluster")
     if facts.get("perhaps_one_cluster"):

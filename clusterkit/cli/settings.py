@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["estimator", "parsed"]
+__all__ = ["check_number", "estimator", "parsed"]
 
 _WORDS = {"true": True, "false": False, "none": None}
 """Values that may be written in lower case."""
@@ -83,6 +83,44 @@ def estimator(name: str, clusters: NumberLike, seed: int, settings: Iterable[str
         return recipe(name, **{"n_clusters": clusters, "random_state": seed, **changes})
     except ValueError as error:
         raise BadInput(f"--set {' '.join(settings)}: {error}" if changes else str(error)) from error
+
+
+def check_number(name: str, model: Pipeline | Driven, number: object, *, varied: bool = False) -> None:
+    """Raise `BadInput` for a number of clusters where the recipe finds it, and for none where it is needed.
+
+    Parameters
+    ----------
+    name : str
+        The recipe.
+    model : Pipeline or Driven
+        Its estimator.
+    number : int or None
+        All else is checked by the fit.
+    varied : bool, default False
+        Whether the stages are searched over, so that nothing is known of them here.
+    """
+    from clusterkit.core.errors import IncompatibleStages, NeedsClusters
+    from clusterkit.core.registry import registry
+    from clusterkit.estimators.pipeline import Pipeline
+
+    if varied or not isinstance(model, Pipeline) or not (number is None or isinstance(number, int)):
+        return
+    clusters = registry.get("recipe", name).clusters
+    try:
+        model.composition_at(number)
+    except NeedsClusters as error:
+        if clusters == "given":
+            raise BadInput(
+                f"recipe {name} needs a number of clusters: give one with -k 3, or a range to choose in, such as -k 2-8"
+            ) from error
+    except IncompatibleStages as error:
+        if clusters == "found" and number is not None:
+            raise BadInput(
+                f"recipe {name} finds the number of clusters itself: leave -k out, or take a recipe that is told the "
+                "number, such as kmeans or mass-cut; `clusterkit recipes` says which are"
+            ) from error
+    except ValueError:
+        return  # another mistake, which the fit explains
 
 
 def _value(name: str, word: str) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
+from clusterkit.core.control_characters import escaped
 from clusterkit.core.wording import shortened
 
 __all__ = [
@@ -106,15 +108,20 @@ class UnitsWarning(ClusterkitWarning):
     """Columns are in units that cannot be compared, and the method does not scale them."""
 
 
+LINE_ENDS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""Characters of a name that would break a message into lines."""
+
+
 def first_names(names: Sequence[str], most: int) -> str:
-    """The first names of a list, for messages; long ones without their middle.
+    r"""The first names of a list, for messages; long ones without their middle, and line ends as escapes.
 
     Examples
     --------
-    >>> first_names(["a", "b"], 2), first_names(["a", "b", "c"], 2)
-    ('a, b', 'a, b, ...')
+    >>> first_names(["a", "b"], 2), first_names(["a", "b", "c"], 2), first_names(["a\nb"], 2)
+    ('a, b', 'a, b, ...', 'a\\nb')
     """
-    return ", ".join(map(shortened, names[:most])) + (", ..." if len(names) > most else "")
+    shown = [escaped(shortened(name), LINE_ENDS) for name in names[:most]]
+    return ", ".join(shown) + (", ..." if len(names) > most else "")
 
 
 def nearest_names(name: str, known: Iterable[str], *, only_near: bool = False) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from clusterkit._typing import Array, NumberLike, RandomState, Samples
 from clusterkit.core.compat import Composition
@@ -142,7 +143,7 @@ n_features_in_
         self.verbose = verbose
 
     def fit(self, X: Samples, y: object = None) -> Self:  # type: ignore[override]  # its criterion counts rows
-        """Cluster the rows of X, shape (n, d); `y` is ignored."""
+        """Cluster the rows of X, shape (n, d), a data frame or a mapping of names to columns; `y` is ignored."""
         driver = self._driver()
         refuse_unsuited(X)
         fitted = self._fitted_preparation(X)
@@ -183,12 +184,13 @@ n_features_in_
         return NestedParams.set_params(self, **params)
 
     def _fitted_preparation(self, X: object) -> FittedPreparation | None:
-        """The preparation of a data frame; None for an array."""
+        """The preparation of a data frame or a mapping of columns; None for an array."""
         from clusterkit.tables import Preparation, is_frame
 
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
-        return (self.preparation or Preparation()).fit(X) if is_frame(X) else None
+        is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
+        return (self.preparation or Preparation()).fit(X) if is_table else None
 
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)

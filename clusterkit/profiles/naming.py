@@ -8,6 +8,8 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import Literal
 
+from clusterkit.core.wording import shortened
+
 __all__ = ["PLAIN", "Position", "by_chance", "in_words", "name_of", "position_of", "strength_of"]
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
@@ -133,7 +135,7 @@ def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:
             continue
         used.add(column)
         if level is None:
-            words.append(f"{position} {column}")
+            words.append(f"{position} {shortened(column)}")
         else:
-            words.append(f"{column} is {'' if position == 'more' else 'not '}{level}")
+            words.append(f"{shortened(column)} is {'' if position == 'more' else 'not '}{shortened(level)}")
     return ", ".join(words) or PLAIN

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from clusterkit._typing import NumberLike
 from clusterkit.report.analysis import Analysis, analyse
 from clusterkit.report.page import page
 from clusterkit.tables import Preparation, Table, read_table
+from clusterkit.tables.files import table_of_arrays
 from clusterkit.tables.frames import is_frame
 
 __all__ = ["make_report", "need_libraries"]
@@ -28,7 +31,7 @@ def make_report(
 
     Parameters
     ----------
-    data : str, Table or data frame
+    data : str, Table, data frame, mapping of str to array, or array of shape (n, d)
         A file, or what was read from it.
     n_clusters : int, pair of int, "auto" or None, default None
         Number of clusters; None and "auto" choose it, a pair (2, 8) says among which.
@@ -74,6 +77,8 @@ def make_report(
         table = data
     elif isinstance(data, str):
         table = read_table(data)
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        table = table_of_arrays("an array", data)
     else:
         from clusterkit.tables.frames import columns_of
 

@@ -59,7 +59,9 @@ class Column:
         Of a piece of a table, the number of rows before it; None of a whole column. The texts of a piece do not decide
         what mark and order are, because those of another piece may show another one.
     na : ndarray of shape (n,), bool, or None
-        Which gaps are texts that are NA, the code of Namibia too; None for no one.
+        Which gaps are texts that are NA, the code of Namibia too, in whatever case; None for no one.
+    small_na : bool
+        Whether one of these is not in capitals.
     duration : bool
         Whether numbers came as durations; they are seconds.
     """
@@ -90,6 +92,7 @@ class Column:
         return attrs.evolve(self, values=values, na=None)
 
     duration: bool = False
+    small_na: bool = False
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is a gap; a number that is not finite is one."""
@@ -370,8 +373,9 @@ def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
 def _of_texts(name: str, cells: Sequence[Any]) -> Column:
     """A column of texts."""
     texts = _texts(cells)
-    na = np.array([cell == NA for cell in cells], dtype=bool)
-    return Column(name, "text", texts, na=na if na.any() else None)
+    na = np.array([text is None and str(cell).strip().upper() == NA for text, cell in zip(texts, cells, strict=True)])
+    small = any(its and str(cell).strip() != NA for its, cell in zip(na, cells, strict=True))
+    return Column(name, "text", texts, na=na if na.any() else None, small_na=small)
 
 
 def _text(cell: str) -> str | None:

@@ -33,7 +33,7 @@ def word_columns(rows: Sequence[Sequence[str]], width: int, is_value: Callable[[
     for j in range(width):
         its = [row[j].strip() for row in rows if len(row) > j]
         first = next((cell for cell in its if cell.lower() not in MISSING), None)
-        if NA in its if first is None else not is_value(first):
+        if NA in map(str.upper, its) if first is None else not is_value(first):
             words.append(j)
     return words
 
@@ -42,6 +42,6 @@ def na_options(width: int, words: Sequence[int]) -> dict[str, object]:
     """The options of `pandas.read_csv` about gaps, for columns named by their positions."""
     if not words:
         return {"na_values": GAPS, "keep_default_na": False}
-    of_words = [cell for cell in GAPS if cell != NA]
+    of_words = [cell for cell in GAPS if cell.upper() != NA]
     chosen = set(words)
     return {"na_values": {j: of_words if j in chosen else GAPS for j in range(width)}, "keep_default_na": False}

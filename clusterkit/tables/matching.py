@@ -13,7 +13,7 @@ from clusterkit.core.wording import counted
 from clusterkit.tables.errors import TableError
 from clusterkit.tables.frames import Column, columns_of, is_frame
 from clusterkit.tables.plans import ColumnPlan, LeftOut
-from clusterkit.tables.selection import numbered
+from clusterkit.tables.selection import numbered, place_of
 
 __all__ = ["matched"]
 
@@ -45,6 +45,11 @@ def matched(table: object, plans: Sequence[ColumnPlan], *, by_position: bool) ->
     _check_clear(columns, plans)
     by_name = {column.name: column for column in columns}
     used = [plan.name for plan in plans if plan.used]
+    free = [name for name in by_name if name not in used]
+    for name in used:
+        place = None if name in by_name else place_of(name, free)
+        if place is not None:  # the same letters, with accents written in another way
+            by_name[name] = attrs.evolve(by_name[free[place]], name=name)
     missing = [name for name in used if name not in by_name]
     if missing:
         shown = first_names(missing, SHOWN)

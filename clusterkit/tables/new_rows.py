@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import final
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,8 +224,8 @@ def warn_of_blanks(columns: Sequence[Column], plans: Sequence[ColumnPlan]) -> in
 
 
 def _folded(text: str) -> str:
-    """A level without what people write in several ways: case and blanks."""
-    return " ".join(text.casefold().split())
+    """A level without what people write in several ways: case, blanks, and accents as characters of their own."""
+    return " ".join(normalize("NFC", text).casefold().split())
 
 
 def _names(marks: Iterable[str]) -> str:

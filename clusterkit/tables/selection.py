@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from unicodedata import normalize
 
 from clusterkit.core.errors import first_names
 from clusterkit.core.wording import shortened
 from clusterkit.tables.errors import TableError
 
-__all__ = ["NAMES_SHOWN", "check_distinct", "no_such_column", "numbered", "select", "shared_names", "unique"]
+__all__ = [
+    "NAMES_SHOWN", "check_distinct", "no_such_column", "numbered", "place_of", "select", "shared_names", "unique",
+]  # fmt: skip
 
 NAMES_SHOWN = 12
 """Number of column names in an error message."""
@@ -51,8 +54,9 @@ def select(names: Sequence[str], columns: Iterable[str], drop: Iterable[str], ti
 
 def positions(key: str, names: Sequence[str], title: str) -> Sequence[int]:
     """Positions of the columns that a name, a position from 1, or a range such as "2-4" stands for."""
-    if key in names:
-        return [names.index(key)]
+    place = place_of(key, names)
+    if place is not None:
+        return [place]
     low, dash, high = key.partition("-")
     if low.isdecimal() and (high.isdecimal() if dash else True):
         first, last = int(low), int(high if dash else low)
@@ -60,6 +64,26 @@ def positions(key: str, names: Sequence[str], title: str) -> Sequence[int]:
             return range(first - 1, last)
         raise TableError(f"{title}: no column {key}; there are {len(names)} columns, counted from 1")
     raise no_such_column(key, names, title)
+
+
+def place_of(key: str, names: Sequence[str]) -> int | None:
+    r"""The position of a name; None if no column has it.
+
+    A letter with an accent is one character or two, by the system on which a name was written: where no name is equal,
+    the only one that differs in that alone is meant.
+
+    Examples
+    --------
+    >>> place_of("caf\u00e9", ["tea", "cafe\u0301"]), place_of("cafe", ["tea", "cafe\u0301"])
+    (1, None)
+    """
+    if key in names:
+        return names.index(key)
+    if all(map(str.isascii, (key, *names))):
+        return None
+    composed = normalize("NFC", key)
+    same = [j for j, name in enumerate(names) if normalize("NFC", name) == composed]
+    return same[0] if len(same) == 1 else None
 
 
 def no_such_column(key: str, names: Sequence[str], title: str) -> TableError:

@@ -90,6 +90,8 @@ class ColumnSums:
         For each order of day and month, a date between slashes that has this order alone.
     spelled : int
         Of the gaps, texts that are NA.
+    small_na : bool
+        Whether one of these is not in capitals.
     clock : ClockSums
         Of times of day and durations.
     firsts : int
@@ -119,6 +121,7 @@ class ColumnSums:
     clock: ClockSums = attrs.field(factory=ClockSums)
     days: frozenset[str] = frozenset()
     firsts: int = 0
+    small_na: bool = False
 
     @property
     def filled(self) -> int:
@@ -146,7 +149,7 @@ class ColumnSums:
         missing = column.missing()
         rows, gaps = len(missing), int(missing.sum())
         if rows == gaps:
-            return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na())
+            return cls(column.name, "empty", rows, gaps, spelled=column.spelled_na(), small_na=column.small_na)
         if column.kind in ("number", "truth"):
             narrow = column.values.dtype == np.float32
             of_numbers = cls(column.name, column.kind, rows, gaps, Moments.of(column.values[~missing]), narrow)
@@ -228,6 +231,7 @@ class ColumnSums:
             decimal=column.decimal, order=column.order, open_number=open_number, mark_shown=mark_shown, shown=shown,
             spelled=column.spelled_na(), clock=ClockSums.of_texts(levels) if short else ClockSums(),
             days=frozenset(sorted(filter(_is_day, distinct))[:FEWEST_DAYS] if short else ()), firsts=firsts,
+            small_na=column.small_na,
         )  # fmt: skip
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -235,7 +239,8 @@ class ColumnSums:
         rows, gaps = self.rows + other.rows, self.gaps + other.gaps
         if "empty" in (self.kind, other.kind):
             filled = other if self.kind == "empty" else self
-            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=self.spelled + other.spelled)
+            small_na, spelled = self.small_na or other.small_na, self.spelled + other.spelled
+            return attrs.evolve(filled, rows=rows, gaps=gaps, spelled=spelled, small_na=small_na)
         if self.kind != other.kind:
             raise TableError(
                 f"column {self.name!r} is of kind {self.kind} in some rows and of kind {other.kind} in others"
@@ -256,7 +261,7 @@ class ColumnSums:
             self.decimal or other.decimal, self.order or other.order, self.open_number or other.open_number,
             self.mark_shown or other.mark_shown, {**other.shown, **self.shown}, self.spelled + other.spelled,
             self.clock + other.clock, frozenset(sorted(self.days | other.days)[:FEWEST_DAYS]),
-            self.firsts + other.firsts,
+            self.firsts + other.firsts, self.small_na or other.small_na,
         )  # fmt: skip
 
     def as_number(self) -> tuple[str, Moments]:

@@ -46,7 +46,7 @@ def with_na(column: ColumnSums, choice: str) -> ColumnSums:
     levels = column.levels
     if not column.spelled or choice == "gap" or column.kind != "text" or levels is None:
         return column
-    if choice == "auto" and not levels.keys() <= COUNTRIES:
+    if choice == "auto" and (column.small_na or not levels.keys() <= COUNTRIES):  # codes are written in capitals
         return column
     more = {**levels, NA: column.spelled}
     return attrs.evolve(column, levels=more, gaps=column.gaps - column.spelled, spelled=0)

@@ -222,6 +222,17 @@ def test_interrupt_before_any_labels(run, table, monkeypatch, error_of):
     assert error_of(run("fit", table, *KMEANS, "--drop", "id"), 130) == "interrupted: there are no labels yet"
 
 
+@pytest.mark.parametrize("name", ["hdbscan", "svc"])
+def test_a_number_for_a_method_that_finds_it(run, table, error_of, name):
+    message = error_of(run("fit", table, "--drop", "id", "-r", name, "-k", 3))
+    assert f"recipe {name} finds the number of clusters itself: leave -k out, or take a recipe that is told" in message
+    assert "labeler" not in message
+    answer = run("fit", table, "--drop", "id", "-r", name, "-k", "2-4")
+    assert answer.exit_code == 0, answer.output
+    assert f"warning: the range of -k is not used: recipe {name} finds the number" in answer.stderr
+    assert "range" not in run("fit", table, "--drop", "id", "-r", "kmeans", "-k", "2-4").stderr
+
+
 def test_warning_is_one_line(run, write):
     path = write("same.csv", "a,b\n" + "1,2\n" * 6)
     answer = run("fit", path, "--recipe", "kmeans", "-k", 2, "--keep", "a,b")

@@ -105,3 +105,18 @@ def test_interrupted(run, table, monkeypatch, error_of):
 def test_a_missing_file_is_told_first(run, error_of):
     for words in ((), ("-k", 2), ("-k", "auto"), ("--grid", "x"), ("--plot", "p.xyz")):
         assert "nowhere.csv: no such file" in error_of(run("search", "nowhere.csv", *words))
+
+
+def test_a_number_of_clusters_is_asked_for_with_a_range(run, table, error_of):
+    message = error_of(run("search", table, "-r", "kmeans", "--drop", "id", "--grid", "n_init=1,5"))
+    assert "recipe kmeans needs a number of clusters: give one with -k 3, or a range to choose in, such as" in message
+    message = error_of(run("search", table, "-r", "hdbscan", "--drop", "id", "-k", "3-4"))
+    assert "recipe hdbscan finds the number of clusters itself: leave -k out" in message
+    answer = run("search", table, "-r", "single-linkage", "--drop", "id", "--grid", "labeler=excess_of_mass")
+    assert "needs a number" not in answer.stderr
+
+
+def test_a_single_candidate_has_no_confidence(run, table):
+    answer = run("search", table, "-r", "kmeans", "--drop", "id", "-k", "3-3")
+    assert "nan" not in answer.stdout
+    assert "confidence   none: there is nothing to compare a single candidate with" in answer.stdout

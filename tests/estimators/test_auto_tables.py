@@ -102,6 +102,15 @@ def test_methods_without_negative_numbers_get_none(frame):
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
 
 
+def test_a_mapping_of_columns_is_a_table(frame):
+    """As `predict` and `profile` take it."""
+    columns = {name: frame[name].to_numpy() for name in frame}
+    model = Auto(random_state=0).fit(columns)
+    assert model.feature_names_in_.tolist() == list(frame)
+    np.testing.assert_array_equal(model.labels_, Auto(random_state=0).fit(frame).labels_)
+    np.testing.assert_array_equal(model.predict(columns), model.labels_)
+
+
 class TestMoreColumnsThanRows:
     def test_the_same_clusters_in_fewer_coordinates(self, tmp_path):
         rng = np.random.default_rng(0)

@@ -98,6 +98,7 @@ def test_a_folder_that_exists_is_left_alone(run, tmp_path):
         ("acme_tools", "solver", "Did you mean 'acme-tools'?"),
         ("acme--tools", "solver", "Did you mean 'acme-tools'?"),
         ("2fast", "solver", "Did you mean 'fast'?"),
+        ("größe", "solver", "Did you mean 'grosse'?"),
         ("../acme", "solver", "Did you mean 'acme'?"),
         ("!", "solver", "a letter first.\n"),
         ("class", "solver", "'class' is a word of Python"),

@@ -226,6 +226,27 @@ class TestHostileTables:
         assert plain(TURNED).startswith("\\u202e")
 
 
+def test_an_array_is_a_table_without_names():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 9.0 * np.repeat([[0.0, 0.0], [0.0, 1.0]], 30, axis=0)
+    page, analysis = make_report(X, methods=["kmeans"])
+    self_contained(page)
+    assert sorted(cluster.name for cluster in analysis.clusters.clusters) == ["high x2", "low x2"]
+
+
+def test_long_names_of_columns_are_shortened_in_names_of_clusters(tmp_path):
+    rng = np.random.default_rng(0)
+    values = [f"{value:.3f}" for value in rng.normal(size=60) + 9.0 * np.repeat([0.0, 1.0], 30)]
+    file = tmp_path / "long.csv"
+    file.write_text("\n".join(["L" * 500, *values]))
+    done = CliRunner().invoke(
+        app, ["report", str(file), "-o", str(tmp_path / "p.html"), "-k", "2", "--methods", "kmeans"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "LL…LL" in done.output
+    assert "L" * 61 not in done.output
+
+
 class TestSize:
     def test_many_rows_columns_and_clusters_stay_below_the_limit(self):
         rng = np.random.default_rng(0)

@@ -63,6 +63,17 @@ class TestOneLevelAndGaps:
 class TestNA:
     CODES = column("NA", "DE", "US")
 
+    def test_codes_in_lower_case_are_levels_where_that_is_asked_for(self):
+        table = read_table(csv(country=column("na", "de", "fr"), b=OTHER))
+        assert "country (20, 20 of them written NA: --na level" in Preparation().fit(table).paragraph()
+        fitted = Preparation(na="level").fit(table)
+        assert "country=NA" in fitted.features
+        assert "country=NA" not in Preparation(na="gap").fit(table).features
+        mixed = read_table(csv(country=column("na", "DE", "FR"), b=OTHER))
+        assert "country=NA" not in Preparation().fit(mixed).features
+        small, large = (read_table(csv(country=[text, "de"], b=[0.0, 0.1])) for text in ("na", "NA"))
+        np.testing.assert_array_equal(fitted.transform(small), fitted.transform(large))
+
     def test_among_countries_it_is_one(self):
         fitted = Preparation().fit(read_table(csv(country=self.CODES, b=OTHER)))
         assert fitted.features[:3] == ("country=DE", "country=NA", "country=US")

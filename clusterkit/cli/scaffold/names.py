@@ -6,6 +6,7 @@ import importlib.util
 import keyword
 import re
 import sys
+import unicodedata
 
 import attrs
 
@@ -19,6 +20,10 @@ PREFIX = "clusterkit-"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """Names that are their own normal form on a package index and turn into names of modules, stages and recipes."""
+
+
+SPELLED = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ð": "d", "þ": "th", "ł": "l", "đ": "d", "ı": "i"})
+"""Letters that are no others with accents."""
 
 
 @attrs.frozen
@@ -82,7 +87,7 @@ def names_of(distribution: str, kind: Kind) -> Names:
     'median_scale'
     """
     if not _PLAIN.fullmatch(distribution):
-        plain = re.sub(r"[^a-z0-9]+", "-", distribution.lower()).strip("-").lstrip("0123456789-")
+        plain = re.sub(r"[^a-z0-9]+", "-", _in_ascii(distribution.lower())).strip("-").lstrip("0123456789-")
         offer = f" Did you mean {plain!r}?" if plain else ""
         raise BadInput(
             f"{distribution!r} is no name for a plugin: lower-case letters and digits in words joined by single "
@@ -99,6 +104,18 @@ def names_of(distribution: str, kind: Kind) -> Names:
     name = {"recipe": bare, "command": bare, "reader": f".{snake}"}.get(kind.kind, snake)
     _refuse_taken(kind, name)
     return Names(distribution, package, name, cls)
+
+
+def _in_ascii(word: str) -> str:
+    """A word without accents, with ß and the like as the letters that stand for them where there are none.
+
+    Examples
+    --------
+    >>> _in_ascii("größe"), _in_ascii("ærø")
+    ('grosse', 'aero')
+    """
+    letters = unicodedata.normalize("NFKD", word.translate(SPELLED))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _occupied(package: str, snake: str) -> str:
