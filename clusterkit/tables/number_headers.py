@@ -30,6 +30,9 @@ OPEN = 0.02
 FEWEST_RUN = 3
 """Numbers that must follow each other to be a run, of step 1; with any other step one more is needed."""
 
+FOLLOWING = 0.1
+"""Share of pairs of whole numbers that follow each other, at most, as those of two years do."""
+
 NEAR_STEP = 0.25
 """Relative difference of steps that are nearly even, as those of rounded wavelengths."""
 
@@ -166,7 +169,8 @@ def signs_of(numbers: Sequence[Above]) -> tuple[str, bool]:
         return f"its numbers are {'consecutive' if abs(_step(numbers)) == 1.0 else 'evenly spaced'}", False
     forms = [above.by_form for above in numbers]
     every = all(form < 1.0 or above.goes_on for form, above in zip(forms, numbers, strict=True))
-    if every and math.prod(forms) <= SURE:
+    pair = decimals and len(numbers) == 2 and numbers[1].value - numbers[0].value == 1.0
+    if every and math.prod(forms) * (FOLLOWING if pair else 1.0) <= SURE:
         what = "whole, above numbers with decimals" if decimals else "above words, or whole above numbers with decimals"
         return f"its numbers are {what}", False
     sizes = [min(form, above.by_size) for form, above in zip(forms, numbers, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shlex
 import warnings
 from collections.abc import Mapping, Sequence
@@ -78,11 +79,12 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     columns = np.flatnonzero(filled[rows].any(axis=0))
     values = cells.to_numpy(dtype=object)[rows][:, columns]
     first = values[0]
-    named = all(isinstance(cell, str) for cell in first) if header is None else header
+    words = [_is_name(cell, values[1:, j]) for j, cell in enumerate(first)]
+    named = all(words) if header is None else header
     if not named and header is None and len(values) > 1:
         # a gap in the header, above a column with cells
-        named = any(isinstance(cell, str) for cell in first) and all(
-            isinstance(cell, str) or not before for cell, before in zip(first, filled[rows[0], columns], strict=True)
+        named = any(words) and all(
+            word or not before for word, before in zip(words, filled[rows[0], columns], strict=True)
         )
         if not named:
             guess = first_row([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]], numbers=True)
@@ -129,8 +131,17 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int) -> Table
     )
 
 
+def _is_name(cell: object, below: NDArray[np.object_]) -> bool:
+    """Whether a cell of the first row is a name: a text, or a date above cells that are none, as months may be."""
+    if isinstance(cell, datetime.date):
+        return len(below) > 0 and not any(isinstance(other, datetime.date) for other in below)
+    return isinstance(cell, str)
+
+
 def _text_of(cell: object) -> str:
     """A cell as a text file would have it; empty for a gap."""
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
     return "" if cell is None or cell != cell else str(cell)
 
 

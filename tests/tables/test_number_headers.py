@@ -84,6 +84,9 @@ def test_an_empty_corner_and_words_beside_numbers() -> None:
         table = read([["2019", "2020", "2021", "g"], *([*row, row[0], "u"] for row in body)])
     assert table.names == ("2019", "2020", "2021", "g")
     with pytest.warns(TableWarning, match=TAKEN):
+        table = read([["city", "2019", "2020"], *([f"city{i}", *row] for i, row in enumerate(body[:30]))])
+    assert table.names == ("city", "2019", "2020")
+    with pytest.warns(TableWarning, match=TAKEN):
         table = read([["0", "1", "2"], *([*row, "red"] for row in body)])
     assert table.names == ("0", "1", "2")
 
@@ -167,3 +170,20 @@ def test_pieces_and_spreadsheets_have_the_same_names(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read_table(tmp_path / "n.xlsx").n_rows == 40
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_dates_above_numbers_of_a_spreadsheet_are_names(index: bool, tmp_path: Path) -> None:
+    """Months as Excel has them; above dates they are data."""
+    pytest.importorskip("openpyxl", reason="needs openpyxl")
+    X = np.random.default_rng(5).normal(size=(30, 3))
+    months = pandas.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01"])
+    pandas.DataFrame(X, columns=months).to_excel(tmp_path / "m.xlsx", index=index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = read_table(tmp_path / "m.xlsx")
+    assert table.names == (*["x1"] * index, "2024-01-01", "2024-02-01", "2024-03-01")
+    assert table.n_rows == 30
+    frame = pandas.DataFrame({"a": pandas.date_range("2024-01-05", periods=20), "b": X[:20, 0]})
+    frame.to_excel(tmp_path / "d.xlsx", index=False, header=False)
+    assert read_table(tmp_path / "d.xlsx").n_rows == 20
