@@ -204,16 +204,14 @@ class NumberColumn(ColumnPlan):
             angle = 2 * np.pi * x / CLOCK
             out[:, 0] = np.where(gaps, 0.0, self.circle * np.sin(angle))
             out[:, 1] = np.where(gaps, 0.0, self.circle * np.cos(angle))
-            if self.told_by:
-                out[:, 2] = self.weight * gaps
-            return
-        x[gaps] = self.fill
-        if self.centre or self.factor != 1.0:
-            x -= self.centre
-            x *= self.factor
-        out[:, 0] = x
+        else:
+            x[gaps] = self.fill
+            if self.centre or self.factor != 1.0:
+                x -= self.centre
+                x *= self.factor
+            out[:, 0] = x
         if self.told_by:
-            out[:, 1] = self.weight * gaps
+            out[:, -1] = self.weight * gaps
 
 
 @final
@@ -339,15 +337,15 @@ class DateColumn(ColumnPlan):
         if unknown:
             raise ValueError(f"a date has no part {unknown[0][:40]!r}")
 
+    def read(self, column: Column) -> Reading:
+        """The cells of a column as seconds since 1970."""
+        return as_seconds(column, self.form)
+
     @property
     def features(self) -> tuple[str, ...]:
         """The elapsed time, and sine and cosine of each part."""
         circles = [f"{self.name} {part} ({wave})" for part in self.parts for wave in ("sin", "cos")]
         return (self.name, *circles, *_gap_feature(self))
-
-    def read(self, column: Column) -> Reading:
-        """The cells of a column as seconds since 1970."""
-        return as_seconds(column, self.form)
 
     def write(self, column: Column, out: Array, watch: Watch) -> None:
         """Write the elapsed time and the parts."""
