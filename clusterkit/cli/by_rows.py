@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
@@ -25,6 +28,12 @@ SHARE = 3
 ENDINGS = (".npy", ".parquet", ".pq", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
 """Files that can be read block by block; text is parsed once into a temporary file of numbers."""
 
+HEAPS = 2
+"""Heaps of a command that reads a file block by block: large arrays are few, so that threads seldom wait for one."""
+
+M_ARENA_MAX = -8
+"""The number of the setting in `mallopt` of the GNU C library."""
+
 
 def is_large(data: str) -> bool:
     """Whether a file is too large to be read at once, and has an ending of `ENDINGS`."""
@@ -45,6 +54,7 @@ def is_large(data: str) -> bool:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         return not compressed and path.stat().st_size > allowed  # the text itself would be in memory too
+    _reserve_nothing()
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_metadata
@@ -55,6 +65,26 @@ def is_large(data: str) -> bool:
     except (ArrowException, OSError):  # what reads the table says what is wrong with it
         return False
     return 8 * footer.num_rows * footer.num_columns > min(allowed, memory.unpacked_cap())
+
+
+def _reserve_nothing() -> None:
+    """Have pyarrow take memory as it needs it, unless its environment variable says otherwise.
+
+    Its own allocator reserves 1 GiB with the first byte. Under a limit of memory, OpenBLAS then finds no room for its
+    buffers, and tries again without end. The variable is read when pyarrow is imported, and is this command's own.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+def _share_heaps() -> None:
+    """Have the threads of the command share `HEAPS` heaps; where the C library is not that of GNU, nothing.
+
+    Each pass starts threads, and each may get a heap of its own, which keeps what it once held for later threads.
+    """
+    if sys.platform == "linux":
+        allocator = ctypes.CDLL(None)
+        if hasattr(allocator, "mallopt"):
+            allocator.mallopt(M_ARENA_MAX, HEAPS)
 
 
 def rows_of(data: str, options: TableOptions) -> Rows:
@@ -69,6 +99,7 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     """
     from clusterkit.datasets.opening import NpyRows, ParquetRows
 
+    _share_heaps()
     path, columns, drop = Path(data), options.columns, options.drop
     if path.suffix.lower() == ".npy":
         if columns or drop:

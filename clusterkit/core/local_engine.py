@@ -17,7 +17,7 @@ from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.thread_limit import suited
-from clusterkit.numerics.threads import available
+from clusterkit.numerics.threads import available, undivided
 
 __all__ = ["LocalEngine", "room_for_labels"]
 
@@ -58,7 +58,7 @@ class LocalEngine:
         """
         workers = available()
         waiting: deque[tuple[slice, Future[Value]]] = deque()
-        with suited(0), ThreadPoolExecutor(workers, thread_name_prefix="clusterkit-block") as pool:
+        with suited(0), ThreadPoolExecutor(workers, "clusterkit-block", undivided) as pool:
             try:
                 for block, X in self.blocks(rows, width):
                     waiting.append((block, pool.submit(function, block, X)))

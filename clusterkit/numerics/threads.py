@@ -7,15 +7,27 @@ two threads at once or does not survive a fork.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["available", "over_rows", "wait_for"]
+__all__ = ["available", "over_rows", "undivided", "wait_for"]
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
 SMALLEST = 1_000_000
 """With fewer kernel values in all, about 3 ms, starting threads costs more time than they save."""
+
+_of_this_thread = threading.local()
+"""Whether `over_rows` leaves the work of a thread to it."""
+
+
+def undivided() -> None:
+    """Have `over_rows` start no threads in this thread: it is one of several that share the cores already.
+
+    Each thread that starts takes memory for its stack and for what it allocates.
+    """
+    _of_this_thread.undivided = True
 
 
 def available() -> int:
@@ -40,6 +52,7 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
         Most threads to use; None: `available()`.
     """
     threads = available() if threads is None else threads
+    threads = 1 if getattr(_of_this_thread, "undivided", False) else threads
     if threads == 1 or n * work < SMALLEST:
         rows = n if n * work < CHUNK else max(1, CHUNK // max(1, work))
         for start in range(0, n, max(1, rows)):

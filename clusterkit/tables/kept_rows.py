@@ -95,7 +95,7 @@ def _cells(column: Column) -> Keys:
     if column.kind in ("number", "truth"):
         keys = (column.values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
     elif column.kind == "date":
-        keys = column.values.astype(MICROSECONDS).view(np.uint64).copy()
+        keys = column.values.astype(MICROSECONDS).view(np.uint64)
     else:
         known: dict[object, int] = {cell: int(_of_text(str(cell))) for cell in set(column.values)}
         keys = np.fromiter((known[cell] for cell in column.values), dtype=np.uint64, count=len(column.values))

@@ -214,16 +214,14 @@ class NumberColumn(ColumnPlan):
             angle = 2 * np.pi * x / CLOCK
             out[:, 0] = np.where(gaps, 0.0, self.circle * np.sin(angle))
             out[:, 1] = np.where(gaps, 0.0, self.circle * np.cos(angle))
-            if self.told_by:
-                out[:, 2] = self.weight * gaps
-            return gaps
-        x[gaps] = self.fill
-        if self.centre or self.factor != 1.0:
-            x -= self.centre
-            x *= self.factor
-        out[:, 0] = x
+        else:
+            x[gaps] = self.fill
+            if self.centre or self.factor != 1.0:
+                x -= self.centre
+                x *= self.factor
+            out[:, 0] = x
         if self.told_by:
-            out[:, 1] = self.weight * gaps
+            out[:, -1] = self.weight * gaps
         return gaps
 
 

@@ -26,7 +26,7 @@ from clusterkit.tables.readings import as_levels
 from clusterkit.tables.selection import check_distinct
 from clusterkit.tables.sums import TableSums
 from clusterkit.tables.totals import of_totals
-from clusterkit.tables.twins import RowSample, of_twins
+from clusterkit.tables.twins import of_twins
 from clusterkit.tables.watch import Watch
 from clusterkit.tables.words import facts, paragraph
 
@@ -179,7 +179,7 @@ class Preparation:
         kept_rows: KeptRows | None = None
         title = ""
         drop, shared = set(self.drop), dict[str, str]()
-        parts, last, sample = 0, list[Column](), RowSample()
+        parts, last = 0, list[Column]()
         for block in blocks:
             parts += 1
             columns = [self._as_asked(column) for column in columns_of(block)]
@@ -190,13 +190,10 @@ class Preparation:
             if not len(columns[0].values):
                 continue
             last = columns
-            sample.add(columns)
-            of_block = TableSums.of(columns)
+            of_block, rows_of_block = TableSums.of(columns), KeptRows.of(columns)
             sums = of_block if sums is None else sums + of_block
-            if self.gaps == "similar":
-                its_rows = KeptRows.of(columns)
-                kept_rows = its_rows if kept_rows is None else kept_rows + its_rows
-        if sums is None or not sums.rows:
+            kept_rows = rows_of_block if kept_rows is None else kept_rows + rows_of_block
+        if sums is None or kept_rows is None:
             raise TableError("the table has no row")
         overrides = Overrides(
             frozenset(self.as_category), frozenset(self.as_number), frozenset(self.as_date), frozenset(self.keep),
@@ -206,14 +203,14 @@ class Preparation:
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], shared, names, title)
         every = (of(plans, sums.columns) for of in (of_fit, of_units, of_unread))
-        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, sample)])
+        tell([*chain.from_iterable(every), *of_totals(plans, sums.columns, last), *of_twins(plans, kept_rows)])
         narrow = all(c.narrow for c, plan in zip(sums.columns, plans, strict=True) if plan.used)
         blank = 0
         if parts == 1:
             pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if plan.used]
             blank = warn_of_blanks([column for _, column in pairs], [plan for plan, _ in pairs])
         fitted = FittedPreparation(self, plans, sums.rows, scale, reason, narrow, blank)
-        return fitted if kept_rows is None else fitted.with_donors(kept_rows)
+        return fitted.with_donors(kept_rows) if self.gaps == "similar" else fitted
 
     def read_as_asked(self, column: Column) -> Column:
         """The column, with the mark before decimals and the order of day and month that the parameters say."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias, final
+from typing import TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.core.wording import shortened
 from clusterkit.tables.frames import Column
+from clusterkit.tables.kept_rows import KeptRows
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, DateColumn, NumberColumn
 from clusterkit.tables.readings import as_levels
 
-__all__ = ["RowSample", "as_option", "of_twins"]
-
-MOST_ROWS = 2000
-"""Rows that are compared, spread over the table: enough to tell a correlation of `ALIKE` from a smaller one."""
+__all__ = ["as_option", "of_twins"]
 
 MOST_COLUMNS = 300
 """Columns up to which each is compared with all others; wider tables, of pixels or spectra, are alike by nature."""
@@ -45,51 +42,22 @@ Codes: TypeAlias = NDArray[np.intp]
 """The levels of a category by number, -1 for gaps."""
 
 
-@final
-class RowSample:
-    """Rows of a table that comes in blocks, spread over it, at most twice `MOST_ROWS`."""
-
-    def __init__(self) -> None:
-        self.pieces: list[list[Column]] = []
-        self.step = 1
-
-    def add(self, columns: Sequence[Column]) -> None:
-        """Take some rows of a block."""
-        if len(columns) > MOST_COLUMNS:
-            return
-        rows = len(columns[0].values)
-        step = max(self.step, -(-rows // MOST_ROWS))
-        self.pieces.append([column.take(slice(None, None, step)) for column in columns])
-        while sum(len(piece[0].values) for piece in self.pieces) > 2 * MOST_ROWS:
-            self.step *= 2
-            self.pieces = [[column.take(slice(None, None, 2)) for column in piece] for piece in self.pieces]
-
-    def columns(self) -> list[Column | None]:
-        """The rows, by column; None where blocks have another kind of cells."""
-        return [
-            attrs.evolve(parts[0], values=np.concatenate([part.values for part in parts]), na=None, offset=0)
-            if len({part.kind for part in parts}) == 1 else None
-            for parts in zip(*self.pieces, strict=True)
-        ]  # fmt: skip
-
-
-def of_twins(plans: Sequence[ColumnPlan], sample: RowSample) -> Iterator[str]:
+def of_twins(plans: Sequence[ColumnPlan], rows: KeptRows) -> Iterator[str]:
     """A sentence about columns that say the same, in one row after another.
 
     Parameters
     ----------
     plans : sequence of ColumnPlan
-    sample : RowSample
+    rows : KeptRows
         Of the same columns.
 
     Notes
     -----
-    O(m p²) time for p used columns, at most `MOST_COLUMNS`, and m rows, at most twice `MOST_ROWS`.
+    O(m p²) time for p used columns, at most `MOST_COLUMNS`, and m rows.
     """
-    columns = sample.columns()
-    if not columns:
+    if len(plans) > MOST_COLUMNS:
         return
-    pairs = [(plan, column) for plan, column in zip(plans, columns, strict=True) if column is not None]
+    pairs = list(zip(plans, rows.columns, strict=True))
     numbers = {plan.name: plan.read(it).values for plan, it in pairs if isinstance(plan, NumberColumn | DateColumn)}
     codes = {
         plan.name: _codes(column)

@@ -164,29 +164,32 @@ def growth(rows: int) -> None:
 
 
 def model(rows: int) -> None:
-    """Cost of a task and of a byte at two sizes, and how well they foretell ten times the rows."""
+    """Cost of a unit and of a byte at several sizes and widths, and how well they foretell ten times the rows."""
     from clusterkit_dask.engine import DaskEngine
+    from scipy.optimize import nnls
 
-    def of_a_pass(n: int, chunk: int) -> tuple[float, int]:
-        X = made(n, 50, chunk)
+    def of_a_pass(n: int, d: int) -> float:
+        X = made(n, d)
         whole = DaskEngine().rows(X)
         DaskEngine().reduce(Work(100), whole, 100)
-        return float(
-            np.median([timed(lambda: DaskEngine().reduce(Work(100), whole, 100)) for _ in range(5)])
-        ), n * 50 * 4
+        return float(np.median([timed(lambda: DaskEngine().reduce(Work(100), whole, 100)) for _ in range(5)]))
+
+    def costs(n: int, d: int) -> list[float]:
+        return [1.0, n / 2**18, n * d * 4.0]  # from 32 columns on, a unit is one group
 
     with workers(2):
-        sizes = [rows // 4, rows // 2, rows]
-        points = [of_a_pass(n, 2**18) for n in sizes]
-        A = np.array([[1.0, -(-n // 2**18), b] for n, (_, b) in zip(sizes, points, strict=True)])
-        weights = np.linalg.lstsq(A, np.array([s for s, _ in points]), rcond=None)[0]
-        seconds, n_bytes = of_a_pass(10 * rows, 2**18)
-        foretold = float(weights @ np.array([1.0, -(-10 * rows // 2**18), n_bytes]))
-    billion = float(weights @ np.array([1.0, 10**9 / 2**18, 10**9 * 100 * 4]))
+        # two widths: with one alone, bytes would be a multiple of units
+        sizes = [(n, d) for n in (rows // 4, rows // 2, rows) for d in (50, 100)]
+        seconds = np.array([of_a_pass(n, d) for n, d in sizes])
+        A = np.array([costs(n, d) for n, d in sizes])
+        scale = A.max(axis=0)
+        weights = nnls(A / scale / seconds[:, None], np.ones(len(sizes)))[0] / scale  # of least relative error
+        tenfold = of_a_pass(10 * rows, 50)
+    foretold, billion = float(weights @ costs(10 * rows, 50)), float(weights @ costs(10**9, 100))
     fixed, unit, byte = weights
     print(f"a pass on two processes: {fixed:.3f} s + {1e3 * unit:.2f} ms a unit + {1e9 * byte:.3f} s a GB")
     print(
-        f"{10 * rows:,} rows: foretold {foretold:.2f} s, measured {seconds:.2f} s, error {foretold / seconds - 1:+.0%}"
+        f"{10 * rows:,} rows: foretold {foretold:.2f} s, measured {tenfold:.2f} s, error {foretold / tenfold - 1:+.0%}"
     )
     print(f"1,000,000,000 x 100 by this: {billion:,.0f} s a pass on these two processes")
 

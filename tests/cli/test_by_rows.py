@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -192,3 +195,27 @@ def test_a_warning_about_the_rows_of_every_piece_is_one(run, csv, tmp_path, monk
     assert output.count("warning:") == 1
     assert "column 'a': 3 cells are no number and counted as a gap, the first one in row 10: 'w10'" in output
     assert "(and likewise in 6 other pieces of the file)" in output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of data segments, and /proc, are of Linux")
+def test_a_parquet_file_is_fitted_under_a_limit_of_memory(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet files are read by pyarrow")
+    from pyarrow.parquet import write_table
+
+    rng, path, labels = np.random.default_rng(0), tmp_path / "x.parquet", tmp_path / "l.parquet"
+    write_table(pa.table({f"x{j}": rng.standard_normal(70_000, dtype=np.float32) for j in range(20)}), path)
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (1200 * 2**20, 1200 * 2**20)); "
+        "from clusterkit.cli import main; sys.argv[0] = 'clusterkit'; main()"
+    )
+    arguments = ["fit", path, "--recipe", "kmeans", "-k", 3, "--set", "n_init=1", "--set", "max_iter=2", "-o", labels]
+    environment = {**os.environ, "CLUSTERKIT_MEMORY_CAP": "20M", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    environment.pop("ARROW_DEFAULT_MEMORY_POOL", None)
+    # without room, OpenBLAS does not end
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], env=environment, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "read block by block" in done.stdout
+    assert labels.is_file()

@@ -55,6 +55,22 @@ def test_parquet_is_read_in_order_from_anywhere(parquet, what, batch, monkeypatc
     assert np.array_equal(clusterkit.open(parquet, columns=["c", "a"]).read(slice(0, 4)), X[:4, [2, 0]])
 
 
+def test_what_was_decoded_goes_when_reading_begins_elsewhere(parquet):
+    import pyarrow as pa
+
+    rows = clusterkit.open(parquet, columns=["a", "b", "c"])
+    gc.disable()
+    try:
+        rows.read(slice(0, 100))
+        once = pa.total_allocated_bytes()
+        for _ in range(5):
+            rows.read(slice(0, 100))
+        assert once > 0
+        assert pa.total_allocated_bytes() == once
+    finally:
+        gc.enable()
+
+
 def test_columns_that_are_no_numbers_are_named(parquet):
     with pytest.raises(InvalidData, match=r"column 'title' of .* has the type string"):
         clusterkit.open(parquet)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 from clusterkit._jit import njit
 from clusterkit.numerics.exponential_jit import fast_exp
 from clusterkit.numerics.gaussian_jit import CENTRES, gaussian_block, gaussian_sums, gaussian_sums_gradients
-from clusterkit.numerics.threads import over_rows
+from clusterkit.numerics.threads import over_rows, undivided
 
 
 @njit(fastmath=True)
@@ -82,6 +85,18 @@ def test_chunks_cover_every_row_once(n, threads):
 
     over_rows(count, n, 1_000_000, threads)
     assert (seen == 1).all()
+
+
+def test_a_thread_among_others_keeps_its_work():
+    workers = set()
+
+    def note(start, stop):
+        workers.add(threading.get_ident())
+
+    with ThreadPoolExecutor(1, initializer=undivided) as pool:
+        pool.submit(over_rows, note, 100, 1_000_000, 2).result()
+        worker = pool.submit(threading.get_ident).result()
+    assert workers == {worker}
 
 
 def test_an_error_in_a_chunk_reaches_the_caller():
