@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
@@ -68,6 +68,7 @@ def of_fit(
         "columns": list(columns),
         "recipe": name,
         "n_clusters": len(sizes),
+        "wanted_n_clusters": _wanted(model),
         "sizes": sizes,
         "noise": int((model.labels_ == NOISE).sum()),
         "n_iter": model.n_iter_,
@@ -106,6 +107,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
         {
             "rows": f"{values['rows']:,}" + _reading(values),
             "recipe": _instead(values),
+            "clusters": _fewer(values),
             "columns": f"{len(names)} ({shown})",
             "prepared": values.get("prepared", ""),
             "stopped": f"{values['stop_reason']}, after {counted(values['n_iter'], 'iteration')}",
@@ -159,6 +161,20 @@ def _size_keeper(model: Pipeline | Driven) -> str | None:
     if c is None or c.n_clusters == 1:
         return None
     return None if c.balancer is None else c.balancer.name
+
+
+def _wanted(model: Pipeline | Driven) -> int | None:
+    """The number of clusters that was asked for; None where it was left open."""
+    number = getattr(model, "n_clusters", None)
+    return int(number) if isinstance(number, Integral) else None
+
+
+def _fewer(values: Mapping[str, Any]) -> str:
+    """That some of the clusters that were asked for have no rows."""
+    wanted = values.get("wanted_n_clusters")
+    if wanted is None or values["n_clusters"] >= wanted:
+        return ""
+    return f"{values['n_clusters']} of the {wanted} that were asked for have rows"
 
 
 def _instead(values: Mapping[str, Any]) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import attrs
 import numpy as np
 
 from clusterkit._typing import Array, NumberLike, RandomState, Samples
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.shortage import shortage
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -158,7 +161,8 @@ n_features_in_
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with threads.suited(0), bars.shown(self.verbose), bars.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
-        set_fitted(self, answer.fit if span is None else of_rows(answer.fit, span), None)
+        fit = attrs.evolve(answer.fit, shortage=self._shortage(answer.fit, rows))
+        set_fitted(self, fit if span is None else of_rows(fit, span), None)
         set_report(self, answer.report)
         if fitted is None:
             warn_of_units(self, rows, None, SCALE_OR_FRAME)
@@ -189,6 +193,13 @@ n_features_in_
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
         return (self.preparation or Preparation()).fit(X) if is_frame(X) else None
+
+    def _shortage(self, fit: FitResult, rows: Array) -> str | None:
+        """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
+        if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
+            return None
+        used = len(np.unique(fit.labels[fit.labels >= 0]))
+        return fit.shortage or shortage(used, k, len(rows), lambda: len(np.unique(rows, axis=0)))
 
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
@@ -17,6 +19,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Predict
 from clusterkit.drivers.compose import Tuning
 from clusterkit.estimators import logs
+from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
 
@@ -169,6 +172,8 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
+    if fit.shortage is not None and not is_open(getattr(estimator, "n_clusters", None)):
+        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=3)
     for name, values in (
         ("preparation_", None),
         ("cluster_centers_", None),

@@ -260,6 +260,14 @@ def test_warning_is_one_line(run, write):
     assert answer.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
 
 
+def test_fewer_clusters_than_asked_for_are_told(run, write):
+    path = write("few.csv", "a,b\n" + "1,2\n3,4.5\n9,7\n" * 10)
+    answer = run("fit", path, "-r", "genie", "-k", 5)
+    assert "warning: 3 of the 5 clusters that were asked for have rows" in answer.stderr
+    assert "clusters 3 of the 5 that were asked for have rows" in " ".join(answer.stdout.split())
+    assert "that were asked for" not in run("fit", path, "-r", "genie", "-k", 3).output
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
