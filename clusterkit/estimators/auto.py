@@ -24,16 +24,13 @@ from clusterkit.estimators.pooled import FixedDriver
 from clusterkit.estimators.preparing import attach
 from clusterkit.estimators.row_span import RowSpan, of_rows
 from clusterkit.estimators.samples import checked
-from clusterkit.estimators.units import warn_of_units
+from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
 
 __all__ = ["Auto"]
-
-SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
-"""What to do about columns of an array in different units."""
 
 
 class Auto(FixedDriver):

@@ -24,6 +24,7 @@ from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.units import warn_of_units_of
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Candidate", "SearchResult", "search"]
@@ -210,7 +211,9 @@ def search(
         )
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
-        return progress.search_result(models, seed, refit)
+        answer = progress.search_result(models, seed, refit)
+    warn_of_units_of([answer.best_estimator], X, stacklevel=2)
+    return answer
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:
