@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
@@ -173,7 +174,7 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
     if fit.shortage is not None and not is_open(getattr(estimator, "n_clusters", None)):
-        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=3)
+        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=_level_of_caller())
     for name, values in (
         ("preparation_", None),
         ("cluster_centers_", None),
@@ -184,3 +185,11 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         estimator.__dict__.pop(name, None)  # of a fit before
         if values is not None:
             setattr(estimator, name, values)
+
+
+def _level_of_caller() -> int:
+    """How many calls above `set_fitted` somebody outside of the library is, for a warning of a fit."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
+        frame, level = frame.f_back, level + 1
+    return level

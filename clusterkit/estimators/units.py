@@ -11,6 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Samples
 from clusterkit.core.errors import UnitsWarning, first_names
+from clusterkit.estimators.fitted_attributes import FittedAttributes
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.units import LARGEST_RATIO, differing_units
 
@@ -78,13 +79,13 @@ def warn_of_units_of(models: Iterable[object], X: Samples, stacklevel: int) -> N
     stacklevel : int
         As of `warnings.warn`: 2 is who calls this function.
     """
-    from clusterkit.estimators.driven import Driven
-    from clusterkit.estimators.pipeline import Pipeline
-
-    for model in models:
-        if not isinstance(model, Pipeline | Driven) or not hasattr(model, "labels_") or hasattr(model, "preparation_"):
+    for each in models:
+        model: Any = each
+        if not isinstance(model, FittedAttributes) or not hasattr(model, "labels_") or hasattr(model, "preparation_"):
             continue
-        rows: Any = model.rows_of(X)
+        if not hasattr(model, "rows_of"):
+            continue
+        rows = model.rows_of(X)
         if isinstance(rows, SparseRows) or not len(rows):
             continue
         chosen = model.planned() is None  # by `Auto`, which has no feature map of its own

@@ -176,16 +176,30 @@ def certainty(analysis: Analysis) -> list[str]:
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
     if analysis.model.perhaps_one_cluster_:
+        if analysis.doubts.of_single:
+            first = (
+                "Beside the far row the others are doubtful as groups: two tests, which pass over single rows, see no "
+                f"sign of more than one cluster. The confidence is {sure}, because methods agree on rows so far away."
+            )
+        else:
+            first = (
+                "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a "
+                "convenient way to divide the rows rather than as groups of their own. The confidence leaves these "
+                f"tests aside: it is {sure}, because methods agree on how to divide the rows, which they may do "
+                "without groups."
+            )
         return [
-            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
-            f"way to divide the rows rather than as groups of their own. The confidence, which leaves these tests "
-            f"aside, is {sure}.{second}",
+            f"{first}{second}",
             f"{MEANING}; where the tests see one group only, take it for less.",
             *([f"The two tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
+    if analysis.doubts.of_levels:
+        first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
+    else:
+        first = f"This structure is {degree}: the confidence is {sure}."
     return [
-        f"This structure is {degree}: the confidence is {sure}.{second}",
+        f"{first}{second}",
         f"{MEANING}.",
         *(
             [f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."]
