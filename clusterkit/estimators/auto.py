@@ -85,7 +85,8 @@ class Auto(FixedDriver):
         clusters. nan after Ctrl-C and where there was nothing to choose.
     perhaps_one_cluster_ : bool or None
         True if two tests for more than one cluster show none. They have little power below some hundred rows and where
-        clusters touch, so that True is no proof. A single ring or arc counts as several.
+        clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
+        of at most 20 distinct rows that are mostly repeated, whose number is ``resolved_["auto"]["points"]``.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.

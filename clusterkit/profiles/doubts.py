@@ -66,17 +66,21 @@ class Doubts:
         Clusters of one row that is far from all others.
     of_levels : str
         A confidence of clusters of rows that are mostly levels of categories.
+    of_points : str
+        Rows that lie at few points, of which the tests for one cluster say nothing.
     """
 
     of_gaps: str = ""
     of_pairs: str = ""
     of_single: str = ""
     of_levels: str = ""
+    of_points: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Those that there are."""
-        return tuple(text for text in (self.of_gaps, self.of_pairs, self.of_single, self.of_levels) if text)
+        texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
+        return tuple(text for text in texts if text)
 
 
 def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
@@ -111,6 +115,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
         _of_pairs(plans, X, labels, names),
         _of_single(X, labels, names),
         _of_levels(fitted, plans),
+        _of_points(fitted, len(names)),
     )
 
 
@@ -240,6 +245,19 @@ def _of_levels(model: Any, plans: Sequence[ColumnPlan]) -> str:
     return (
         f"{which} are levels of categories, and the confidence was fitted to tables of numbers: it says little "
         f"here{also}."
+    )
+
+
+def _of_points(model: Any, k: int) -> str:
+    """The sentence about rows that are equal to many others."""
+    points = model.resolved_.get("auto", {}).get("points")
+    if points is None:
+        return ""
+    if k >= points:
+        return f"The rows lie at {points} points only: every cluster is one of them, of equal rows."
+    return (
+        f"The rows lie at {points} points only, each of many equal rows: which of them belong together is open; "
+        f"-k {points} makes each of them a cluster."
     )
 
 

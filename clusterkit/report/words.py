@@ -194,7 +194,9 @@ def certainty(analysis: Analysis) -> list[str]:
             *([f"The two tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
-    if analysis.doubts.of_levels:
+    if _of_choice(analysis).get("points", 0) > len(analysis.clusters.clusters):
+        first = f"Whether this structure is real is open: the confidence is {sure}, but few rows are distinct."
+    elif analysis.doubts.of_levels:
         first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
     else:
         first = f"This structure is {degree}: the confidence is {sure}."
