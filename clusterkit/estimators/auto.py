@@ -202,5 +202,9 @@ n_features_in_
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)
         k, between = (None, limits_of(self.n_clusters)) if choice else (checked_number(self.n_clusters), None)
+        if isinstance(self.pool, str):
+            raise InvalidParameter(f"pool must be a list of recipes, such as [{self.pool!r}], got {self.pool!r}")
         pool: Any = None if self.pool is None else tuple(self.pool)
+        if pool == ():
+            raise InvalidParameter("pool has no recipe to choose among; name some, or leave it out for the usual ones")
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)
