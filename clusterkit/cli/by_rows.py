@@ -166,7 +166,15 @@ def fits(model: object) -> TypeGuard[Pipeline]:
 
 
 def fit(
-    rows: Rows, data: str, name: str, model: Pipeline, path: str | None, save: str | None, *, as_json: bool
+    rows: Rows,
+    data: str,
+    name: str,
+    model: Pipeline,
+    path: str | None,
+    save: str | None,
+    *,
+    instead_of: str | None,
+    as_json: bool,
 ) -> None:
     """Fit, write labels and model, and print a summary.
 
@@ -183,6 +191,8 @@ def fit(
         File for the labels.
     save : str or None
         File for the model.
+    instead_of : str or None
+        The recipe that would be used if all rows were in memory, where the user named none.
     as_json : bool
     """
     from clusterkit.cli import summary
@@ -210,6 +220,7 @@ def fit(
         "read": "block by block",
         "doubts": None,  # they need all rows in memory
         "bytes": 8 * rows.n * rows.d,
+        "instead_of": instead_of,
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["SLOTS", "check", "check_recipe"]
+__all__ = ["SLOTS", "check", "check_recipe", "check_unnamed"]
 
 SLOTS: Mapping[str, object] = MappingProxyType(
     {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
@@ -40,6 +40,26 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
     if recipe is not None:
         check_recipe(recipe, settings)
     source.check(data)
+
+
+def check_unnamed(default: str, settings: Iterable[str]) -> None:
+    """Raise for --set of a stage where no recipe is named: the default chooses among whole methods, and has no stages.
+
+    Parameters
+    ----------
+    default : str
+        The recipe that is used.
+    settings : iterable of str
+        The values of --set.
+    """
+    from clusterkit.cli.settings import parsed
+
+    settings = tuple(settings)
+    if any(key.partition("__")[0] in SLOTS for key in parsed(settings)):
+        raise BadInput(
+            f"--set {' '.join(settings)}: no recipe is named, and recipe {default!r} has no stages to change. Name one "
+            "with -r, for example -r emmc or -r kmeans"
+        )
 
 
 def check_recipe(name: str, settings: Iterable[str] = ()) -> None:

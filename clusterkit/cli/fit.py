@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
-BY_NUMBER, WITHOUT_NUMBER = "emmc", "auto"
-"""The recipe where none is named: for a number of clusters the one that the library is about, else the one that chooses
-method and number."""
+DEFAULT, BY_ROWS = "auto", "emmc"
+"""The recipe where none is named: the one that takes clusters of any shape and size; for a number of clusters of rows
+that are read block by block, which it does not take, the one that the library is about."""
 
 EPILOG = """\b
 Examples:
   clusterkit fit customers.xlsx -o labels.csv --save customers.clusterkit
   clusterkit fit customers.csv -k 4 --drop notes --as-category zip -o labels.csv
   clusterkit fit customers.csv --recipe kmeans -k 2-8
+  clusterkit fit digits.csv --recipe emmc -k 10
   clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2 --plot points.png
   clusterkit fit data:wine -k 3 --json
   cat points.csv | clusterkit fit - -k 2 -o - > labels.csv
@@ -44,7 +45,7 @@ Examples:
     "-r",
     "--recipe",
     "name",
-    help="Algorithm; `clusterkit recipes` lists them.  [default: emmc for a number of clusters, else auto]",
+    help="Algorithm; `clusterkit recipes` lists them.  [default: auto; emmc for -k N of a file read block by block]",
 )
 @click.option(
     "-k",
@@ -110,20 +111,25 @@ def fit(
 
     outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
-    if name is None:
-        name = BY_NUMBER if isinstance(clusters, int) else WITHOUT_NUMBER
-    if by_rows.is_large(data) and by_rows.fits(large := estimator(name, clusters, seed, settings)):
+    by_number = BY_ROWS if isinstance(clusters, int) else DEFAULT
+    large_name = name or by_number
+    if by_rows.is_large(data) and by_rows.fits(large := estimator(large_name, clusters, seed, settings)):
         by_rows.check(with_data=with_data, picture=picture)
         output.check(path)
         models.check(save)
         rows = by_rows.copied(by_rows.rows_of(data, table_options), cache)
-        by_rows.fit(rows, data, name, large, path, save, as_json=as_json)
+        by_rows.fit(
+            rows, data, large_name, large, path, save, instead_of=DEFAULT if name is None else None, as_json=as_json
+        )
         return
     if cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
     output.check(path, with_data=with_data)
     models.check(save)
     plot.check(picture)
+    if name is None:
+        name = DEFAULT
+        early.check_unnamed(name, settings)
     early.check(data, name, settings)
     model = estimator(name, clusters, seed, settings)
     if clusters is not None:

@@ -27,6 +27,9 @@ __all__ = ["report"]
 ENDINGS = (".html", ".htm")
 """Endings of a page."""
 
+MOST_CLUSTERS = 10
+"""Clusters that are named below the verdict."""
+
 EPILOG = """\b
 Examples:
   clusterkit report customers.xlsx -o customers.html
@@ -103,12 +106,19 @@ def report(
 
 
 def _tell(analysis: Any, path: str) -> None:
+    from clusterkit.profiles.naming import PLAIN
     from clusterkit.report.words import is_single, verdict
 
     for sentence in verdict(analysis):
         console.text(sentence)
-    for cluster in [] if is_single(analysis) else analysis.clusters.clusters[:10]:
+    clusters = [] if is_single(analysis) else analysis.clusters.clusters
+    if len(clusters) > MOST_CLUSTERS and all(cluster.name == PLAIN for cluster in clusters):
+        console.text(f"  {PLAIN} in any of the {len(clusters)} clusters")
+        clusters = []
+    for cluster in clusters[:MOST_CLUSTERS]:
         console.text(f"  cluster {cluster.label}: {cluster.name} ({counted(cluster.size, 'row')})")
+    if len(clusters) > MOST_CLUSTERS:
+        console.text(f"  and {counted(len(clusters) - MOST_CLUSTERS, 'more cluster')}, on the page")
     console.text(f"Report: {path}")
 
 

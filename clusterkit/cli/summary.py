@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from clusterkit.cli import console
@@ -68,6 +68,7 @@ def of_fit(
         "columns": list(columns),
         "recipe": name,
         "n_clusters": len(sizes),
+        "wanted_n_clusters": _wanted(model),
         "sizes": sizes,
         "noise": int((model.labels_ == NOISE).sum()),
         "n_iter": model.n_iter_,
@@ -77,6 +78,9 @@ def of_fit(
         "resolved": {slot: its for slot, its in model.resolved_.items() if slot != "preparation"},
         "seconds": round(seconds, 3),
     }
+    keeper = _size_keeper(model)
+    if keeper is not None:
+        facts["sizes_kept_by"] = keeper
     if hasattr(model, "preparation_"):
         facts["preparation"] = model.preparation_.resolved()
         facts["prepared"] = ". ".join((*notes, model.preparation_.paragraph(options=True)))
@@ -102,6 +106,8 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
     console.facts(
         {
             "rows": f"{values['rows']:,}" + _reading(values),
+            "recipe": _instead(values),
+            "clusters": _fewer(values),
             "columns": f"{len(names)} ({shown})",
             "prepared": values.get("prepared", ""),
             "stopped": f"{values['stop_reason']}, after {counted(values['n_iter'], 'iteration')}",
@@ -110,6 +116,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
             "resolved": _resolved({slot: its for slot, its in values["resolved"].items() if slot != "auto"}),
             **_choice(values["resolved"].get("auto", {})),
             "agreement of maps": f"{100 * values['agreement']:.1f} %" if values.get("agreement", -1.0) >= 0 else "",
+            "sizes": _kept_sizes(values.get("sizes_kept_by")),
             "known classes": (
                 f"accuracy {100 * values['accuracy']:.1f} %, adjusted Rand {values['adjusted_rand']:.3f}"
                 if "accuracy" in values
@@ -146,6 +153,42 @@ def _reading(values: Mapping[str, Any]) -> str:
     if "read" not in values:
         return ""
     return f", read {values['read']}, because they take {human(values['bytes'])} in memory"
+
+
+def _size_keeper(model: Pipeline | Driven) -> str | None:
+    """The name of the balancer of a fit with several clusters; None where nothing keeps their sizes."""
+    c = model.planned() if hasattr(model, "planned") else None  # Auto has no stages
+    if c is None or c.n_clusters == 1:
+        return None
+    return None if c.balancer is None else c.balancer.name
+
+
+def _wanted(model: Pipeline | Driven) -> int | None:
+    """The number of clusters that was asked for; None where it was left open."""
+    number = getattr(model, "n_clusters", None)
+    return int(number) if isinstance(number, Integral) else None
+
+
+def _fewer(values: Mapping[str, Any]) -> str:
+    """That some of the clusters that were asked for have no rows."""
+    wanted = values.get("wanted_n_clusters")
+    if wanted is None or values["n_clusters"] >= wanted:
+        return ""
+    return f"{values['n_clusters']} of the {wanted} that were asked for have rows"
+
+
+def _instead(values: Mapping[str, Any]) -> str:
+    """Why the recipe is not the usual default."""
+    if values.get("instead_of") in (None, values["recipe"]):
+        return ""
+    return f"{values['recipe']}, as none was named and {values['instead_of']} needs all rows in memory; -r names one"
+
+
+def _kept_sizes(keeper: str | None) -> str:
+    """What keeps the sizes of the clusters, which the user may not expect."""
+    if keeper is None:
+        return ""
+    return f"kept nearly equal by balancer {keeper!r}; --set balancer=None or -r auto lets them be any"
 
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, str]:

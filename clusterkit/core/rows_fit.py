@@ -35,6 +35,7 @@ from clusterkit.core.rows_loop import Decide, iterate, iterate_without_labels
 from clusterkit.core.rows_numbering import numbered_along_axis
 from clusterkit.core.run import AllZero, FitResult, check_range, reason_of
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.shortage import shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec, Decoder, FeatureMap, MapsByPasses, Partitioner, Predict, StartsByBlocks, Task
 from clusterkit.core.starts import first_least
@@ -212,7 +213,9 @@ def run_rows(bound: BoundRows) -> FitResult:
     finally:
         if isinstance(turns, Storing):
             turns.release()
-    _warn(end, labels, task)
+    status = end.status
+    if status is not None and status.warning is not None:
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=4)
     interrupted = any(each.interrupted for each in ends)
     memberships = _memberships(end.decide, space)
     balanced = {} if c.balancer is None else {**c.balancer.resolved(task.n, task.k), **end.decide.decision.facts}
@@ -235,6 +238,7 @@ def run_rows(bound: BoundRows) -> FitResult:
         tuple(each.objective for each in ends),
         interrupted,
         memberships,
+        shortage=_shortage(end, labels, task),
     )
 
 
@@ -382,17 +386,14 @@ def _predictor(decide: Decide) -> Decoder | None:
     return Decoder(decide.codec, decide.extend, scale, decide.k, decide.decision.offsets)
 
 
-def _warn(end: End, labels: Labels, task: Task) -> None:
-    status = end.status
-    sizes = end.sizes
+def _shortage(end: End, labels: Labels, task: Task) -> str | None:
+    """What is said of clusters without samples, where their sizes are known."""
+    sizes, status = end.sizes, end.status
     if sizes is None and isinstance(labels, np.ndarray):
         sizes = np.bincount(labels, minlength=task.k)
-    if status is not None and status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=5)
-    elif sizes is not None and int((sizes > 0).sum()) == 1 and task.k > 1:
-        warnings.warn(
-            f"all {task.n} samples are in one cluster of the {task.k} asked for, for example because they differ too "
-            "little for the distances that the method computes",
-            ClusterkitWarning,
-            stacklevel=5,
-        )
+    if sizes is None:
+        return None
+    used = int((sizes > 0).sum())
+    if used < task.k and status is not None and status.empty_clusters is not None:
+        return status.empty_clusters
+    return shortage(used, task.k, task.n)

@@ -25,6 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.shortage import shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
@@ -107,6 +108,9 @@ class FitResult:
     outlier_scores : ndarray of shape (n,) or None
     probabilities : ndarray of shape (n,) or None
         Of the labeler, where it gives them.
+    shortage : str or None
+        What is to be said if a number of clusters was asked for and fewer have samples. It is no warning yet: of a
+        driver's fits only that of the answer counts, and where the number is left open nothing is missing.
     """
 
     labels: Labels
@@ -125,6 +129,7 @@ class FitResult:
     memberships: Array | None = None
     outlier_scores: Array | None = None
     probabilities: Array | None = None
+    shortage: str | None = None
 
 
 @attrs.frozen
@@ -199,7 +204,9 @@ def run(bound: BoundComposition) -> FitResult:
     assert labeling is not None
     labels = labeling.labels.astype(np.intp, copy=False)
     labels.flags.writeable = False
-    _warn(labeling, labels, task, bound.X)
+    status = labeling.outcome.status
+    if status is not None and status.warning is not None:
+        warnings.warn(status.warning, ClusterkitWarning, stacklevel=2)
     return FitResult(
         labels,
         best.n_iter,
@@ -217,6 +224,7 @@ def run(bound: BoundComposition) -> FitResult:
         labeling.memberships,
         labeling.outlier_scores,
         labeling.probabilities,
+        _shortage(labeling, labels, task, bound.X),
     )
 
 
@@ -245,24 +253,20 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
     )
 
 
-def _warn(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> None:
-    """Emit the warnings of the solver that concern the labels returned; or one if all samples have the same label."""
+def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> str | None:
+    """What is said of clusters without samples: in the words of the solver, where it has some."""
+    used = int(np.count_nonzero(np.bincount(labels + 1)[1:]))  # noise is no cluster
     status = labeling.outcome.status
-    quiet = status is None or (status.warning is None and status.empty_clusters is None)
-    if quiet and task.n_clusters and task.n > 1 and not _all_equal(X) and labels.min() == labels.max():
-        warnings.warn(
-            f"all {task.n} samples are in one cluster of the {task.n_clusters} asked for, for example because they "
-            "differ too little for the distances that the method computes",
-            ClusterkitWarning,
-            stacklevel=3,
-        )
-    if status is None:
-        return
-    if status.warning is not None:
-        warnings.warn(status.warning, ClusterkitWarning, stacklevel=3)
-    # a balancer may have filled what the solver left empty
-    if status.empty_clusters is not None and task.n_clusters and len(np.unique(labels)) < task.n_clusters:
-        warnings.warn(status.empty_clusters, ClusterkitWarning, stacklevel=3)
+    if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or _all_equal(X):
+        return None
+    if status is not None and status.empty_clusters is not None:
+        return status.empty_clusters
+    return shortage(used, task.n_clusters, task.n, partial(_n_distinct, X))
+
+
+def _n_distinct(X: Array) -> int:
+    """The number of distinct samples."""
+    return len(X.distinct()[0] if isinstance(X, SparseRows) else np.unique(X, axis=0))
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:

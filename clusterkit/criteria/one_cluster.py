@@ -13,7 +13,7 @@ from clusterkit._typing import Array, Rng
 from clusterkit.criteria.unimodality import dip_of, dip_p_value
 from clusterkit.numerics.spanning_trees.mass import births, edge_masses
 
-__all__ = ["OneCluster", "projection_p_value", "tree_statistic"]
+__all__ = ["OneCluster", "few_points", "projection_p_value", "tree_statistic"]
 
 SPLITS = 3
 """Random divisions of the rows of the projection test; their median p-value counts, so that no draw decides alone."""
@@ -33,6 +33,30 @@ THRESHOLD = 0.25
 balls is .12 to .19 in 2 dimensions, at most .09 in 3, and 0 from 5 dimensions on."""
 
 
+MOST_POINTS, REPEATS = 20, 5
+"""Rows that lie at so few points, with so many rows a point on average, are no sample of a density: neither test can
+see anything there, since the projections are a few steps and most distances to neighbours are 0."""
+
+
+def few_points(X: Array) -> int | None:
+    """The number of distinct rows of X, (n, d), if they are few and mostly repeated; None otherwise.
+
+    O(n d) where there are many: 21 distinct ones settle it.
+
+    Examples
+    --------
+    >>> few_points(np.repeat([[0.0], [1.0]], 40, axis=0)), few_points(np.arange(80.0)[:, None])
+    (2, None)
+    """
+    if len(X) < 2 * REPEATS:
+        return None
+    first = np.unique(X[: REPEATS * (MOST_POINTS + 1)], axis=0)
+    if len(first) > MOST_POINTS:
+        return None
+    points = len(np.unique(X, axis=0))
+    return points if points <= min(MOST_POINTS, len(X) // REPEATS) else None
+
+
 @final
 @attrs.frozen
 class OneCluster:
@@ -41,7 +65,7 @@ class OneCluster:
     The projection test sees clusters in any number of attributes, the tree test clusters of any shape in up to about
     five. A single ring, arc or curve is no log-concave cloud: the projection test calls it several. Neither sees
     clusters that touch and differ much in size, nor most others below some hundred rows: "not several" means that
-    nothing was shown, and is no reason to overrule a clustering.
+    nothing was shown, and is no reason to overrule a clustering. Of rows at few points (`few_points`) they say nothing.
 
     Parameters
     ----------

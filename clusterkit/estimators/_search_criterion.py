@@ -16,7 +16,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Task
 from clusterkit.criteria.agreement import canonical, subsample_stability, subsamples
 from clusterkit.criteria.confidence import Evidence, structure_confidence
-from clusterkit.criteria.one_cluster import OneCluster
+from clusterkit.criteria.one_cluster import OneCluster, few_points
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.scores import Separation
 from clusterkit.criteria.terrain import Terrain
@@ -139,12 +139,13 @@ class Criterion:
         evidence = Evidence(stability, ranking.margin, separation, numbers[best])
         confidence = math.nan if len(numbers) == 1 else structure_confidence(evidence, known=known)
         others = [i for i, number in enumerate(numbers) if number != numbers[best]]
+        one = None if few_points(terrain.X) else OneCluster.of(terrain.X, self.seeds.stream("one cluster"))
         facts: dict[str, object] = {
             "criterion": "known number" if known else "unknown number",
             "compared_in": self.where,
             "margin": round(ranking.margin, 3),
             "confidence": round(confidence, 3),
-            "perhaps_one_cluster": not OneCluster.of(terrain.X, self.seeds.stream("one cluster")).several,
+            "perhaps_one_cluster": None if one is None else not one.several,
         }
         if others:
             facts["second_n_clusters"] = numbers[max(others, key=lambda i: (ranking.total[i], -i))]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import attrs
 import numpy as np
 from scipy.sparse import issparse
 
 from clusterkit._typing import Array, NumberLike, RandomState, Samples
 from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
+from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
+from clusterkit.core.shortage import shortage
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -22,16 +25,13 @@ from clusterkit.estimators.pooled import FixedDriver
 from clusterkit.estimators.preparing import attach
 from clusterkit.estimators.row_span import RowSpan, of_rows
 from clusterkit.estimators.samples import checked
-from clusterkit.estimators.units import warn_of_units
+from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
 
 __all__ = ["Auto"]
-
-SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
-"""What to do about columns of an array in different units."""
 
 
 class Auto(FixedDriver):
@@ -86,7 +86,8 @@ class Auto(FixedDriver):
         clusters. nan after Ctrl-C and where there was nothing to choose.
     perhaps_one_cluster_ : bool or None
         True if two tests for more than one cluster show none. They have little power below some hundred rows and where
-        clusters touch, so that True is no proof. A single ring or arc counts as several.
+        clusters touch, so that True is no proof. A single ring or arc counts as several. None where they say nothing:
+        of at most 20 distinct rows that are mostly repeated, whose number is ``resolved_["auto"]["points"]``.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
@@ -159,7 +160,8 @@ n_features_in_
         span = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
         with threads.suited(0), bars.shown(self.verbose), bars.hooks():
             answer = driver.run([], rows if span is None else span(rows), seeds)
-        set_fitted(self, answer.fit if span is None else of_rows(answer.fit, span), None)
+        fit = attrs.evolve(answer.fit, shortage=self._shortage(answer.fit, rows))
+        set_fitted(self, fit if span is None else of_rows(fit, span), None)
         set_report(self, answer.report)
         if fitted is None:
             warn_of_units(self, rows, None, SCALE_OR_FRAME)
@@ -192,8 +194,19 @@ n_features_in_
         is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
         return (self.preparation or Preparation()).fit(X) if is_table else None
 
+    def _shortage(self, fit: FitResult, rows: Array) -> str | None:
+        """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
+        if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
+            return None
+        used = len(np.unique(fit.labels[fit.labels >= 0]))
+        return fit.shortage or shortage(used, k, len(rows), lambda: len(np.unique(rows, axis=0)))
+
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)
         k, between = (None, limits_of(self.n_clusters)) if choice else (checked_number(self.n_clusters), None)
+        if isinstance(self.pool, str):
+            raise InvalidParameter(f"pool must be a list of recipes, such as [{self.pool!r}], got {self.pool!r}")
         pool: Any = None if self.pool is None else tuple(self.pool)
+        if pool == ():
+            raise InvalidParameter("pool has no recipe to choose among; name some, or leave it out for the usual ones")
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
@@ -17,6 +20,7 @@ from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Predict
 from clusterkit.drivers.compose import Tuning
 from clusterkit.estimators import logs
+from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
 
@@ -169,6 +173,8 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
     estimator.resolved_ = resolved
     estimator.exact_on_training_ = fit.exact
     estimator.predictor_ = fit.predict
+    if fit.shortage is not None and not is_open(getattr(estimator, "n_clusters", None)):
+        warnings.warn(fit.shortage, ClusterkitWarning, stacklevel=_level_of_caller())
     for name, values in (
         ("preparation_", None),
         ("cluster_centers_", None),
@@ -179,3 +185,11 @@ def set_fitted(estimator: FittedAttributes, fit: FitResult, tuning: Tuning | Non
         estimator.__dict__.pop(name, None)  # of a fit before
         if values is not None:
             setattr(estimator, name, values)
+
+
+def _level_of_caller() -> int:
+    """How many calls above `set_fitted` somebody outside of the library is, for a warning of a fit."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
+        frame, level = frame.f_back, level + 1
+    return level

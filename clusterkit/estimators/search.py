@@ -20,10 +20,12 @@ from clusterkit.estimators._search_result import Candidate, EstimatorT, SearchRe
 from clusterkit.estimators._search_run import SearchInProgress, all_failed, failed_candidate
 from clusterkit.estimators._search_scores import Judge, judge
 from clusterkit.estimators._search_store import Store, seed_in
+from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.not_numbers import only_numbers
 from clusterkit.estimators.pipeline import Pipeline
+from clusterkit.estimators.units import warn_of_units_of
 from clusterkit.estimators.unsuited import refuse_unsuited
 
 __all__ = ["Candidate", "SearchResult", "search"]
@@ -98,6 +100,8 @@ def search(
         Names of parameters (``n_clusters``, ``solver__df``, whole slots) with their values, as in scikit-learn's
         ParameterGrid.
     X : array-like or sparse matrix of shape (n, d)
+        With `Auto` also a data frame with gaps, words and dates: every fit prepares it, as ``Auto().fit(frame)`` does,
+        and scores look at the prepared rows.
     score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "objective"}, default "auto"
         See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
@@ -184,8 +188,9 @@ def search(
     if score == "objective":
         grids.require_one_objective(candidates, base.get_params())
     refuse_unsuited(X)
-    with only_numbers(X):
-        checked = check_array(X, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    numbers = _features(base, X)
+    with only_numbers(numbers):
+        checked = check_array(numbers, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     path = None if resume is None else Path(resume)
     workers = _workers(n_jobs)
     seed = _seed(random_state, base, path)
@@ -210,7 +215,9 @@ def search(
         )
         progress = SearchInProgress(X, judged, exclude, workers, store)
         progress.run(models, candidates)
-        return progress.search_result(models, seed, refit)
+        answer = progress.search_result(models, seed, refit)
+    warn_of_units_of([answer.best_estimator], X, stacklevel=2)
+    return answer
 
 
 def _estimator(pipeline: ClustererLike) -> Clusterer:
@@ -219,6 +226,15 @@ def _estimator(pipeline: ClustererLike) -> Clusterer:
     if isinstance(pipeline, type) or not all(hasattr(pipeline, name) for name in ("fit", "get_params", "set_params")):
         raise InvalidParameter(f"search: pipeline must be the name of a recipe or a clusterer, got {pipeline!r}")
     return pipeline
+
+
+def _features(base: Clusterer, X: Any) -> Any:
+    """The rows that scores look at: of a data frame those that `Auto` prepares, which takes such frames."""
+    from clusterkit.tables import Preparation, is_frame
+
+    if not isinstance(base, Auto) or not is_frame(X):
+        return X
+    return (base.preparation or Preparation()).fit(X).transform(X, quiet=True)
 
 
 def _workers(n_jobs: int | None) -> int:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clusterkit._typing import Array
+from clusterkit._typing import Array, Samples
 from clusterkit.core.errors import UnitsWarning, first_names
+from clusterkit.estimators.fitted_attributes import FittedAttributes
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.units import LARGEST_RATIO, differing_units
 
 if TYPE_CHECKING:
     from clusterkit.core.spaces import Space
 
-__all__ = ["SCALE_FIRST", "warn_of_units"]
+__all__ = ["SCALE_FIRST", "SCALE_OR_FRAME", "warn_of_units", "warn_of_units_of"]
 
 MOST_ROWS = 10_000
 """Rows from which spreads are estimated: their standard error is then below one per cent."""
@@ -30,6 +32,9 @@ SCALE_FIRST = (
 )
 """What to do about it where there are feature maps."""
 
+SCALE_OR_FRAME = "If their units have no meaning, scale them first, or pass a data frame, whose columns are scaled."
+"""What to do about columns of an array in different units where there are none."""
+
 PASSED_ON = ("sklearn.", "joblib.")
 """Packages whose functions call `fit` for somebody else, as ``fit_predict`` does."""
 
@@ -40,7 +45,8 @@ OF_MANY = "_fit_and_score"
 def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str) -> None:
     """Warn if the spreads of the columns differ by more than a factor of ten, and still do where the method sees them.
 
-    The warning is for those who call `fit`: fits inside the library, such as those of a search, are silent.
+    The warning is for those who call `fit`: fits inside the library are silent; `warn_of_units_of` is for functions
+    that make many of them.
 
     Parameters
     ----------
@@ -57,23 +63,56 @@ def warn_of_units(estimator: object, X: Array, space: Space | None, remedy: str)
     level = _level_of_caller()
     if level is None:
         return
+    message = _message(estimator, X, space, remedy)
+    if message is not None:
+        warnings.warn(message, UnitsWarning, stacklevel=level + 1)
+
+
+def warn_of_units_of(models: Iterable[object], X: Samples, stacklevel: int) -> None:
+    """Warn once, if units trouble one of several models that a function fitted to the same samples.
+
+    Parameters
+    ----------
+    models : iterable of object
+        Those that are no fitted models of this library, or that prepared a table, are passed over.
+    X : array-like of shape (n, d)
+    stacklevel : int
+        As of `warnings.warn`: 2 is who calls this function.
+    """
+    for each in models:
+        model: Any = each
+        if not isinstance(model, FittedAttributes) or not hasattr(model, "labels_") or hasattr(model, "preparation_"):
+            continue
+        if not hasattr(model, "rows_of"):
+            continue
+        rows = model.rows_of(X)
+        if isinstance(rows, SparseRows) or not len(rows):
+            continue
+        chosen = model.planned() is None  # by `Auto`, which has no feature map of its own
+        space, remedy = (None, SCALE_OR_FRAME) if chosen else (model.space_, SCALE_FIRST)
+        message = _message(model, rows, space, remedy)
+        if message is not None:
+            warnings.warn(message, UnitsWarning, stacklevel=stacklevel + 1)
+            return
+
+
+def _message(estimator: object, X: Array, space: Space | None, remedy: str) -> str | None:
+    """The words of the warning; None where there is no reason for it."""
     pair, spread = _differing(X)
     if pair is None:
-        return
+        return None
     if space is not None and not space.sparse:
         seen = space.scaled_points()
         if seen.ndim == 2 and seen.shape[1] == X.shape[1] and _differing(seen)[0] is None:
-            return
+            return None
     wide, thin = pair
     names = getattr(estimator, "feature_names_in_", [str(j + 1) for j in range(X.shape[1])])
     small = [j for j in np.argsort(spread, kind="stable") if 0 < spread[j] < spread[wide] / LARGEST_RATIO]
     shown = first_names([str(names[j]) for j in small], SHOWN)
     subject, count = (f"column {shown}", "counts") if len(small) == 1 else (f"columns {shown}", "count")
-    warnings.warn(
+    return (
         f"columns are in different units: the standard deviation of column {names[wide]} is {spread[wide]:.3g}, that "
-        f"of column {names[thin]} {spread[thin]:.3g}, so that {subject} hardly {count}. {remedy}",
-        UnitsWarning,
-        stacklevel=level + 1,
+        f"of column {names[thin]} {spread[thin]:.3g}, so that {subject} hardly {count}. {remedy}"
     )
 
 

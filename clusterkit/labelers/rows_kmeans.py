@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import ClassVar, final
 
 import attrs
@@ -11,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core import shapes
-from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.errors import InvalidData
 from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows
 from clusterkit.core.outcomes import Embedding, Extension, Outcome
 from clusterkit.core.params import MOST_REPEATS, integer
@@ -41,7 +40,7 @@ class RowsKMeans(Labeler[Embedding]):
     Notes
     -----
     Clusters are numbered by first appearance. If there are fewer distinct rows than clusters, only so many labels are
-    used, with a `ClusterkitWarning`. New samples get the label of the centre nearest to their embedded row; if the
+    used. New samples get the label of the centre nearest to their embedded row; if the
     embedding has no extension to new samples, there is no prediction.
 
     References
@@ -62,20 +61,13 @@ class RowsKMeans(Labeler[Embedding]):
         from clusterkit.numerics.lloyd import kmeans
 
         _refuse_overflow(outcome.rows)
-        labels, centres, distinct = kmeans(
+        labels, centres, _ = kmeans(
             outcome.rows,
             task.k,
             n_init=self.n_init,
             max_iter=self.max_iter,
             seed=int(rng.integers(2**31 - 1)),
         )
-        if distinct < task.k:
-            warnings.warn(
-                f"labeler 'rows_kmeans': the embedding has fewer distinct rows than n_clusters={task.k}, "
-                f"so only {distinct} labels are used",
-                ClusterkitWarning,
-                stacklevel=2,
-            )
         predict = None if outcome.extend is None else NearestCentre(outcome.extend, centres)
         exact = outcome.exact_on_training
         return Labeling(labels, predict, exact=exact)

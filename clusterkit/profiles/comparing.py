@@ -247,8 +247,18 @@ def compare(
                 raise
             failed[str(name)] = str(error)
             warnings.warn(f"compare: {name} could not be fitted: {error}", ClusterkitWarning, stacklevel=2)
+    _warn_of_units(compared, methods, X)
     matrix = rand_matrix([canonical(method.labels) for method in compared])
     return Comparison(tuple(compared), matrix, table.n, len(rows), failed)
+
+
+def _warn_of_units(compared: Sequence[Method], methods: Mapping[str, Any], X: Any) -> None:
+    """Warn once about columns in different units, if a method that was fitted here does not scale them."""
+    from clusterkit.estimators.units import warn_of_units_of
+
+    values = {str(name): value for name, value in methods.items()}
+    here = [method.model for method in compared if method.model is not None and method.model is not values[method.name]]
+    warn_of_units_of(here, X, stacklevel=3)
 
 
 def _model(value: Any, n_clusters: int | None, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""Clusters that one column makes, which may be no groups: of rows with gaps in it, or of one of its two values."""
+"""Why clusters may be no groups: one column makes them, they are single far rows, or the confidence does not apply."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Clusterer, Indices, Labels, Mask
 from clusterkit.core.errors import first_names
-from clusterkit.core.wording import shortened
+from clusterkit.core.wording import counted, shortened
 from clusterkit.profiles.raw_table import Column, RawTable
 from clusterkit.profiles.sampling import GroupedSample, draw
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, NumberColumn
@@ -39,6 +39,17 @@ SAME = 0.25
 SHOWN = 5
 """Columns or clusters that a sentence names."""
 
+NEIGHBOURS, FAR = 10, 2.5
+"""A row that is a cluster by itself is an outlier if its tenth neighbour is this many times as far as is usual: as the
+report has it."""
+
+NEAR_ROWS = 5000
+"""Rows among which neighbours are looked for, every so many of more."""
+
+MOSTLY_LEVELS = 0.5
+"""Share of the features that are levels of categories above which the confidence says little: the tables that it was
+fitted to have numbers, and rows of levels lie at few distances from each other."""
+
 
 @final
 @attrs.frozen
@@ -51,19 +62,29 @@ class Doubts:
         Clusters that hold the rows without a value in a column.
     of_pairs : str
         Clusters that come in pairs, which differ in one column of two values only.
+    of_single : str
+        Clusters of one row that is far from all others.
+    of_levels : str
+        A confidence of clusters of rows that are mostly levels of categories.
+    of_points : str
+        Rows that lie at few points, of which the tests for one cluster say nothing.
     """
 
     of_gaps: str = ""
     of_pairs: str = ""
+    of_single: str = ""
+    of_levels: str = ""
+    of_points: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Those that there are."""
-        return tuple(text for text in (self.of_gaps, self.of_pairs) if text)
+        texts = (self.of_gaps, self.of_pairs, self.of_single, self.of_levels, self.of_points)
+        return tuple(text for text in texts if text)
 
 
 def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
-    """Look for clusters that one column makes.
+    """Look for reasons to doubt that clusters are groups.
 
     Parameters
     ----------
@@ -80,7 +101,8 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
 
     Notes
     -----
-    O(n d + k² d), and the cells of at most 20,000 rows are read once more.
+    O(n d + k² d), and the cells of at most 20,000 rows are read once more; where a cluster has one row, also the
+    distances between at most 5,000 rows.
     """
     fitted: Any = model
     labels = np.asarray(fitted.labels_)
@@ -88,7 +110,13 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     if len(names) < 2:
         return Doubts()
     plans = fitted.preparation_.plans
-    return Doubts(_of_gaps(fitted, table, labels, len(names)), _of_pairs(plans, X, labels, names))
+    return Doubts(
+        _of_gaps(fitted, table, labels, len(names)),
+        _of_pairs(plans, X, labels, names),
+        _of_single(X, labels, names),
+        _of_levels(fitted, plans),
+        _of_points(fitted, len(names)),
+    )
 
 
 def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
@@ -180,6 +208,57 @@ def _pairs(values: Array, labels: Labels, names: Labels, means: Array, spread: A
     if (partner[partner] != here).any() or (side[partner] == side).any():
         return False
     return bool((apart.min(axis=1) <= BESIDE * np.sort(apart, axis=1)[:, 1]).all())
+
+
+def _of_single(X: Array, labels: Labels, names: Labels) -> str:
+    """The sentence about clusters of one row that is far from all others."""
+    rows = [int(np.flatnonzero(labels == name)[0]) for name in names if (labels == name).sum() == 1]
+    if not rows or len(rows) > SHOWN or len(rows) == len(names):
+        return ""
+    from sklearn.neighbors import NearestNeighbors
+
+    others = np.delete(np.arange(len(X)), rows)
+    others = others[:: -(-len(others) // NEAR_ROWS)]
+    size = min(NEIGHBOURS, len(others) - 1)
+    if size < 1:
+        return ""
+    neighbours = NearestNeighbors(n_neighbors=size).fit(X[others])
+    usual = float(np.median(neighbours.kneighbors()[0][:, -1]))
+    radius = neighbours.kneighbors(X[rows])[0][:, -1]
+    far = [row for row, its in zip(rows, radius.tolist(), strict=True) if its > 0 and its >= FAR * usual]
+    if not far:
+        return ""
+    each = [f"cluster {labels[row]} is row {row + 1} alone" for row in far]
+    which = "which is far from all others: an outlier" if len(far) == 1 else "far from all others: outliers"
+    return f"{_begun(' and '.join(each))}, {which}, rather than {'a group' if len(far) == 1 else 'groups'} of rows."
+
+
+def _of_levels(model: Any, plans: Sequence[ColumnPlan]) -> str:
+    """The sentence about a confidence that was fitted to tables of another kind."""
+    levels = sum(len(plan.features) for plan in plans if isinstance(plan, CategoryColumn))
+    features = sum(len(plan.features) for plan in plans)
+    if not np.isfinite(getattr(model, "confidence_", np.nan)) or levels <= MOSTLY_LEVELS * features:
+        return ""
+    which = f"All {features} features" if levels == features else f"{levels} of the {features} features"
+    second = getattr(model, "second_n_clusters_", None)
+    also = "" if second is None else f", and {counted(second, 'cluster')} may be as good an answer"
+    return (
+        f"{which} are levels of categories, and the confidence was fitted to tables of numbers: it says little "
+        f"here{also}."
+    )
+
+
+def _of_points(model: Any, k: int) -> str:
+    """The sentence about rows that are equal to many others."""
+    points = model.resolved_.get("auto", {}).get("points")
+    if points is None:
+        return ""
+    if k >= points:
+        return f"The rows lie at {points} points only: every cluster is one of them, of equal rows."
+    return (
+        f"The rows lie at {points} points only, each of many equal rows: which of them belong together is open; "
+        f"-k {points} makes each of them a cluster."
+    )
 
 
 def _clusters(labels: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from clusterkit.core.wording import shortened
 
-__all__ = ["PLAIN", "Position", "by_chance", "in_words", "name_of", "position_of", "strength_of"]
+__all__ = ["PLAIN", "Position", "beyond_chance", "by_chance", "in_words", "name_of", "position_of", "strength_of"]
 
 Position = Literal["high", "low", "medium", "more", "fewer", "same"]
 """Where a cluster is in a column: of a number high, low or medium; of a level of a category more or fewer rows have it
@@ -90,6 +90,35 @@ def by_chance(n_inside: float, n_outside: float, p: int) -> float:
         return 1.0
     error = math.sqrt((n_inside + n_outside + 1) / (12 * n_inside * n_outside))
     return 2 * error * NormalDist().inv_cdf(1 - 0.025 / max(p, 1))
+
+
+def beyond_chance(value: float, mean: float, spread: float, n: int, p: int) -> bool:
+    """Whether a single value is farther from n others than the farthest of them would be by chance.
+
+    Ranks cannot show it: the largest of any values is larger than all others. This is the test of Grubbs (1950), of
+    which the level is .05 / p for p columns (Bonferroni).
+
+    Parameters
+    ----------
+    value, mean, spread : float
+        The value, and the mean and the standard deviation of the others.
+    n : int
+        Number of the others.
+    p : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> beyond_chance(9.0, 0.0, 1.0, 80, 2), beyond_chance(3.0, 0.0, 1.0, 80, 2), beyond_chance(9.0, 0.0, 1.0, 2, 2)
+    (True, False, False)
+    """
+    from scipy.special import stdtrit
+
+    if n < 2 or not all(map(math.isfinite, (value, mean, spread))):
+        return False
+    # of n - 1 degrees of freedom, since the spread is that of the others, and for each of the rows
+    least = float(stdtrit(n - 1, 1 - 0.025 / (max(p, 1) * (n + 1))))
+    return abs(value - mean) > least * spread * math.sqrt(1 + 1 / n)
 
 
 def strength_of(position: Position, contrast: float, closeness: float) -> float:

@@ -17,7 +17,7 @@ from clusterkit.core.wording import counted
 from clusterkit.profiles.effects import Effects, effects
 from clusterkit.profiles.labelled import labels_of
 from clusterkit.profiles.measures import Measure, measures_of
-from clusterkit.profiles.naming import Position, by_chance, in_words, name_of, position_of, strength_of
+from clusterkit.profiles.naming import Position, beyond_chance, by_chance, in_words, name_of, position_of, strength_of
 from clusterkit.profiles.raw_table import Kind, RawTable
 from clusterkit.profiles.rules import Rule, rule_for
 from clusterkit.profiles.sampling import GroupedSample, draw
@@ -300,10 +300,25 @@ def _by_chance(sample: GroupedSample, j: int, present: Mask, p: int) -> float:
     return by_chance(float(present[sample.part(j)].sum()), effective, p)
 
 
+def _is_beyond(sample: GroupedSample, j: int, values: Array, p: int) -> bool:
+    """Whether the only row of group j is far from all others in a column."""
+    outside = (sample.group != j) & ~np.isnan(values)
+    weights = sample.weights[outside]
+    if len(weights) < 2:
+        return False
+    mean = float(np.average(values[outside], weights=weights))
+    spread = math.sqrt(
+        np.average(np.square(values[outside] - mean), weights=weights) * len(weights) / (len(weights) - 1)
+    )
+    return beyond_chance(float(values[sample.part(j)][0]), mean, spread, len(weights), p)
+
+
 def _feature(j: int, p: int, measure: Measure, table: Effects, sample: GroupedSample, count: int) -> FeatureProfile:
     column, level = measure.key
     numbers: dict[str, Any] = {name: float(getattr(table, name)[j, p]) for name in _NUMBERS}
     least = _by_chance(sample, j, ~np.isnan(measure.values), count)
+    if level is None and sample.sizes[j] == 1 and _is_beyond(sample, j, measure.values, count):
+        least = 0.0
     position = position_of(numbers["contrast"], numbers["closeness"], level is not None, least)
     lift = None
     if level is not None:

@@ -18,7 +18,7 @@ DEPTH = 3
 """Most conditions of a rule: more are not read."""
 
 LEAF = 0.01
-"""Least share of the rows in a leaf of the tree: smaller ones describe single rows."""
+"""Least share of the rows in a leaf of the tree: smaller ones describe single rows. A smaller cluster makes a leaf."""
 
 SIMPLER = 0.01
 """How much F1 a rule with fewer conditions may have less and is preferred."""
@@ -88,10 +88,10 @@ class Rule:
 def rule_for(measures: list[Measure], inside: Mask, weights: Array) -> Rule | None:
     """The best rule of at most three conditions, by F1; None if nothing can be said.
 
-    A decision tree (Breiman, Friedman, Olshen, Stone 1984) of depth 3 with at least 1 % of the rows in each leaf
-    separates the cluster from the rest, both sides weighted equally; each of its nodes is a candidate. Precision and
-    recall are those of the rule as it is written, with rounded numbers, on the rows that it was made of; a condition on
-    a missing cell does not hold.
+    A decision tree (Breiman, Friedman, Olshen, Stone 1984) of depth 3 with at least 1 % of the rows in each leaf, or as
+    many as the cluster has, separates the cluster from the rest, both sides weighted equally; each of its nodes is a
+    candidate. Precision and recall are those of the rule as it is written, with rounded numbers, on the rows that it
+    was made of; a condition on a missing cell does not hold.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def rule_for(measures: list[Measure], inside: Mask, weights: Array) -> Rule | No
 
     table = np.column_stack([_filled(measure.values) for measure in measures]).astype(np.float32)
     balance = np.where(inside, 0.5 / weights[inside].sum(), 0.5 / weights[~inside].sum()) * weights
-    least = max(1, math.ceil(LEAF * len(table)))
+    least = max(1, min(math.ceil(LEAF * len(table)), int(inside.sum())))
     tree = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=least, random_state=0)
     fitted: Any = tree.fit(table, inside, sample_weight=balance * len(table)).tree_
     best: tuple[float, Rule] | None = None

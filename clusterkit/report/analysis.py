@@ -24,7 +24,7 @@ from clusterkit.profiles import Comparison, Profile, compare, profile, represent
 from clusterkit.profiles.doubts import Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
-from clusterkit.report.neighbours import OddRow, odd_rows
+from clusterkit.report.neighbours import FAR, OddRow, odd_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table, TableWarning
 
 __all__ = ["RIVALS", "Analysis", "analyse", "chose_number"]
@@ -161,7 +161,8 @@ def analyse(
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
     typical = {row for of_cluster in examples.values() for row in of_cluster.tolist()}
-    outliers = [one for one in outliers if one.row not in typical]
+    # a far row that is a cluster by itself stands for it, and is an outlier all the same
+    outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
         seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),

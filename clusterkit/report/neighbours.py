@@ -26,7 +26,8 @@ AT_LEAST = 3
 """Rows that are listed as the farthest ones even if none is an outlier."""
 
 MIXED = 0.2
-"""A row is on a border if at least this share of its neighbours is in other clusters."""
+"""A row is on a border if at least this share of its neighbours is in other clusters; all neighbours of a row that is a
+cluster by itself are, which says nothing."""
 
 
 @final
@@ -83,14 +84,19 @@ def odd_rows(X: Array, labels: Labels, count: int, rng: Rng) -> tuple[list[OddRo
     distances, near = NearestNeighbors(n_neighbors=size).fit(points).kneighbors()
     around = members[near]
     elsewhere = (around != members[:, None]) & (around != NOISE)
-    share = elsewhere.mean(axis=1)
+    # of a cluster with few rows no more neighbours are asked than it has other rows
+    _, place, sizes = np.unique(members, return_inverse=True, return_counts=True)
+    of_cluster = np.minimum(sizes[place.ravel()] - 1, size)
+    within = np.arange(size) < of_cluster[:, None]
+    share = (elsewhere & within).sum(axis=1) / np.maximum(of_cluster, 1)
     share[members == NOISE] = 0.0
     radius = distances[:, -1]
     usual = np.ones(len(chosen))
     for label in np.unique(members):
         inside = members == label
-        # noise has no usual distance of its own
-        alike = members != NOISE if label == NOISE and (members != NOISE).any() else inside
+        # noise has no usual distance of its own, nor has a row that is alone
+        others = members != NOISE if label == NOISE else ~inside
+        alike = others if (label == NOISE or inside.sum() == 1) and others.any() else inside
         usual[inside] = np.median(radius[alike])
     relative = np.divide(radius, usual, out=np.ones(len(chosen)), where=usual > 0)
     borders = [i for i in np.argsort(-share, kind="stable")[:count].tolist() if share[i] >= MIXED]

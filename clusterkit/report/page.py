@@ -195,7 +195,10 @@ def _stability(method: Method, j: int, analysis: Analysis) -> float:
     if method.n_clusters < 2:
         return math.nan
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
-    return float(candidates[0].get("stability", np.nan)) if j == 0 and candidates else method.stability
+    if j or not candidates:
+        return method.stability
+    choice: Any = analysis.model.resolved_.get("auto", {})
+    return float(candidates[0].get("stability", choice.get("stability", np.nan)))
 
 
 def _agreement(analysis: Analysis) -> Mapping[str, object]:

@@ -100,13 +100,17 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
     --------
     >>> one = ClusterProfile(0, 1200, 0.5, "", (), None)
     >>> sizes_of([one, one, one])
-    '1,200, 1,200 and 1,200'
+    '1,200, 1,200 and 1,200 rows'
+    >>> sizes_of([one] * 20)
+    '1,200 rows each'
     """
-    texts = [f"{cluster.size:,}" for cluster in clusters]
-    if len(texts) > SIZES:
-        largest = max(cluster.size for cluster in clusters)
-        return f"{min(cluster.size for cluster in clusters):,} to {largest:,}"
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+    sizes = [cluster.size for cluster in clusters]
+    if len(sizes) <= SIZES:
+        texts = [f"{size:,}" for size in sizes]
+        return f"{' and '.join([', '.join(texts[:-1]), texts[-1]]) if len(texts) > 1 else ''.join(texts)} rows"
+    if min(sizes) == max(sizes):
+        return f"{counted(sizes[0], 'row')} each"
+    return f"{min(sizes):,} to {max(sizes):,} rows"
 
 
 def verdict(analysis: Analysis) -> tuple[str, ...]:
@@ -118,19 +122,19 @@ def verdict(analysis: Analysis) -> tuple[str, ...]:
         return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
     if chose_number(analysis):
-        first = f"The {n:,} rows fall into {k} clusters of {sizes} rows, {found_by}."
+        first = f"The {n:,} rows fall into {k} clusters of {sizes}, {found_by}."
     elif k != analysis.wanted:
         first = (
-            f"The {n:,} rows were divided into {k} clusters of {sizes} rows, {found_by}; {analysis.wanted} were asked "
+            f"The {n:,} rows were divided into {k} clusters of {sizes}, {found_by}; {analysis.wanted} were asked "
             "for, and no method made so many of these rows."
         )
     elif own_number(name):
         first = (
-            f"The {n:,} rows were divided into {k} clusters of {sizes} rows, {found_by}, which finds the number by "
+            f"The {n:,} rows were divided into {k} clusters of {sizes}, {found_by}, which finds the number by "
             "itself; it is the number asked for."
         )
     else:
-        first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes} rows, {found_by}."
+        first = f"The {n:,} rows were divided into {k} clusters, as asked for, of {sizes}, {found_by}."
     if analysis.clusters.n_noise:
         first = first[:-1] + f"; {_belong(analysis.clusters.n_noise)} to none."
     return (first, *(plain(text, 600) for text in analysis.doubts.sentences), *certainty(analysis))
@@ -176,16 +180,32 @@ def certainty(analysis: Analysis) -> list[str]:
         return [f"How sure that is could not be estimated: {_why_unsure(analysis)}."]
     tests, second, sure = one_cluster(analysis), _second(analysis), confidence_in_words(confidence)
     if analysis.model.perhaps_one_cluster_:
+        if analysis.doubts.of_single:
+            first = (
+                "Beside the far row the others are doubtful as groups: two tests, which pass over single rows, see no "
+                f"sign of more than one cluster. The confidence is {sure}, because methods agree on rows so far away."
+            )
+        else:
+            first = (
+                "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a "
+                "convenient way to divide the rows rather than as groups of their own. The confidence leaves these "
+                f"tests aside: it is {sure}, because methods agree on how to divide the rows, which they may do "
+                "without groups."
+            )
         return [
-            "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a convenient "
-            f"way to divide the rows rather than as groups of their own. The confidence, which leaves these tests "
-            f"aside, is {sure}.{second}",
+            f"{first}{second}",
             f"{MEANING}; where the tests see one group only, take it for less.",
             *([f"The two tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
+    if _of_choice(analysis).get("points", 0) > len(analysis.clusters.clusters):
+        first = f"Whether this structure is real is open: the confidence is {sure}, but few rows are distinct."
+    elif analysis.doubts.of_levels:
+        first = f"Whether this structure is real is open: the confidence is {sure}, but it was fitted to numbers."
+    else:
+        first = f"This structure is {degree}: the confidence is {sure}."
     return [
-        f"This structure is {degree}: the confidence is {sure}.{second}",
+        f"{first}{second}",
         f"{MEANING}.",
         *(
             [f"Two tests of whether there is more than one cluster at all (one that sees it suffices): {tests}."]
@@ -204,6 +224,8 @@ def _why_unsure(analysis: Analysis) -> str:
         if n < FEWEST:
             return f"{counted(n, 'row')} are too few to compare clusterings of them"
         return "no two clusterings could be compared, because the rows are equal or no method divided them"
+    if len(analysis.clusters.clusters) == n:
+        return "every row is a cluster by itself, so that nothing was grouped"
     if choice["candidates"] == 1:
         return (
             f"{analysis.method.partition('(')[0]} was the only method that made such clusters, and it is the agreement "

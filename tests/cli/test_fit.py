@@ -68,11 +68,42 @@ def test_known_data_set_reports_agreement(run):
     assert summary["accuracy"] == pytest.approx(0.893, abs=0.01)
 
 
-def test_emmc_is_the_default(run, table):
-    summary = json.loads(run("fit", table, "-k", 3, "--drop", 1, "--json").stdout)
-    assert summary["recipe"] == "emmc"
-    assert summary["resolved"]["labeler"] == {"name": "argmax"}
+@pytest.mark.parametrize("number", [(), ("-k", 3), ("-k", "2-4")])
+def test_auto_is_the_default(run, table, number):
+    summary = json.loads(run("fit", table, *number, "--drop", 1, "--json").stdout)
+    assert summary["recipe"] == "auto"
     assert summary["sizes"] == {"0": 10, "1": 10, "2": 10}
+
+
+def test_clusters_of_unequal_sizes_are_found_without_a_recipe(run, write):
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 0.5, (size, 2)) + 6 * place for place, size in enumerate([200, 60, 40])])
+    path = write("uneq.csv", "a,b\n" + "\n".join(f"{x:.3f},{y:.3f}" for x, y in rows) + "\n")
+    summary = json.loads(run("fit", path, "-k", 3, "--json").stdout)
+    assert sorted(summary["sizes"].values()) == [40, 60, 200]
+    assert "sizes_kept_by" not in summary
+
+
+@pytest.mark.parametrize(
+    ("words", "keeper"),
+    [
+        (("-r", "emmc"), "band"),
+        (("-r", "emmc", "--set", "balancer=transport"), "transport"),
+        (("-r", "emmc-multistart", "--set", "n_maps=1", "--set", "n_init=2"), "band"),
+        (("-r", "cpmmc", "-k", 2), None),
+        (("-r", "emmc", "--set", "balancer=None"), None),
+        (("-r", "emmc", "-k", 1), None),
+        (("-r", "kmeans"), None),
+    ],
+)
+def test_sizes_that_are_kept_nearly_equal_are_said_to_be(run, table, words, keeper):
+    number = () if "-k" in words else ("-k", 3)
+    answer = run("fit", table, *number, *words, "--drop", "id")
+    assert answer.exit_code == 0, answer.output
+    printed = " ".join(answer.stdout.split())
+    line = f"sizes kept nearly equal by balancer '{keeper}'; --set balancer=None or -r auto lets them be any"
+    assert (line in printed) == (keeper is not None)
+    assert ("kept nearly equal" in printed) == (keeper is not None)
 
 
 def test_stdin_and_settings(run, table):
@@ -109,7 +140,7 @@ def test_seed_decides(run, table):
 
 def test_model_round_trip(run, table, tmp_path):
     model, out = tmp_path / "m.clusterkit", tmp_path / "l.csv"
-    run("fit", table, "-k", 3, "--drop", "id", "--save", model, "-o", out)
+    run("fit", table, "-r", "emmc", "-k", 3, "--drop", "id", "--save", model, "-o", out)
     saved = load_with_facts(model)
     assert (saved.version, saved.facts["columns"]) == (__version__, ["height", "width"])
     assert isinstance(clusterkit.load(model), clusterkit.Pipeline)
@@ -240,6 +271,14 @@ def test_warning_is_one_line(run, write):
     assert answer.stderr == "warning: all 6 samples are equal: no labelling is better than another\n"
 
 
+def test_fewer_clusters_than_asked_for_are_told(run, write):
+    path = write("few.csv", "a,b\n" + "1,2\n3,4.5\n9,7\n" * 10)
+    answer = run("fit", path, "-r", "genie", "-k", 5)
+    assert "warning: 3 of the 5 clusters that were asked for have rows" in answer.stderr
+    assert "clusters 3 of the 5 that were asked for have rows" in " ".join(answer.stdout.split())
+    assert "that were asked for" not in run("fit", path, "-r", "genie", "-k", 3).output
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -256,12 +295,19 @@ def test_warning_is_one_line(run, write):
         (["points.csv", "--drop", "id", "-k", 31], "n_samples=30 should be >= n_clusters=31"),
         (["points.csv", "--drop", "id", "-r", "kmeanz", "-k", 2], "no recipe named 'kmeanz'. Did you mean 'kmeans'"),
         (["points.csv", "--drop", "id", "-r", "svc", "-k", 2], "finds the number of clusters itself"),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "solver.c=1"], "--set solver.c=1: solver 'ridge' has no"),
         (
-            ["points.csv", "--drop", "id", "-k", 2, "--set", "solver=rigde"],
+            ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver.c=1"],
+            "--set solver.c=1: solver 'ridge' has no",
+        ),
+        (
+            ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver=rigde"],
             "no solver named 'rigde'. Did you mean 'ridge'",
         ),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "solver.C=-1"], "C must be > 0"),
+        (["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver.C=-1"], "C must be > 0"),
+        (
+            ["points.csv", "--drop", "id", "-k", 2, "--set", "solver.C=1"],
+            "recipe 'auto' has no stages to change. Name one with -r, for example -r emmc",
+        ),
         (
             ["points.csv", "--drop", "id", "-k", 2, "--set", "solver"],
             "write SLOT.PARAMETER=VALUE, for example solver.C=1",
@@ -269,7 +315,10 @@ def test_warning_is_one_line(run, write):
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_init=1", "--set", "n_init=2"], "gives 'n_init' twice"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: use -k instead"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: use --seed instead"),
-        (["points.csv", "--drop", "id", "-k", 2, "--set", "labeler=complete_graph"], "With one change, these fit"),
+        (
+            ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "labeler=complete_graph"],
+            "With one change, these fit",
+        ),
         (
             ["points.csv", "--drop", "id", "-k", 2, "-o", "no/l.csv"],
             "no/l.csv cannot be written: there is no such folder",

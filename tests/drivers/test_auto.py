@@ -166,11 +166,15 @@ class TestDegenerateData:
         with pytest.raises(InvalidParameter, match=r"n_clusters=2: .*psvc.* and found no clusters, or one"):
             Auto(2, pool=["psvc"], random_state=0).fit(np.random.default_rng(0).normal(size=(60, 2)))
 
-    def test_an_empty_pool_answers_one_cluster(self):
-        model = Auto(pool=()).fit(np.array([[8.0], [8.0], [16.0], [8.0]]))
-        assert model.labels_.tolist() == [0, 0, 0, 0]
-        with pytest.raises(InvalidParameter, match="n_clusters=3: the pool is empty"):
-            Auto(3, pool=()).fit(BLOBS)
+    @pytest.mark.parametrize("pool", [(), []])
+    def test_an_empty_pool_is_refused(self, pool):
+        for k in (None, 3):
+            with pytest.raises(InvalidParameter, match="pool has no recipe to choose among"):
+                Auto(k, pool=pool).fit(BLOBS)
+
+    def test_a_name_alone_is_no_pool(self):
+        with pytest.raises(InvalidParameter, match=r"pool must be a list of recipes, such as \['kmeans'\]"):
+            Auto(pool="kmeans").fit(BLOBS)
 
     def test_one_cluster_is_answered_when_it_is_asked_for(self):
         model = Auto(1).fit(BLOBS)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import clone
 
 import clusterkit
-from clusterkit import Auto, load, recipe
-from clusterkit.core.errors import InvalidParameter
+from clusterkit import Auto, load, recipe, search
+from clusterkit.core.errors import InvalidData, InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.metrics import adjusted_rand
 from clusterkit.tables import Preparation, TableError
@@ -135,3 +135,23 @@ class TestMoreColumnsThanRows:
         np.testing.assert_allclose(
             np.linalg.norm(Z[:, None] - Z[None], axis=2), np.linalg.norm(X[:, None] - X[None], axis=2), atol=1e-10
         )
+
+
+def test_a_search_takes_the_tables_that_auto_takes():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], 30)
+    frame = pandas.DataFrame(
+        {
+            "age": 20 + 15 * groups + rng.normal(size=90),
+            "plan": np.array(["free", "basic", "full"])[groups],
+            "since": pandas.to_datetime("2020-01-01")
+            + pandas.to_timedelta(300 * groups + rng.integers(0, 50, 90), "D"),
+        }
+    )
+    frame.loc[4, "age"] = np.nan
+    ranking = search(Auto(pool=["kmeans", "genie"], random_state=0), {"n_clusters": [2, 3, 4]}, frame)
+    assert ranking.best_params == {"n_clusters": 3}
+    assert ranking.best_estimator.preparation_.columns == ("age", "plan", "since")
+    assert adjusted_rand(groups, ranking.best_estimator.predict(frame)) == 1.0
+    with pytest.raises(InvalidData, match=r"taken by Auto\(\).fit\(frame\)"):
+        search("kmeans", {"n_clusters": [2, 3]}, frame)

@@ -62,6 +62,48 @@ def test_rows_too_near_to_be_told_apart_are_one_cluster_with_a_warning(name, cop
     assert set(labels.tolist()) == {0}
 
 
+class TestFewerClusters:
+    """A fit that was asked for k clusters, and has fewer, says so once."""
+
+    few = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 20, axis=0)
+
+    @staticmethod
+    def caught(model, rows):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(rows)
+        return [str(each.message) for each in caught]
+
+    @pytest.mark.parametrize(
+        "name", ["fuzzy-cmeans", "genie", "single-linkage", "mass-cut", "ncut", "auto", "kmeans", "spectral", "mixture"]
+    )
+    def test_fewer_distinct_rows(self, name):
+        model = recipe(name, n_clusters=5, random_state=0)
+        (message,) = self.caught(model, self.few)
+        assert model.n_clusters_ == 3
+        if name not in ("kmeans", "spectral", "mixture"):  # their solvers say it in words of their own
+            assert message == "3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct"
+
+    def test_a_band_that_allows_empty_clusters(self):
+        model = recipe("emmc", n_clusters=100, random_state=0)
+        messages = self.caught(model, np.random.default_rng(0).normal(size=(100, 2)))
+        assert messages == [f"{model.n_clusters_} of the 100 clusters that were asked for have rows"]
+
+    def test_only_the_answer_of_a_driver_counts(self):
+        model = recipe("emmc-multistart", n_clusters=60, n_maps=3, n_init=2, random_state=0)
+        messages = self.caught(model, np.random.default_rng(0).normal(size=(100, 2)))
+        assert messages == [f"{model.n_clusters_} of the 60 clusters that were asked for have rows"]
+
+    @pytest.mark.parametrize("n_clusters", [None, "auto", (2, 5)])
+    def test_nothing_is_missing_where_the_number_is_open(self, n_clusters):
+        assert self.caught(recipe("auto", n_clusters=n_clusters, random_state=0), self.few) == []
+        if n_clusters is not None:
+            assert self.caught(recipe("fuzzy-cmeans", n_clusters=n_clusters, random_state=0), self.few) == []
+
+    def test_all_clusters_have_rows(self):
+        assert self.caught(recipe("kmeans", n_clusters=3, random_state=0), self.few) == []
+
+
 class TestNoWarningsOfNumpy:
     """Numbers at the ends of their range end in a documented error or a result, never in a RuntimeWarning."""
 

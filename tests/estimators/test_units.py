@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from clusterkit import Auto, ConsensusClustering, Pipeline, recipe, search
+from clusterkit import Auto, ConsensusClustering, Pipeline, compare, recipe, search
 from clusterkit.core.errors import UnitsWarning
 from clusterkit.numerics.units import differing_units
 
@@ -81,8 +81,20 @@ def test_comparable_columns_are_silent(X):
         assert of(lambda data=data: recipe("kmeans", n_clusters=2).fit(data)) == []
 
 
+def test_a_search_and_a_comparison_warn_once(mixed):
+    for score in ("silhouette", "auto"):
+        [warning] = of(lambda score=score: search("kmeans", {"n_clusters": [2, 3]}, mixed, score, random_state=0))
+        assert warning.filename == __file__
+    assert of(lambda: search("emmc", {"n_clusters": [2, 3]}, mixed, "silhouette", random_state=0)) == []
+    [warning] = of(lambda: compare({"a": "kmeans", "b": "cmeans"}, mixed, n_clusters=2, random_state=0))
+    assert warning.filename == __file__
+    assert "featuremap=['zscore', ...]" in str(warning.message)
+    assert of(lambda: compare({"a": "emmc", "b": np.zeros(40, int)}, mixed, n_clusters=2, random_state=0)) == []
+    [warning] = of(lambda: compare({"auto": Auto(n_clusters=2, pool=["kmeans"])}, mixed, random_state=0))
+    assert "pass a data frame" in str(warning.message)
+
+
 def test_fits_inside_the_library_are_silent(mixed):
-    assert of(lambda: search("kmeans", {"n_clusters": [2, 3]}, mixed, "silhouette")) == []
     assert len(of(lambda: Pipeline(init="kmeans", n_clusters=2, featuremap="identity", balancer=None).fit(mixed))) == 1
     assert (
         len(

@@ -20,6 +20,7 @@ from clusterkit.cli import app
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.doubts import doubts
 from clusterkit.report import make_report
+from clusterkit.report import page as page_module
 from clusterkit.report import words as sentences
 from clusterkit.report.neighbours import OddRow, odd_rows
 from clusterkit.report.page import page as render
@@ -160,6 +161,24 @@ class TestContents:
         for words in ("What distinguishes it", "No short rule", "inside", "may be accidents", "kmeans"):
             assert words not in text
         assert [method.name for method in analysis.comparison.methods] == ["chosen", "hdbscan"]
+
+    def test_a_page_without_caveats_has_no_such_heading(self, iris):
+        page, _ = make_report({"a": np.array([0.0, 9.0]), "b": np.array([1.0, 5.0])})
+        assert "Caveats" not in Reader(page).text
+        assert Reader(iris[0]).text.count("Caveats") == 2  # the heading, and the link to it
+
+    def test_the_chosen_clustering_has_a_stability_at_a_given_number(self):
+        X, _ = make_blobs([50, 50], centers=[[0, 0], [9, 9]], random_state=0)
+        _, analysis = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=2, methods=["kmeans", "genie"])
+        assert page_module._stability(analysis.comparison.methods[0], 0, analysis) == 1.0
+
+    def test_every_row_by_itself_is_no_clear_structure(self):
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        page, _ = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=30, methods=["kmeans"])
+        text = Reader(page).text
+        assert "30 clusters, as asked for, of 1 row each" in text
+        assert "every row is a cluster by itself, so that nothing was grouped" in text
+        assert "This structure is" not in text
 
     def test_methods_with_a_number_of_their_own_say_so(self):
         X, _ = make_blobs([50, 50], centers=[[0, 0], [9, 9]], random_state=0)

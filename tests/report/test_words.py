@@ -11,6 +11,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 from clusterkit.cli import summary
+from clusterkit.profiles.doubts import Doubts
 from clusterkit.report import words
 from clusterkit.tables import Preparation, Table
 
@@ -24,7 +25,7 @@ def analysis(confidence=1.0, k=2, **choice):
         resolved_={"auto": facts},
         interrupted_=False,
     )
-    return SimpleNamespace(model=model, clusters=SimpleNamespace(clusters=[None] * k))
+    return SimpleNamespace(model=model, clusters=SimpleNamespace(clusters=[None] * k), doubts=Doubts())
 
 
 def both(**choice):
@@ -61,6 +62,23 @@ def test_ties_are_told_in_both():
     sentence, lines = both(tied_with=("genie, 3 clusters",), second_n_clusters=3)
     assert "Its score is no better than that of: genie, 3 clusters." in sentence
     assert lines["as good"] == "genie, 3 clusters"
+
+
+def test_where_the_confidence_does_not_apply_the_answer_is_open():
+    made = analysis(confidence=0.9)
+    assert words.certainty(made)[0].startswith("This structure is clear")
+    made.doubts = Doubts(of_levels="All features are levels.")
+    assert words.certainty(made)[0].startswith("Whether this structure is real is open: the confidence is 90 %")
+    assert words.certainty(analysis(confidence=0.9, points=3))[0].startswith("Whether this structure is real is open")
+    assert words.certainty(analysis(confidence=0.9, points=2))[0].startswith("This structure is clear")
+
+
+@pytest.mark.parametrize("single", ["", "Cluster 1 is row 81 alone."])
+def test_a_doubt_beside_a_high_confidence_says_why(single):
+    made = analysis(confidence=0.999)
+    made.model.perhaps_one_cluster_ = True
+    made.doubts = Doubts(of_single=single)
+    assert "above 99 %, because methods agree on" in words.certainty(made)[0]
 
 
 def test_one_row_is_one_row():

@@ -21,7 +21,7 @@ from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver, DriverResult
 from clusterkit.core.wording import counted
 from clusterkit.criteria.numbers import candidate_numbers
-from clusterkit.criteria.one_cluster import OneCluster
+from clusterkit.criteria.one_cluster import OneCluster, few_points
 from clusterkit.criteria.terrain import Terrain
 from clusterkit.drivers.auto.fits import Candidate, Fits, fit_member
 from clusterkit.drivers.auto.pool import Member, of_composition, pool_of
@@ -168,18 +168,23 @@ class AutoDriver(Driver):
         best = verdict.best
         answer = fits.fit(best.member, best.number)
         fitted = fits.complete(best, answer.fit, terrain)
-        confidence, one = math.nan, None
+        confidence, one, points, of_best = math.nan, None, few_points(terrain.X), math.nan
         if not interrupted:
             try:
                 of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
-                confidence = verdict.confidence(terrain, of_best)
-                one = OneCluster.of(terrain.X, seeds.stream("one cluster"))
+                if best.n_clusters < terrain.n:  # where every row is a cluster by itself nothing was grouped
+                    confidence = verdict.confidence(terrain, of_best)
+                one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
             except KeyboardInterrupt:
                 interrupted = True
         perhaps = None if one is None else not one.several
         facts = {**verdict.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         if one is not None:
             facts |= {"projection_p_value": round(one.p_value, 4), "tree_statistic": round(one.statistic, 3)}
+        if stability is None and not math.isnan(of_best):  # else it is among the terms of the score
+            facts["stability"] = round(of_best, 3)
+        if points is not None:
+            facts["points"] = points
         facts |= self._of_rows(fits, best, n)
         if fits.failures:
             facts["failed"] = {name: str(error) for name, error in fits.failures.items()}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels
-from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.labelings import NOISE
 from clusterkit.core.outcomes import Tree
 from clusterkit.core.row_graph import Node
 from clusterkit.core.transform import Transform
 
-__all__ = ["NearestRow", "warn_of_few"]
+__all__ = ["NearestRow"]
 
 
 @final
@@ -85,14 +83,3 @@ class NearestRow:
             labels = (least.squeezed() > limits).where(np.array(NOISE), labels)
         same = squared.squeezed().equals(0.0)
         return same.where(equal.squeezed().entries(self.labels), labels).without_last_row()
-
-
-def warn_of_few(clusters: int, k: int, name: str) -> None:
-    """Warn if there are fewer clusters than asked for, because equal samples are not separated."""
-    if clusters < k:
-        warnings.warn(
-            f"labeler '{name}': equal samples, or samples at equal distances, allow {clusters} clusters only, so that "
-            f"fewer labels are used than n_clusters={k}",
-            ClusterkitWarning,
-            stacklevel=3,
-        )

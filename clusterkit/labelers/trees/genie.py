@@ -13,7 +13,7 @@ from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import real
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
+from clusterkit.labelers.trees._prediction import NearestRow
 
 __all__ = ["Genie"]
 
@@ -66,5 +66,4 @@ class Genie(Labeler[Tree]):
             first, inverse = distinct_rows(outcome.rows)
             first_equal = first[inverse]
         labels = by_appearance(genie(outcome.merges, first_equal, task.k, self.gini))
-        warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))

@@ -13,7 +13,7 @@ from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.params import integer
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
+from clusterkit.labelers.trees._prediction import NearestRow
 from clusterkit.numerics.spanning_trees.mass import births, edge_masses, least_side, nearest_first
 
 __all__ = ["MassCut"]
@@ -72,5 +72,4 @@ class MassCut(Labeler[Tree]):
         dropped = np.zeros(n - 1, bool)
         dropped[order] = apart[order]
         labels = by_appearance(components(merges, dropped))
-        warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))

@@ -12,7 +12,7 @@ from clusterkit.core.labelings import by_appearance
 from clusterkit.core.outcomes import Outcome, Tree
 from clusterkit.core.spaces import Space
 from clusterkit.core.stages import Labeler, Labeling, Task
-from clusterkit.labelers.trees._prediction import NearestRow, warn_of_few
+from clusterkit.labelers.trees._prediction import NearestRow
 
 __all__ = ["Single"]
 
@@ -59,5 +59,4 @@ class Single(Labeler[Tree]):
         cuts = np.zeros(len(tree.parent), bool)
         cuts[places[order[: task.k - 1]]] = True
         labels = by_appearance(cut_off(tree, cuts, n))
-        warn_of_few(int(labels.max()) + 1, task.k, self.name)
         return Labeling(labels, NearestRow.of(outcome, labels))

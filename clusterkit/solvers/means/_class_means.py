@@ -251,5 +251,5 @@ def farthest_of(distances: Array, count: int, rounding_error: float) -> Indices:
 
 def too_few(k: int, distinct: int) -> Status:
     """The status if every sample lies on a centre and there are more classes than distinct samples."""
-    warning = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
-    return Status(1, True, "every sample lies on its centre", warning=warning)
+    empty = f"only {distinct} distinct samples for n_clusters={k}: {k - distinct} clusters stay empty"
+    return Status(1, True, "every sample lies on its centre", empty_clusters=empty)
