@@ -1,4 +1,4 @@
-"""From a CSV file to a CSV file with labels; the same as `clusterkit fit flowers.csv -r emmc -k 3 --with-data -o out.csv`."""
+"""From a CSV file to one with labels; the same as `clusterkit fit flowers.csv -r emmc -k 3 --with-data -o out.csv`."""
 
 import csv
 import tempfile
