@@ -45,7 +45,7 @@ def fit_prepared(model: Pipeline | Driven, table: object, preparation: Preparati
     >>> import numpy as np
     >>> from clusterkit import recipe
     >>> from clusterkit.estimators.preparing import fit_prepared
-    >>> table = {"age": np.r_[20:30, 60:70.0], "income": np.r_[20_000:30_000:1000, 60_000:70_000:1000.0]}
+    >>> table = {"age": np.r_[20:30, 60:70.0], "income": np.r_[30_000:20_000:-1000, 70_000:60_000:-1000.0]}
     >>> model = recipe("kmeans", n_clusters=2, random_state=0)
     >>> X = fit_prepared(model, table)
     >>> model.preparation_.scale

@@ -74,7 +74,7 @@ def place_of(key: str, names: Sequence[str]) -> int | None:
 
     Examples
     --------
-    >>> place_of("caf\u00e9", ["tea", "cafe\u0301"]), place_of("cafe", ["tea", "cafe\u0301"])
+    >>> place_of("rose\u0301", ["tea", "ros\u00e9"]), place_of("rose", ["tea", "ros\u00e9"])
     (1, None)
     """
     if key in names:
