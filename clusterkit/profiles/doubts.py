@@ -47,8 +47,9 @@ NEAR_ROWS = 5000
 """Rows among which neighbours are looked for, every so many of more."""
 
 MOSTLY_LEVELS = 0.5
-"""Share of the features that are levels of categories above which the confidence says little: the tables that it was
-fitted to have numbers, and rows of levels lie at few distances from each other."""
+"""Share of the variance of the features that is of levels of categories above which the confidence says little: the
+tables that it was fitted to have numbers, and rows of levels lie at few distances from each other. Levels beside a few
+numbers are many features, but with small weights."""
 
 
 @final
@@ -114,7 +115,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
         _of_gaps(fitted, table, labels, len(names)),
         _of_pairs(plans, X, labels, names),
         _of_single(X, labels, names),
-        _of_levels(fitted, plans),
+        _of_levels(fitted, plans, X),
         _of_points(fitted, len(names)),
     )
 
@@ -233,18 +234,18 @@ def _of_single(X: Array, labels: Labels, names: Labels) -> str:
     return f"{_begun(' and '.join(each))}, {which}, rather than {'a group' if len(far) == 1 else 'groups'} of rows."
 
 
-def _of_levels(model: Any, plans: Sequence[ColumnPlan]) -> str:
+def _of_levels(model: Any, plans: Sequence[ColumnPlan], X: Array) -> str:
     """The sentence about a confidence that was fitted to tables of another kind."""
-    levels = sum(len(plan.features) for plan in plans if isinstance(plan, CategoryColumn))
-    features = sum(len(plan.features) for plan in plans)
-    if not np.isfinite(getattr(model, "confidence_", np.nan)) or levels <= MOSTLY_LEVELS * features:
+    are_levels = np.concatenate([np.full(len(plan.features), isinstance(plan, CategoryColumn)) for plan in plans])
+    variances = X.var(axis=0, dtype=np.float64)
+    share = variances[are_levels].sum() / variances.sum()
+    if not np.isfinite(getattr(model, "confidence_", np.nan)) or share <= MOSTLY_LEVELS:
         return ""
-    which = f"All {features} features" if levels == features else f"{levels} of the {features} features"
+    which = "All features are" if are_levels.all() else "What rows differ in is mostly"
     second = getattr(model, "second_n_clusters_", None)
     also = "" if second is None else f", and {counted(second, 'cluster')} may be as good an answer"
     return (
-        f"{which} are levels of categories, and the confidence was fitted to tables of numbers: it says little "
-        f"here{also}."
+        f"{which} levels of categories, and the confidence was fitted to tables of numbers: it says little here{also}."
     )
 
 

@@ -71,10 +71,14 @@ def test_a_confidence_of_levels_is_doubted():
     table = categories(4)
     model, X = fitted(table)
     sentence = doubts(model, table, X).of_levels
-    assert sentence.startswith("All 12 features are levels of categories")
+    assert sentence.startswith("All features are levels of categories")
     assert ("may be as good an answer" in sentence) == (model.second_n_clusters_ is not None)
-    mixed = {**categories(1), **{f"n{j}": np.random.default_rng(j).normal(size=150) for j in range(4)}}
+    mostly = {**categories(6), "n": 0.5 * (np.arange(150) % 50 == 0)}
+    model, X = fitted(mostly)
+    assert doubts(model, mostly, X).of_levels.startswith("What rows differ in is mostly levels of categories")
+    mixed = {**categories(3), **{f"n{j}": np.random.default_rng(j).normal(size=150) for j in range(2)}}
     model, X = fitted(mixed)
+    assert len(model.preparation_.features) == 11, "the levels are more features, and a small part of the variance"
     assert doubts(model, mixed, X).of_levels == ""
 
 
