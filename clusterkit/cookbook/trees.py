@@ -19,7 +19,7 @@ MASS_CUT = Recipe(
 )
 GENIE = Recipe(
     name="genie",
-    title="Genie: single linkage with even sizes",
+    title="Genie: single linkage that avoids uneven sizes",
     citation="Gagolewski, Bartoszuk, Cena (2016), Genie: a new, fast, and outlier-resistant hierarchical clustering "
     "algorithm, Information Sciences 363",
     parameters={"featuremap": "identity", "solver": "mst", "solver__n_neighbors": 1, "labeler": "genie"},

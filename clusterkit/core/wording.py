@@ -59,8 +59,8 @@ def with_title(name: str, title: str) -> str:
 
     Examples
     --------
-    >>> with_title("kmeans", "k-means"), with_title("genie", "Genie: single linkage with even sizes")
-    ('kmeans: k-means', 'genie: single linkage with even sizes')
+    >>> with_title("kmeans", "k-means"), with_title("genie", "Genie: single linkage that avoids uneven sizes")
+    ('kmeans: k-means', 'genie: single linkage that avoids uneven sizes')
     """
     first, colon, rest = title.partition(": ")
     return f"{name}: {rest if colon and first.lower() == name.lower() else title}"

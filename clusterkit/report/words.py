@@ -188,13 +188,17 @@ def certainty(analysis: Analysis) -> list[str]:
         else:
             first = (
                 "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a "
-                "convenient way to divide the rows rather than as groups of their own. The confidence leaves these "
-                f"tests aside: it is {sure}, because methods agree on how to divide the rows, which they may do "
-                "without groups."
+                "convenient way to divide the rows rather than as groups of their own. "
+            ) + (
+                f"The confidence is {sure} too."
+                if confidence < UNSURE
+                else f"The confidence leaves these tests aside: it is {sure}, because methods agree on how to divide "
+                "the rows, which they may do without groups."
             )
+        less = "" if confidence < UNSURE else "; where the tests see one group only, take it for less"
         return [
             f"{first}{second}",
-            f"{MEANING}; where the tests see one group only, take it for less.",
+            f"{MEANING}{less}.",
             *([f"The two tests: {tests}."] if tests else []),
         ]
     degree = "clear" if confidence >= SURE else "doubtful" if confidence < UNSURE else "plausible, but not certain"
@@ -243,7 +247,11 @@ def _second(analysis: Analysis) -> str:
         return also
     nested = bool(choice.get("second_is_nested"))
     chosen = len(analysis.clusters.clusters)
-    scale = " The confidence is in the groups, not in the scale, which your question decides." if nested else ""
+    scale = (
+        " The confidence is about the groups, not about how fine they are, which is for you to choose."
+        if nested
+        else ""
+    )
     return f"{also} The next best answer is {second_in_words(chosen, second, nested=nested)}.{scale}"
 
 

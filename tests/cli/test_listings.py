@@ -165,5 +165,5 @@ class TestNotUsable:
 
 
 def test_a_title_does_not_repeat_the_name(run):
-    assert run("recipes", "genie").stdout.startswith("genie: single linkage with even sizes\n")
+    assert run("recipes", "genie").stdout.startswith("genie: single linkage that avoids uneven sizes\n")
     assert run("recipes", "kmeans").stdout.startswith("kmeans: k-means\n")

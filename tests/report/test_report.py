@@ -90,7 +90,7 @@ class TestContents:
         ids = {value for name, value in reader.attributes if name == "id"}
         assert {"verdict", "data", "clusters", "map", "methods", "rows", "repeat", "caveats"} <= ids
         assert "clusterkit report iris.csv" in reader.text
-        assert "genie: single linkage with even sizes" in reader.text
+        assert "genie: single linkage that avoids uneven sizes" in reader.text
         assert "genie: Genie" not in reader.text
 
     def test_numbers_of_the_page_are_those_of_the_analysis(self, iris):

@@ -48,7 +48,7 @@ def test_nested_numbers_are_scales_of_the_same_groups(second, verb, scale):
     expected = f"which {verb} the chosen ones: the same groups on a {scale} scale"
     assert expected in sentence
     assert expected in lines["next best"]
-    assert "The confidence is in the groups, not in the scale" in sentence
+    assert "The confidence is about the groups, not about how fine they are" in sentence
     assert "both" not in sentence + lines["next best"]
 
 
