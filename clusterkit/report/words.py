@@ -121,7 +121,9 @@ def verdict(analysis: Analysis) -> tuple[str, ...]:
     if k <= 1:
         return _one_group(analysis)
     sizes = sizes_of(analysis.clusters.clusters)
-    if chose_number(analysis):
+    if chose_number(analysis) and analysis.model.perhaps_one_cluster_:
+        first = f"There may be no groups: the {n:,} rows were divided into {k} clusters of {sizes}, {found_by}."
+    elif chose_number(analysis):
         first = f"The {n:,} rows fall into {k} clusters of {sizes}, {found_by}."
     elif k != analysis.wanted:
         first = (
@@ -190,7 +192,7 @@ def certainty(analysis: Analysis) -> list[str]:
                 "This is doubtful: two tests see no sign of more than one cluster, so take the clusters as a "
                 "convenient way to divide the rows rather than as groups of their own. "
             ) + (
-                f"The confidence is {sure} too."
+                f"The confidence is low as well: {sure}."
                 if confidence < UNSURE
                 else f"The confidence leaves these tests aside: it is {sure}, because methods agree on how to divide "
                 "the rows, which they may do without groups."
