@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Rng
 from clusterkit.core import memory
 from clusterkit.core.alternate import one_turn
 from clusterkit.core.coding import Coded
@@ -21,7 +21,7 @@ from clusterkit.core.namespaces import follows, to_host
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.run import FitResult, reason_of
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import shortage
+from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Prepared, Task
 from clusterkit.core.starts import first_least
@@ -68,14 +68,8 @@ def labelled_on_host(
         {slot: facts for slot, facts in resolved.items() if facts},
         tuple(end.objective for end in ends),
         interrupted,
-        shortage=_shortage(labels, task),
+        shortage=None if task.n_clusters is None else shortage(n_with_samples(labels), task.n_clusters, task.n),
     )
-
-
-def _shortage(labels: Labels, task: Task) -> str | None:
-    """What is said of clusters without samples."""
-    used = int(np.count_nonzero(np.bincount(labels + 1)[1:]))  # noise is no cluster
-    return None if task.n_clusters is None else shortage(used, task.n_clusters, task.n)
 
 
 @final

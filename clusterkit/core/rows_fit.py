@@ -393,7 +393,5 @@ def _shortage(end: End, labels: Labels, task: Task) -> str | None:
         sizes = np.bincount(labels, minlength=task.k)
     if sizes is None:
         return None
-    used = int((sizes > 0).sum())
-    if used < task.k and status is not None and status.empty_clusters is not None:
-        return status.empty_clusters
-    return shortage(used, task.k, task.n)
+    words = None if status is None else status.empty_clusters
+    return shortage(int((sizes > 0).sum()), task.k, task.n, words=words)

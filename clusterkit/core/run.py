@@ -25,7 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import shortage
+from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
@@ -255,13 +255,11 @@ def _starts(bound: BoundComposition) -> tuple[list[StartResult], bool]:
 
 def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) -> str | None:
     """What is said of clusters without samples: in the words of the solver, where it has some."""
-    used = int(np.count_nonzero(np.bincount(labels + 1)[1:]))  # noise is no cluster
-    status = labeling.outcome.status
+    used, status = n_with_samples(labels), labeling.outcome.status
     if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or _all_equal(X):
         return None
-    if status is not None and status.empty_clusters is not None:
-        return status.empty_clusters
-    return shortage(used, task.n_clusters, task.n, partial(_n_distinct, X))
+    words = None if status is None else status.empty_clusters
+    return shortage(used, task.n_clusters, task.n, partial(_n_distinct, X), words)
 
 
 def _n_distinct(X: Array) -> int:

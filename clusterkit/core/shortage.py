@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["shortage"]
+import numpy as np
+
+from clusterkit._typing import Labels
+
+__all__ = ["n_with_samples", "shortage"]
 
 
-def shortage(used: int, k: int, n: int, distinct: Callable[[], int] | None = None) -> str | None:
+def n_with_samples(labels: Labels) -> int:
+    """The number of clusters that samples have; noise (-1) is none."""
+    return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
+
+
+def shortage(
+    used: int, k: int, n: int, distinct: Callable[[], int] | None = None, words: str | None = None
+) -> str | None:
     """A sentence about the clusters that no sample has; None if there are none.
 
     Parameters
@@ -20,6 +31,8 @@ def shortage(used: int, k: int, n: int, distinct: Callable[[], int] | None = Non
         The number of samples.
     distinct : callable, optional
         Counts the distinct samples; called only where clusters are missing, since it sorts the samples.
+    words : str, optional
+        What the solver says of empty clusters, in place of the sentences here.
 
     Examples
     --------
@@ -30,8 +43,10 @@ def shortage(used: int, k: int, n: int, distinct: Callable[[], int] | None = Non
     >>> shortage(3, 5, 60, lambda: 3)
     '3 of the 5 clusters that were asked for have rows, because only 3 rows are distinct'
     """
-    if used >= k or used == 0:  # all samples may be noise
+    if used >= k:
         return None
+    if words is not None or used == 0:  # all samples may be noise
+        return words
     values = k if distinct is None else distinct()
     if values == 1:  # of which a fit warns before it begins
         return None

@@ -14,7 +14,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import shortage
+from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -198,8 +198,7 @@ n_features_in_
         """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
         if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
             return None
-        used = len(np.unique(fit.labels[fit.labels >= 0]))
-        return fit.shortage or shortage(used, k, len(rows), lambda: len(np.unique(rows, axis=0)))
+        return fit.shortage or shortage(n_with_samples(fit.labels), k, len(rows), lambda: len(np.unique(rows, axis=0)))
 
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)

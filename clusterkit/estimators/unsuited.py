@@ -116,7 +116,7 @@ def _size(X: object) -> str:
     """The size of a Dask array in words, where it is known."""
     n_bytes = None
     with contextlib.suppress(Exception):  # frames of Dask have the attribute, which raises an error
-        n_bytes = X.nbytes  # type: ignore[attr-defined]
+        n_bytes = X.nbytes  # type: ignore[attr-defined] # an object without it has no size here
     return f" ({memory.human(n_bytes)})" if isinstance(n_bytes, int) else ""
 
 

@@ -16,7 +16,7 @@ from clusterkit.profiles.sampling import GroupedSample, draw
 from clusterkit.tables.plans import CategoryColumn, ColumnPlan, NumberColumn
 from clusterkit.tables.twins import as_option
 
-__all__ = ["Doubts", "doubts"]
+__all__ = ["FAR", "NEIGHBOURS", "Doubts", "doubts"]
 
 MOST_ROWS = 20_000
 """Rows whose gaps are counted, a sample of more: as many as a profile looks at."""
@@ -39,9 +39,11 @@ SAME = 0.25
 SHOWN = 5
 """Columns or clusters that a sentence names."""
 
-NEIGHBOURS, FAR = 10, 2.5
-"""A row that is a cluster by itself is an outlier if its tenth neighbour is this many times as far as is usual: as the
-report has it."""
+NEIGHBOURS = 10
+"""Neighbours that are asked: as many as DBSCAN and LOF are used with."""
+
+FAR = 2.5
+"""An outlier has its neighbours at this many times the usual distance, or farther: here and in reports."""
 
 NEAR_ROWS = 5000
 """Rows among which neighbours are looked for, every so many of more."""

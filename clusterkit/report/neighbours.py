@@ -10,17 +10,12 @@ import numpy as np
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.core.labelings import NOISE
 from clusterkit.numerics.row_samples import sample_rows
+from clusterkit.profiles.doubts import FAR, NEIGHBOURS
 
 __all__ = ["FAR", "OddRow", "odd_rows"]
 
-NEIGHBOURS = 10
-"""Neighbours that are asked: as many as DBSCAN and LOF are used with."""
-
 MOST_ROWS = 5000
 """Most rows among which neighbours are looked for, and of which odd ones are listed, a random sample of more."""
-
-FAR = 2.5
-"""An outlier has its neighbours at this many times the usual distance of its cluster, or farther."""
 
 AT_LEAST = 3
 """Rows that are listed as the farthest ones even if none is an outlier."""

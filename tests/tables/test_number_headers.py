@@ -135,7 +135,7 @@ def test_tables_of_numbers_without_a_header_stay_data(name: str) -> None:
 def test_known_tables_without_a_header_stay_data(load: Callable[..., object]) -> None:
     """Whatever row comes first, with the name of its class or without it."""
     bunch = load()
-    X, y = bunch.data, bunch.target  # type: ignore[attr-defined]
+    X, y = bunch.data, bunch.target  # type: ignore[attr-defined] # scikit-learn has no types of its bunches
     rng = np.random.default_rng(0)
     for _ in range(20):
         rows = rng.permutation(len(X))[:51]
