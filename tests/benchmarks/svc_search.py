@@ -91,7 +91,9 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
             break
         model(1e6).fit(np.concatenate([rng.normal(size=(n // 2, d)), rng.normal(size=(n // 2, d)) + 9]))
     arrays: dict[str, np.ndarray] = {}
-    for name, (X, y) in sets.items():
+    print("ready", flush=True)
+    for name in map(str.strip, sys.stdin):  # the parent asks for one set after the other, of both sides in turn
+        X, y = sets[name]
         begin = time.process_time()
         fitted = model(1e6).fit(X)
         seconds = time.process_time() - begin
@@ -111,12 +113,35 @@ def measured(sets: dict[str, tuple[np.ndarray, np.ndarray]], complete: bool, out
         np.savez(output, **arrays)
 
 
-def _child(checkout: Path, arguments: list[str], output: Path) -> dict[str, np.ndarray]:
-    path = os.pathsep.join([str(checkout), str(Path(__file__).parent)])
-    environment = {**os.environ, "PYTHONPATH": path, "CLUSTERKIT_PLUGINS": "", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--output", str(output), *arguments]
-    subprocess.run(command, env=environment, check=True)
-    return dict(np.load(output))
+class Side:
+    """A checkout in a process of its own, which fits a set when it is asked for it."""
+
+    def __init__(self, checkout: Path, arguments: list[str], output: Path) -> None:
+        path = os.pathsep.join([str(checkout), str(Path(__file__).parent)])
+        environment = {**os.environ, "PYTHONPATH": path, "CLUSTERKIT_PLUGINS": "", "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, __file__, "--output", str(output), *arguments]
+        self.output = output
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1)
+        self.answer()
+
+    def answer(self) -> str:
+        """The next line of the process."""
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.output.stem} ended with {self.process.wait()}")
+        return line.rstrip()
+
+    def fit(self, name: str) -> None:
+        """Fit the set and print the line about it."""
+        self.process.stdin.write(f"{name}\n")
+        print(f"{self.output.stem:6s} {self.answer()}", flush=True)
+
+    def end(self) -> dict[str, np.ndarray]:
+        """All arrays, after the last set."""
+        self.process.stdin.close()
+        self.process.wait()
+        return dict(np.load(self.output))
 
 
 def compared(other: dict[str, np.ndarray], this: dict[str, np.ndarray]) -> None:
@@ -165,12 +190,17 @@ def main() -> None:
     passed = ["--generated"] * arguments.generated
     if arguments.sets:
         passed += ["--sets", *arguments.sets]
+    sets = generated_sets() if arguments.generated else real_sets()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.shortcuts:
-            other = _child(HERE, [*passed, "--complete"], Path(folder) / "other.npz")
+            other = Side(HERE, [*passed, "--complete"], Path(folder) / "other.npz")
         else:
-            other = _child(arguments.other.resolve(), passed, Path(folder) / "other.npz")
-        compared(other, _child(HERE, passed, Path(folder) / "this.npz"))
+            other = Side(arguments.other.resolve(), passed, Path(folder) / "other.npz")
+        this = Side(HERE, passed, Path(folder) / "this.npz")
+        for name in arguments.sets or sets:
+            other.fit(name)
+            this.fit(name)
+        compared(other.end(), this.end())
 
 
 if __name__ == "__main__":
