@@ -2,8 +2,9 @@
 
 Sums of scores, with constants chosen on 28 development sets of shapes, 8 named sets and generated ones:
 
-- the number of clusters is known: ``V + 0.8 H + 0.4 icl`` (`known_number`): separation in the spanning tree, entropy of
-  the sizes against splitting off fringes, and the likelihood of Gaussians for clusters that overlap;
+- the number of clusters is known: ``(V + 0.8 H) 2/D + 0.4 icl`` (`known_number`): separation in the spanning tree,
+  entropy of the sizes against splitting off fringes, and the likelihood of Gaussians for clusters that overlap; D of
+  2 to 5 is the number of dimensions in which the rows are spread;
 - it is unknown: ``b + 5 A3 - 1.5 i - 3 C - 8 (C - c) + S/2`` (`unknown_number`): borders against what clusters hold
   apart inside, agreement between families by rows and by clusters, above all of the least confirmed cluster, and
   stability; with too few families ``rw + S/2 + A3/2 + .175 mk``.
@@ -21,7 +22,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.criteria.agreement import canonical, cluster_agreement, distinct, family_agreement, rand_matrix
-from clusterkit.criteria.likelihood import completed_likelihood
+from clusterkit.criteria.likelihood import completed_likelihood, spread_dimension
 from clusterkit.criteria.scores import Separation, border_contrast, inner_contrast, mass_drop
 from clusterkit.criteria.terrain import Terrain
 
@@ -30,6 +31,13 @@ __all__ = ["TIED", "Ranking", "known_number", "unknown_number"]
 ENTROPY_WEIGHT, LIKELIHOOD_WEIGHT = 0.8, 0.4
 """Weights of `known_number`, chosen on the development sets; the likelihood earns nothing there, but keeps Gaussian
 clusters that overlap together."""
+
+FEWEST_DIMENSIONS, MOST_DIMENSIONS = 2, 5
+"""Separation and entropy count 2/D in `known_number`, where the rows are spread in D dimensions, of these at least and
+at most: distances to neighbours differ less the more dimensions there are, so that the separation says less. On 422
+generated sets in 3 to 50 attributes the mean index is .8321 without this and .8367 with it; with D the number of
+attributes it is .8314, because thin sheets in many attributes are told apart by their separation. In the plane, where
+the weights were chosen, nothing changes."""
 
 AGREED, INSIDE, CONFIRMED, UNEVEN, STABLE = 5.0, 1.5, 3.0, 8.0, 0.5
 """Weights of `unknown_number`. Chosen on the 28 shapes, the 8 named sets, 210 generated sets of ten families and 77 of
@@ -118,7 +126,7 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
     -------
     Ranking
         With the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
-        candidates).
+        candidates), all unweighted.
 
     Notes
     -----
@@ -132,7 +140,9 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
         "entropy": np.array([split.entropy for split in splits])[place],
         "likelihood": (likelihood - likelihood.max())[place],
     }
-    total = terms["separation"] + ENTROPY_WEIGHT * terms["entropy"] + LIKELIHOOD_WEIGHT * terms["likelihood"]
+    shape = terms["separation"] + ENTROPY_WEIGHT * terms["entropy"]
+    dimension = max(FEWEST_DIMENSIONS, spread_dimension(terrain.X, MOST_DIMENSIONS))
+    total = FEWEST_DIMENSIONS / dimension * shape + LIKELIHOOD_WEIGHT * terms["likelihood"]
     return Ranking(terms, total, rand_matrix(unlike)[np.ix_(place, place)])
 
 

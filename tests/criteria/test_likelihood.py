@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from clusterkit.criteria.likelihood import FLOOR, completed_likelihood
+from clusterkit.criteria.likelihood import FLOOR, HELD, completed_likelihood, spread_dimension
 
 
 @given(st.integers(0, 10**6))
@@ -45,3 +45,22 @@ def test_a_column_of_two_values_has_probabilities_and_no_density():
     entropy = -(shares * np.log(shares) + (1 - shares) * np.log(1 - shares)).sum(axis=1).mean()
     expected = math.log(1 / 4) - entropy - 0.5 * (3 + 4 * 2) * math.log(200) / 200
     assert completed_likelihood(3.0 * flags, truth) == pytest.approx(expected)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_spread_dimension_counts_principal_components(seed):
+    rng = np.random.default_rng(seed)
+    n, d, most = (int(rng.integers(*ends)) for ends in ((2, 40), (1, 12), (1, 8)))
+    X = rng.standard_normal((n, d)) * np.exp(-rng.uniform(0, 1.5) * np.arange(d)) + rng.normal()
+    shares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    expected = 1 + int((np.cumsum(shares) < HELD * shares.sum()).sum())
+    assert spread_dimension(X, most) == min(most, expected)
+
+
+def test_a_thin_sheet_in_many_attributes_has_two_dimensions():
+    rng = np.random.default_rng(0)
+    sheet = rng.standard_normal((200, 2)) @ np.linalg.qr(rng.standard_normal((9, 2)))[0].T
+    assert spread_dimension(sheet + 0.02 * rng.standard_normal((200, 9)), 5) == 2
+    assert spread_dimension(rng.standard_normal((200, 9)), 5) == 5
+    assert spread_dimension(np.ones((5, 3)), 5) == 0
