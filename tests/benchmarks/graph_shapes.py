@@ -30,8 +30,8 @@ from sklearn.metrics import adjusted_rand_score
 from clusterkit import recipe
 from clusterkit.metrics import clustering_accuracy
 
-RECIPES = ("kmeans", "mixture", "spectral", "ncut", "emmc-graph")
-"""The recipes of the tables: two that see no graph, and those that do."""
+RECIPES = ("kmeans", "mixture", "spectral", "ncut", "emmc-graph", "auto")
+"""The recipes of the tables: two that see no graph, those that do, and the choice among families."""
 SMALL = 2100
 """Rows up to which a set counts in the second mean."""
 ROWS = 20_000
