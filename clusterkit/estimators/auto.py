@@ -46,7 +46,7 @@ class Auto(FixedDriver):
 
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
-    2. **Choice.** With the number of clusters given, ``(V + 0.8 H) 2/D + 0.4 icl``: separation in the tree, entropy
+    2. **Choice.** With the number of clusters given, ``2 V / D + 0.8 H + 0.4 icl``: separation in the tree, entropy
        of the sizes, likelihood of Gaussians; D is the number of dimensions in which the rows are spread, 2 to 5.
        Without, ``b + 5 A3 - 1.5 i - 3 C - 8 (C - c) + S/2``: contrast of borders, agreement between families, edges
        that clusters hold inside, agreement on the clusters and on the least of them, stability under subsampling.

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/dimensions.py [--sets 40]
 
-Mean adjusted Rand index on generated sets in 3 to 50 attributes, by kind, of three rules: separation and entropy count
-the same everywhere, 2/D with D the number of attributes (2 to 5), and 2/D with D the number of principal components
-that hold 99 % of the variance, which is the rule of `clusterkit.criteria.rules`. Beside them the best candidate and the
+Mean adjusted Rand index on generated sets in 3 to 50 attributes, by kind, of three rules: the separation counts the
+same everywhere, 2/D with D the number of attributes (2 to 5), and 2/D with D the number of principal components that
+hold 99 % of the variance, which is the rule of `clusterkit.criteria.rules`. Beside them the best candidate and the
 mixture of Gaussians. The constants come from these sets; `--first` takes others.
 """
 
@@ -20,7 +20,7 @@ from structures import generated
 
 from clusterkit import Auto
 from clusterkit.criteria import rules
-from clusterkit.criteria.likelihood import spread_dimension
+from clusterkit.criteria.likelihood import CompletedLikelihood
 from clusterkit.drivers.auto import driver
 
 LAWS = ("t", "gamma", "unlike scales", "Laplace")
@@ -96,10 +96,10 @@ def row(X, y):
     driver.Verdict.of = original
     terms = seen["verdict"].ranking.terms
     index = np.array([score(y, candidate.labels) for candidate in seen["candidates"]])
-    shape = terms["separation"] + rules.ENTROPY_WEIGHT * terms["entropy"]
+    rest = rules.ENTROPY_WEIGHT * terms["entropy"] + rules.LIKELIHOOD_WEIGHT * terms["likelihood"]
     values = []
-    for D in (2, min(X.shape[1], 5), max(2, spread_dimension(X, 5))):
-        values.append(index[np.argmax(2 / D * shape + rules.LIKELIHOOD_WEIGHT * terms["likelihood"])])
+    for D in (2, min(X.shape[1], 5), max(2, CompletedLikelihood.of(X).dimension)):
+        values.append(index[np.argmax(2 / D * terms["separation"] + rest)])
     mixture = [i for i, candidate in enumerate(seen["candidates"]) if candidate.member.name == "mixture"]
     return [*values, index.max(), index[mixture[0]] if mixture else values[0]]
 
