@@ -12,6 +12,7 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
+from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
 from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 from clusterkit.numerics.spanning_trees.slabs_jit import slabs
 
@@ -153,7 +154,10 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
             in_slots[real] = repeats[tree.row[real]]
         K = min(REACHED, n_neighbors - 1, n - 1)
         lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
-        tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
+        if len(repeats) or X.shape[1] != 2:
+            tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
+        else:
+            tasks(gathered_task, tree, n_neighbors, floor, core, lists, listed)
         rounds.floors(tree, core, floor)
         bound[:] = core
     else:

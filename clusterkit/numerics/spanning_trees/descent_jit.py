@@ -15,7 +15,9 @@ from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, KdTree
 
 __all__ = [
+    "DEPTH",
     "Work",
+    "between",
     "edge_of",
     "leaf_squares",
     "near_slots",
@@ -82,7 +84,7 @@ def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: floa
 
 
 @njit
-def _between(
+def between(
     lows: Array,
     highs: Array,
     centres: Array,
@@ -185,9 +187,9 @@ def next_leaf(
             left, right = 2 * node + 1, 2 * node + 2
             a, b = np.inf, np.inf
             if floor[left] < heaviest and (skipped < 0 or pure[left] != skipped):
-                a = _between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
+                a = between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
             if floor[right] < heaviest and (skipped < 0 or pure[right] != skipped):
-                b = _between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
+                b = between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
             if max(b, floor[right]) < max(a, floor[left]):
                 left, right, a, b = right, left, b, a
             if b < widest:
