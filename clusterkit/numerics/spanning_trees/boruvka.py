@@ -37,8 +37,8 @@ SLABBED = 16
 """Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
 
 SEARCHED = 4
-"""Rows over the rows that one round searches: components left for a later round may be joined by the others until
-then."""
+"""Rows over the rows that one round searches where leaves are filtered: components left for a later round may be joined
+by the others until then. In fewer columns a search takes less than a further round."""
 
 _compiled: set[tuple[object, ...]] = set()
 """Kernels, with the types of their arrays, that have run in this process."""
@@ -51,8 +51,8 @@ class Tasks:
     """
 
     def __init__(self, n: int) -> None:
-        workers = min(kd.TASKS, threads.available()) if n >= PARALLEL else 1
-        self.pool = ThreadPoolExecutor(workers) if workers > 1 else None
+        self.helpers = min(kd.TASKS, threads.available()) - 1 if n >= PARALLEL else 0
+        self.pool = ThreadPoolExecutor(self.helpers) if self.helpers else None
 
     def __enter__(self) -> Tasks:
         return self
@@ -64,7 +64,7 @@ class Tasks:
     def __call__(
         self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS, rows: int = PARALLEL
     ) -> None:
-        """Run all parts, in this thread where they have few rows to search."""
+        """Run all parts, in this thread only where they have few rows to search."""
         if self.pool is None or parts == 1 or rows < SEARCHED_APART:
             for t in range(parts):
                 kernel(t, *arguments)
@@ -74,7 +74,21 @@ class Tasks:
         if first:  # the others would wait for the compiler, and Ctrl-C reaches it in the main thread only
             kernel(0, *arguments)
             _compiled.add(kind)
-        threads.wait_for([self.pool.submit(kernel, t, *arguments) for t in range(first, parts)])
+        # each thread takes the next part when it is done with one: to hand over every part costs more than some take
+        waiting = iter(range(first, parts))
+
+        def work() -> None:
+            for t in waiting:
+                kernel(t, *arguments)
+
+        jobs = [self.pool.submit(work) for _ in range(self.helpers)]
+        try:
+            work()
+            threads.wait_for(jobs)
+        except BaseException:
+            for _ in waiting:  # nothing is left for the others to begin
+                pass
+            raise
 
 
 def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
@@ -169,6 +183,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     component[real] = np.arange(n)
     sizes = np.ones(n, np.int64)
     pure = np.empty(len(tree.radius), np.int64)
+    most = n // SEARCHED if tree.filtered else n
     diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
@@ -182,7 +197,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
-        if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):
+        if rounds.choose(sizes[:count], by_size, need, most if turn else n, searched):
             rounds.pure_nodes(tree, component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
             del undecided, by_size  # what the first round holds decides how much memory the tree needs
