@@ -22,10 +22,8 @@ LEAF, FILTERED_LEAF = 32, 64
 """Most rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes instead."""
 
 LISTED = 8
-"""Neighbours that are found at once for the Euclidean tree; most rows need no others until few components are left."""
-
-REACHED = 6
-"""Neighbours that are found at once for the tree of mutual reachability: most rows have a denser one among them."""
+"""Neighbours that are found at once: most rows have a denser one among them, which mutual reachability asks for, and of
+the Euclidean tree most rows need no others until few components are left."""
 
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
@@ -166,7 +164,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
-        K = min(REACHED, n_neighbors - 1, n - 1)
+        K = min(LISTED, n_neighbors - 1, n - 1)
         lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
         if len(repeats) or X.shape[1] != 2:
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)

@@ -113,11 +113,13 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
         return False
     from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
     from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
+    from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
     from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 
     kind = "float32" if d >= FILTERED else "float64"
-    kernels = (search_task, core_task if n_neighbors > 1 else list_task)
+    neighbours = list_task if n_neighbors == 1 else gathered_task if d == 2 else core_task
+    kernels = (search_task, neighbours)
     if all(has_compiled(kernel, f"array({kind}, 3d, C)") for kernel in kernels):
         return False
     logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
