@@ -165,17 +165,17 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
         K = min(LISTED, n_neighbors - 1, n - 1)
-        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
+        lists = np.empty((places, K), np.int32)
         if len(repeats) or X.shape[1] != 2:
-            tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
+            tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
         else:
-            tasks(gathered_task, tree, n_neighbors, floor, core, lists, listed)
+            tasks(gathered_task, tree, n_neighbors, floor, core, lists)
         rounds.floors(tree, core, floor)
         bound[:] = core
     else:
         K = min(LISTED, n - 1)
-        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
-        tasks(list_task, tree, floor, lists, listed)
+        lists = np.empty((places, K), np.int32)
+        tasks(list_task, tree, floor, lists)
     pointer = np.zeros(len(lists), np.int8)
     component = np.full(places, -1)
     component[real] = np.arange(n)
@@ -187,7 +187,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
         state = other, weight, square, bound, nearest
-        known = component, core, n_neighbors == 1, *state, lists, listed, pointer, best, least, need
+        known = tree.rows, component, core, n_neighbors == 1, *state, lists, pointer, best, least, need
         rounds.known_candidates(*known)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)

@@ -25,6 +25,7 @@ __all__ = [
     "point_bound",
     "prepare_queries",
     "reaching",
+    "squared",
     "work_arrays",
 ]
 
@@ -115,6 +116,16 @@ def between(
         reach = np.sqrt(apart) * (1.0 - 1e-9) - radii[node] - radius
         if reach > 0.0:
             total = max(total, reach * reach * (1.0 - 1e-9))
+    return total
+
+
+@njit
+def squared(rows: Array, i: int, j: int) -> float:
+    """The squared distance of two rows; sums as `leaf_squares` does."""
+    total = 0.0
+    for c in range(rows.shape[1]):
+        difference = rows[i, c] - rows[j, c]
+        total += difference * difference
     return total
 
 

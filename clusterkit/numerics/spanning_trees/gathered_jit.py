@@ -82,7 +82,7 @@ def _gather(
 
 
 @njit
-def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_to: Indices, listed: Array) -> None:
+def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_to: Indices) -> None:
     """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
 
     Parameters
@@ -96,9 +96,9 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
         Zeros.
     core : ndarray of shape (slots,)
         Gets the squared distances to the k-th nearest rows.
-    near_to, listed : ndarray of shape (slots, K)
-        Get the slots of the nearest other rows, nearest first, and their squared distances; K is less than k. Of rows
-        at equal distances those hit first are listed.
+    near_to : ndarray of shape (slots, K)
+        Gets the slots of the nearest other rows, nearest first; K is less than k. Of rows at equal distances those hit
+        first are listed.
     """
     points, n, lows, highs, centres, radii = tree.points, tree.n, tree.low, tree.high, tree.centre, tree.radius
     leaves, _, slots = points.shape
@@ -109,6 +109,7 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     bits, buffer, close = values.view(np.int64), np.empty(leaves * slots + 1), np.empty(leaves * slots + 1, np.int64)
     cell, nodes, apart, pure = np.empty(1), np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(0, np.int64)
     cell_bits, done, reaches = cell.view(np.int64), np.empty(slots, np.bool_), np.empty(CHUNK)
+    listed = np.empty(K)
     shrink = min((K + LISTED_WITHIN) / k, 1.0)
     width, guess = min(CHUNK, leaves), np.inf
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
@@ -177,13 +178,13 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                     length = 0
                     for i in range(size):
                         other, distance = close[i], buffer[i]
-                        if other == slot or (length == K and distance >= listed[slot, K - 1]):
+                        if other == slot or (length == K and distance >= listed[K - 1]):
                             continue
                         length = min(length + 1, K)
                         place = length - 1
-                        while place > 0 and listed[slot, place - 1] > distance:
-                            listed[slot, place] = listed[slot, place - 1]
+                        while place > 0 and listed[place - 1] > distance:
+                            listed[place] = listed[place - 1]
                             near_to[slot, place] = near_to[slot, place - 1]
                             place -= 1
-                        listed[slot, place], near_to[slot, place] = distance, other
+                        listed[place], near_to[slot, place] = distance, other
                 reach = np.nextafter(farthest, np.inf)
