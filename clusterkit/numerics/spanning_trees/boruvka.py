@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
@@ -38,6 +39,8 @@ SEARCHED = 4
 """Rows over the rows that one round searches where leaves are filtered: components left for a later round may be joined
 by the others until then. In fewer columns a search takes less than a further round."""
 
+Value = TypeVar("Value")
+
 _compiled: set[tuple[object, ...]] = set()
 """Kernels, with the types of their arrays, that have run in this process."""
 
@@ -58,6 +61,13 @@ class Tasks:
     def __exit__(self, *error: object) -> None:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
+
+    def beside(self, function: Callable[..., Value], *arguments: object) -> Callable[[], Value]:
+        """Begin a call in another thread, where there is one; its value is what is returned by a call of the answer."""
+        if self.pool is not None:
+            return self.pool.submit(function, *arguments).result
+        value = function(*arguments)
+        return lambda: value
 
     def __call__(
         self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS, rows: int = PARALLEL
@@ -138,22 +148,20 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     return tree
 
 
-def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
+def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
     """Edges (n - 1, 2), squared weights (n - 1,) and squared core distances (n,) of the tree of distinct rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), float64
-        C-contiguous, no two rows equal, finite.
+    tree : KdTree
+        Of n rows, no two of them equal, with leaves in single precision from `FILTERED` columns on.
     n_neighbors : int
         As in `minimum_spanning_tree`; 1 for the Euclidean tree.
     repeats : ndarray of shape (n,) or (0,)
         How many equal rows each row stands for; empty if all stand for one.
     tasks : Tasks
     """
-    n = len(X)
-    tree = build_tree(X, tasks, filtered=X.shape[1] >= kd.FILTERED)
-    places = len(tree.row)
+    n, places = tree.n, len(tree.row)
     real = tree.row >= 0
     core = np.zeros(places)
     floor = np.zeros(len(tree.radius))
@@ -166,7 +174,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
             in_slots[real] = repeats[tree.row[real]]
         K = min(LISTED, n_neighbors - 1, n - 1)
         lists = np.empty((places, K), np.int32)
-        if len(repeats) or X.shape[1] != 2:
+        if len(repeats) or tree.rows.shape[1] != 2:
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
         else:
             tasks(gathered_task, tree, n_neighbors, floor, core, lists)

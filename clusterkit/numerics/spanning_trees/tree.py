@@ -62,20 +62,24 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
         edges, squares = prim(X, core)
         return _in_order(edges, squares, core)
     from clusterkit.numerics.distinct_rows_jit import distinct_rows
-    from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka
+    from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka, build_tree
+    from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
 
-    first, inverse = distinct_rows(X)
-    if len(first) == n:
-        del first, inverse
-        with Tasks(n) as tasks:
-            return _in_order(*boruvka(X, k, np.zeros(0, np.int64), tasks))
-    repeats = np.bincount(inverse)
-    distinct = np.ascontiguousarray(X[first])
-    if len(first) > 1:
-        with Tasks(len(first)) as tasks:
-            edges, squares, core = boruvka(distinct, k, repeats, tasks)
-    else:
-        edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
+    filtered = X.shape[1] >= FILTERED
+    with Tasks(n) as tasks:
+        sets = tasks.beside(distinct_rows, X)  # most data have no equal rows, so that the k-d tree is of all
+        search = build_tree(X, tasks, filtered)
+        first, inverse = sets()
+        del sets
+        if len(first) == n:
+            del first, inverse
+            return _in_order(*boruvka(search, k, np.zeros(0, np.int64), tasks))
+        del search
+        if len(first) > 1:
+            search = build_tree(np.ascontiguousarray(X[first]), tasks, filtered)
+            edges, squares, core = boruvka(search, k, np.bincount(inverse), tasks)
+        else:
+            edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
     # every further copy hangs on the first one; no edge of it can be shorter than its core distance
     copies = np.setdiff1d(np.arange(n), first, assume_unique=True)
     hanging = np.stack([first[inverse[copies]], copies], axis=1)
