@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
@@ -85,11 +85,12 @@ class Tasks:
         # each thread takes the next part when it is done with one: to hand over every part costs more than some take
         waiting = iter(range(first, parts))
 
-        def work() -> None:
+        def work() -> object:
             for t in waiting:
                 kernel(t, *arguments)
+            return None
 
-        jobs = [self.pool.submit(work) for _ in range(self.helpers)]
+        jobs: list[Future[object]] = [self.pool.submit(work) for _ in range(self.helpers)]
         try:
             work()
             threads.wait_for(jobs)

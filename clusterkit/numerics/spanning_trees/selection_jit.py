@@ -168,7 +168,7 @@ def _next_above(values: Array, bits: Counts, count: int, low: float) -> int:
     least = LARGEST
     for i in range(count):
         least = min(least, bits[i] if values[i] > low else LARGEST)
-    return least
+    return int(least)
 
 
 @njit
