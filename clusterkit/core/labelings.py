@@ -18,6 +18,10 @@ NOISE = -1
 """Label of a sample that belongs to no cluster."""
 
 
+SPREAD = 4
+"""Numbers of clusters over samples up to which a table of all numbers takes the place of sorting."""
+
+
 @final
 @attrs.frozen(eq=False)
 class Labelings:
@@ -109,11 +113,21 @@ def by_appearance(labels: Labels) -> Labels:
     [0, -1, 1, 0]
     """
     numbered = np.full(len(labels), NOISE, dtype=np.int64)
-    known = labels != NOISE
-    _, first, inverse = np.unique(labels[known], return_index=True, return_inverse=True)
+    known = np.flatnonzero(labels != NOISE)
+    if not len(known):
+        return numbered
+    names = labels[known].astype(np.int64)
+    low, high = int(names.min()), int(names.max())
+    if high - low > SPREAD * len(names):
+        names = np.unique(names, return_inverse=True)[1]
+    else:
+        names -= low
+    first = np.full(int(names.max()) + 1, -1)
+    first[names[::-1]] = np.arange(len(names))[::-1]  # of several values for one place the last one stays
+    present = np.flatnonzero(first >= 0)
     rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    numbered[known] = rank[inverse]
+    rank[present[np.argsort(first[present])]] = np.arange(len(present))
+    numbered[known] = rank[names]
     return numbered
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Samples
 from clusterkit.core.errors import UnitsWarning, first_names
 from clusterkit.estimators.fitted_attributes import FittedAttributes
+from clusterkit.numerics.extremes import extremes
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.units import LARGEST_RATIO, differing_units
 
@@ -121,7 +122,7 @@ def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
     rows = X[:: -(-len(X) // MOST_ROWS)].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = rows.std(axis=0)
-    return differing_units(rows.min(axis=0), rows.max(axis=0), spread), spread
+    return differing_units(*extremes(rows), spread), spread
 
 
 def _level_of_caller() -> int | None:

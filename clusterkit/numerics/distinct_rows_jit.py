@@ -62,11 +62,11 @@ def _table(n: int) -> NDArray[np.intp]:
 
 
 @njit
-def _hash(row: Any) -> Any:
-    """FNV hash of the bits of the numbers, mixed afterwards, because neighbouring numbers differ in few bits."""
+def _hash(Y: Any, i: Any) -> Any:
+    """FNV hash of the bits of a row, mixed afterwards, because neighbouring numbers differ in few bits."""
     code = np.uint64(14695981039346656037)
-    for c in range(len(row)):
-        bits = np.float64(row[c] + 0.0).view(np.uint64)
+    for c in range(Y.shape[1]):
+        bits = np.float64(Y[i, c] + 0.0).view(np.uint64)
         code = (code ^ bits) * np.uint64(1099511628211)
         code ^= code >> np.uint64(29)
     code = (code ^ (code >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -74,18 +74,15 @@ def _hash(row: Any) -> Any:
 
 
 @njit
-def _place(row: Any, rows: Any, table: Any) -> Any:
-    """The place of an equal row in the table, or the free place where this row belongs."""
+def _place(Y: Any, i: Any, rows: Any, table: Any) -> Any:
+    """The place of a row equal to row i of Y in the table, or the free place where that row belongs."""
     mask = np.uint64(len(table) - 1)
-    place = _hash(row) & mask
+    place = _hash(Y, i) & mask
     while table[place] >= 0:
-        other = rows[table[place]]
-        same = True
-        for c in range(len(row)):
-            if row[c] != other[c]:
-                same = False
-                break
-        if same:
+        other, c = table[place], 0
+        while c < Y.shape[1] and Y[i, c] == rows[other, c]:
+            c += 1
+        if c == Y.shape[1]:
             break
         place = (place + np.uint64(1)) & mask
     return place
@@ -96,7 +93,7 @@ def _distinct(points: Any, table: Any, first: Any, inverse: Any) -> Any:
     count = 0
     number = np.empty(len(points), dtype=np.int64)
     for i in range(len(points)):
-        place = _place(points[i], points, table)
+        place = _place(points, i, points, table)
         if table[place] < 0:
             table[place] = i
             first[count] = i
@@ -109,8 +106,8 @@ def _distinct(points: Any, table: Any, first: Any, inverse: Any) -> Any:
 @njit
 def _lookup(rows: Any, Y: Any, table: Any, matches: Any) -> Any:
     for i in range(len(rows)):
-        place = _place(rows[i], rows, table)
+        place = _place(rows, i, rows, table)
         if table[place] < 0:
             table[place] = i
     for i in range(len(Y)):
-        matches[i] = table[_place(Y[i], rows, table)]
+        matches[i] = table[_place(Y, i, rows, table)]

@@ -13,7 +13,7 @@ from clusterkit.numerics.spanning_trees import boruvka, tree
 from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
 from clusterkit.numerics.spanning_trees.prim_jit import core_squares, prim
 from clusterkit.numerics.spanning_trees.reach import nearest_by_reachability
-from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_smallest
+from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_near, kth_smallest
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
 
@@ -84,6 +84,46 @@ def test_a_bracket_of_the_kth_smallest_holds_it(kind, data):
     assert low < ranked[k - 1] <= high
     assert (below, upto) == ((values <= low).sum(), (values <= high).sum())
     assert kth_smallest(values, count, k, edge, scratch) == ranked[k - 1]
+
+
+@given(data=st.data())
+def test_the_kth_smallest_near_a_guess_is_exact_whatever_the_guess(data):
+    count = data.draw(st.integers(1, 300))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    values = rng.random(count) ** data.draw(st.sampled_from([0.1, 1, 8]))
+    if data.draw(st.booleans()):
+        values = np.round(values * 3)
+    values[rng.random(count) < 0.1] = np.inf
+    ranked = np.sort(values[np.isfinite(values)])
+    if not len(ranked):
+        return
+    k = data.draw(st.integers(1, len(ranked)))
+    guess = data.draw(
+        st.sampled_from([np.inf, 0.0, 1e-300, ranked[k - 1], ranked[-1], 0.9 * ranked[k - 1], 0.5, 1e300])
+    )
+    before, cell = values.copy(), np.empty(1)
+    scratch = np.full(count + 1, np.nan)
+    near = kth_near(values, values.view(np.int64), count, k, guess, scratch, cell, cell.view(np.int64))
+    assert near == ranked[k - 1]
+    np.testing.assert_array_equal(values, before)
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 15, 300, 1500])
+@pytest.mark.parametrize("kind", ["cloud", "lattice", "line", "spiral of densities", "clumps"])
+def test_core_distances_in_a_plane_are_exact_where_the_guessed_reach_is_wrong(kind, n_neighbors):
+    rng = np.random.default_rng(n_neighbors)
+    X = rng.normal(size=(1500, 2))
+    if kind == "lattice":
+        X = np.stack(np.divmod(np.arange(1500.0), 40), axis=1)
+    elif kind == "line":  # boxes without an area
+        X[:, 1] = 3.0
+    elif kind == "spiral of densities":
+        X = np.exp(np.linspace(-9, 9, 1500))[:, None] * X
+    elif kind == "clumps":
+        X = 1e-4 * X + 10.0 * rng.integers(0, 40, size=(1500, 2))
+    X = rng.permutation(X)
+    _, core = oracle.reach(X, n_neighbors)
+    np.testing.assert_allclose(minimum_spanning_tree(X, n_neighbors).core_distances, core, rtol=1e-12, atol=0)
 
 
 @given(X=tables(), n_neighbors=st.sampled_from([1, 5]), seed=st.integers(0, 100))

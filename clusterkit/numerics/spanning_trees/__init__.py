@@ -8,7 +8,8 @@ The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|
 - `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many;
 - `slabs_jit`: bounds between the few components of its last rounds;
 - `kd_tree_jit`, `descent_jit`, `neighbours_jit`: the k-d tree, its search, and nearest neighbours in it;
-- `core_distances_jit`, `selection_jit`: core distances, and the k-th smallest of some numbers;
+- `core_distances_jit`, `gathered_jit`, `selection_jit`: core distances, those of two columns, and the k-th smallest of
+  some numbers;
 - `hierarchy_jit`, `excess_of_mass_jit`: merges of equal height as one node, and HDBSCAN's clusters;
 - `mass`, `mass_jit`: masses of the edges, from how long the clusters last that they join; `genie_jit`: Genie's rule;
 - `reach`, `reach_jit`: the nearest row by mutual reachability, for new rows.

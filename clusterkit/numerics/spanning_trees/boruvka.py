@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
+from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
 from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 from clusterkit.numerics.spanning_trees.slabs_jit import slabs
 
@@ -21,10 +23,8 @@ LEAF, FILTERED_LEAF = 32, 64
 """Most rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes instead."""
 
 LISTED = 8
-"""Neighbours that are found at once for the Euclidean tree; most rows need no others until few components are left."""
-
-REACHED = 6
-"""Neighbours that are found at once for the tree of mutual reachability: most rows have a denser one among them."""
+"""Neighbours that are found at once: most rows have a denser one among them, which mutual reachability asks for, and of
+the Euclidean tree most rows need no others until few components are left."""
 
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
@@ -36,8 +36,10 @@ SLABBED = 16
 """Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
 
 SEARCHED = 4
-"""Rows over the rows that one round searches: components left for a later round may be joined by the others until
-then."""
+"""Rows over the rows that one round searches where leaves are filtered: components left for a later round may be joined
+by the others until then. In fewer columns a search takes less than a further round."""
+
+Value = TypeVar("Value")
 
 _compiled: set[tuple[object, ...]] = set()
 """Kernels, with the types of their arrays, that have run in this process."""
@@ -50,8 +52,8 @@ class Tasks:
     """
 
     def __init__(self, n: int) -> None:
-        workers = min(kd.TASKS, threads.available()) if n >= PARALLEL else 1
-        self.pool = ThreadPoolExecutor(workers) if workers > 1 else None
+        self.helpers = min(kd.TASKS, threads.available()) - 1 if n >= PARALLEL else 0
+        self.pool = ThreadPoolExecutor(self.helpers) if self.helpers else None
 
     def __enter__(self) -> Tasks:
         return self
@@ -60,10 +62,17 @@ class Tasks:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
 
+    def beside(self, function: Callable[..., Value], *arguments: object) -> Callable[[], Value]:
+        """Begin a call in another thread, where there is one; its value is what is returned by a call of the answer."""
+        if self.pool is not None:
+            return self.pool.submit(function, *arguments).result
+        value = function(*arguments)
+        return lambda: value
+
     def __call__(
         self, kernel: Callable[..., None], *arguments: object, parts: int = kd.TASKS, rows: int = PARALLEL
     ) -> None:
-        """Run all parts, in this thread where they have few rows to search."""
+        """Run all parts, in this thread only where they have few rows to search."""
         if self.pool is None or parts == 1 or rows < SEARCHED_APART:
             for t in range(parts):
                 kernel(t, *arguments)
@@ -73,7 +82,22 @@ class Tasks:
         if first:  # the others would wait for the compiler, and Ctrl-C reaches it in the main thread only
             kernel(0, *arguments)
             _compiled.add(kind)
-        threads.wait_for([self.pool.submit(kernel, t, *arguments) for t in range(first, parts)])
+        # each thread takes the next part when it is done with one: to hand over every part costs more than some take
+        waiting = iter(range(first, parts))
+
+        def work() -> object:
+            for t in waiting:
+                kernel(t, *arguments)
+            return None
+
+        jobs: list[Future[object]] = [self.pool.submit(work) for _ in range(self.helpers)]
+        try:
+            work()
+            threads.wait_for(jobs)
+        except BaseException:
+            for _ in waiting:  # nothing is left for the others to begin
+                pass
+            raise
 
 
 def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
@@ -125,22 +149,20 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
     return tree
 
 
-def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
+def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[Indices, Array, Array]:
     """Edges (n - 1, 2), squared weights (n - 1,) and squared core distances (n,) of the tree of distinct rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), float64
-        C-contiguous, no two rows equal, finite.
+    tree : KdTree
+        Of n rows, no two of them equal, with leaves in single precision from `FILTERED` columns on.
     n_neighbors : int
         As in `minimum_spanning_tree`; 1 for the Euclidean tree.
     repeats : ndarray of shape (n,) or (0,)
         How many equal rows each row stands for; empty if all stand for one.
     tasks : Tasks
     """
-    n = len(X)
-    tree = build_tree(X, tasks, filtered=X.shape[1] >= kd.FILTERED)
-    places = len(tree.row)
+    n, places = tree.n, len(tree.row)
     real = tree.row >= 0
     core = np.zeros(places)
     floor = np.zeros(len(tree.radius))
@@ -151,26 +173,30 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
-        K = min(REACHED, n_neighbors - 1, n - 1)
-        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
-        tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists, listed)
+        K = min(LISTED, n_neighbors - 1, n - 1)
+        lists = np.empty((places, K), np.int32)
+        if len(repeats) or tree.rows.shape[1] != 2:
+            tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
+        else:
+            tasks(gathered_task, tree, n_neighbors, floor, core, lists)
         rounds.floors(tree, core, floor)
         bound[:] = core
     else:
         K = min(LISTED, n - 1)
-        lists, listed = np.empty((places, K), np.int32), np.empty((places, K))
-        tasks(list_task, tree, floor, lists, listed)
+        lists = np.empty((places, K), np.int32)
+        tasks(list_task, tree, floor, lists)
     pointer = np.zeros(len(lists), np.int8)
     component = np.full(places, -1)
     component[real] = np.arange(n)
     sizes = np.ones(n, np.int64)
     pure = np.empty(len(tree.radius), np.int64)
+    most = n // SEARCHED if tree.filtered else n
     diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
     edges, squares, made, count, turn = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
         state = other, weight, square, bound, nearest
-        known = component, core, n_neighbors == 1, *state, lists, listed, pointer, best, least, need
+        known = tree.rows, component, core, n_neighbors == 1, *state, lists, pointer, best, least, need
         rounds.known_candidates(*known)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
@@ -178,7 +204,7 @@ def boruvka(X: Array, n_neighbors: int, repeats: Counts, tasks: Tasks) -> tuple[
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
-        if rounds.choose(sizes[:count], by_size, need, n if turn == 0 else n // SEARCHED, searched):
+        if rounds.choose(sizes[:count], by_size, need, most if turn else n, searched):
             rounds.pure_nodes(tree, component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
             del undecided, by_size  # what the first round holds decides how much memory the tree needs

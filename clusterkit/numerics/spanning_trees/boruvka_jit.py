@@ -22,6 +22,7 @@ from clusterkit.numerics.spanning_trees.descent_jit import (
     near_slots,
     next_leaf,
     point_bound,
+    squared,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, CHUNK, TASKS, KdTree
@@ -69,6 +70,7 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
 
 @njit
 def known_candidates(
+    rows: Array,
     component: Indices,
     core: Array,
     euclidean: bool,
@@ -78,7 +80,6 @@ def known_candidates(
     bound: Array,
     nearest: Array,
     lists: Indices,
-    listed: Array,
     pointer: Indices,
     best: Array,
     least: Array,
@@ -86,8 +87,9 @@ def known_candidates(
 ) -> None:
     """Update what rows know, and for each component the least known weight and the rows that may have a lesser one.
 
-    With `euclidean` all core distances are 0. `best` and `least` come with weights to begin with: infinite, or above
-    one that a search will find.
+    `rows` are in slot order, `lists` (slots, K) the nearest slots of each row, nearest first; where fewer are listed,
+    the rest is -1, and others are not nearer than the core distance. With `euclidean` all core distances are 0. `best`
+    and `least` come with weights to begin with: infinite, or above one that a search will find.
     """
     K = lists.shape[1]
     need[:] = 0
@@ -106,12 +108,14 @@ def known_candidates(
                     break
                 place += 1
             if place < K and lists[s, place] >= 0:
-                other[s], weight[s], square[s] = lists[s, place], max(listed[s, place], mine_core), listed[s, place]
+                other[s], square[s] = lists[s, place], squared(rows, s, lists[s, place])
+                weight[s] = max(square[s], mine_core)
                 bound[s], nearest[s] = weight[s], square[s]
             else:
                 place = K
-                if _less(bound[s], nearest[s], max(listed[s, K - 1], mine_core), listed[s, K - 1]):
-                    bound[s], nearest[s] = max(listed[s, K - 1], mine_core), listed[s, K - 1]
+                last = squared(rows, s, lists[s, K - 1]) if lists[s, K - 1] >= 0 else mine_core
+                if _less(bound[s], nearest[s], max(last, mine_core), last):
+                    bound[s], nearest[s] = max(last, mine_core), last
             pointer[s] = place
         if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
             best[mine], least[mine] = weight[s], square[s]

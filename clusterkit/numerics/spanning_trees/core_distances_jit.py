@@ -18,6 +18,7 @@ from clusterkit.numerics.spanning_trees.descent_jit import (
     next_leaf,
     prepare_queries,
     reaching,
+    squared,
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
@@ -49,15 +50,6 @@ def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: f
         reach = (math.sqrt(square) * grow + slack) / scale
         return reach * reach
     return square
-
-
-@njit
-def _square(rows: Array, i: int, j: int) -> float:
-    total = 0.0
-    for c in range(rows.shape[1]):
-        difference = rows[i, c] - rows[j, c]
-        total += difference * difference
-    return total
 
 
 @njit
@@ -102,7 +94,7 @@ def _keep_nearest(
 ) -> tuple[float, int]:
     """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
     for i in range(count):
-        squares[i] = scratch[i] = _square(rows, places[i], slot)
+        squares[i] = scratch[i] = squared(rows, places[i], slot)
         weights[i] = repeats[places[i]] if len(repeats) else 1
     last = smallest_weighted(scratch, weights, count, k)[0]
     mass = 0
@@ -152,7 +144,7 @@ def _kth_square(
         nearer += values[i] < low
     inside = _within(values, places, count, low, high, near)
     for i in range(inside):
-        squares[i] = _square(rows, near[i], slot)
+        squares[i] = squared(rows, near[i], slot)
     return smallest(squares, inside, k - nearer)
 
 
@@ -165,7 +157,6 @@ def core_task(
     floor: Array,
     core: Array,
     near_to: Indices,
-    listed: Array,
 ) -> None:
     """The k-th nearest row, itself the first, and the nearest other rows, of the rows in a task's leaves.
 
@@ -181,10 +172,10 @@ def core_task(
         Zeros.
     core : ndarray of shape (slots,)
         Gets the squared distances to the k-th nearest rows.
-    near_to, listed : ndarray of shape (slots, K)
-        Get the slots of the nearest other rows, nearest first, and their squared distances; K is less than k. Of rows
-        at equal distances those hit first are listed. Where rows that stand for several leave fewer than K within
-        the k-th distance, the rest of a list is -1, at that distance.
+    near_to : ndarray of shape (slots, K)
+        Gets the slots of the nearest other rows, nearest first; K is less than k. Of rows at equal distances those hit
+        first are listed. Where rows that stand for several leave fewer than K within the k-th distance, the rest of a
+        list is -1.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
@@ -198,7 +189,7 @@ def core_task(
     # what a row has met: distances in the leaves' type, and slots
     values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
     buffer, near = np.empty(cap, points.dtype), np.empty(cap + 1, np.int32)
-    squares, scratch, weights = np.empty(cap), np.empty(cap), np.empty(cap, np.int64)
+    squares, scratch, weights, listed = np.empty(cap), np.empty(cap), np.empty(cap, np.int64), np.empty(K)
     # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
     masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
     pure = np.empty(0, np.int64)
@@ -314,7 +305,7 @@ def core_task(
                     )
                 core[slot] = last
                 for i in range(K):
-                    near_to[slot, i], listed[slot, i] = -1, last
+                    near_to[slot, i] = -1
                 edge = edges[a]
                 if not weighted or count > K + 1:
                     value = bracket(values[a], count, K + 1, 2, cap, edge, buffer)[2]
@@ -328,13 +319,13 @@ def core_task(
                     other = near[i]
                     if other == slot:
                         continue
-                    distance = _square(rows, other, slot)
-                    if length == K and distance >= listed[slot, K - 1]:
+                    distance = squared(rows, other, slot)
+                    if length == K and distance >= listed[K - 1]:
                         continue
                     length = min(length + 1, K)
                     place = length - 1
-                    while place > 0 and listed[slot, place - 1] > distance:
-                        listed[slot, place] = listed[slot, place - 1]
+                    while place > 0 and listed[place - 1] > distance:
+                        listed[place] = listed[place - 1]
                         near_to[slot, place] = near_to[slot, place - 1]
                         place -= 1
-                    listed[slot, place], near_to[slot, place] = distance, other
+                    listed[place], near_to[slot, place] = distance, other

@@ -15,7 +15,9 @@ from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, KdTree
 
 __all__ = [
+    "DEPTH",
     "Work",
+    "between",
     "edge_of",
     "leaf_squares",
     "near_slots",
@@ -23,6 +25,7 @@ __all__ = [
     "point_bound",
     "prepare_queries",
     "reaching",
+    "squared",
     "work_arrays",
 ]
 
@@ -82,7 +85,7 @@ def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: floa
 
 
 @njit
-def _between(
+def between(
     lows: Array,
     highs: Array,
     centres: Array,
@@ -113,6 +116,16 @@ def _between(
         reach = np.sqrt(apart) * (1.0 - 1e-9) - radii[node] - radius
         if reach > 0.0:
             total = max(total, reach * reach * (1.0 - 1e-9))
+    return total
+
+
+@njit
+def squared(rows: Array, i: int, j: int) -> float:
+    """The squared distance of two rows; sums as `leaf_squares` does."""
+    total = 0.0
+    for c in range(rows.shape[1]):
+        difference = rows[i, c] - rows[j, c]
+        total += difference * difference
     return total
 
 
@@ -185,9 +198,9 @@ def next_leaf(
             left, right = 2 * node + 1, 2 * node + 2
             a, b = np.inf, np.inf
             if floor[left] < heaviest and (skipped < 0 or pure[left] != skipped):
-                a = _between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
+                a = between(lows, highs, centres, radii, left, low, high, centre, radius, widest)
             if floor[right] < heaviest and (skipped < 0 or pure[right] != skipped):
-                b = _between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
+                b = between(lows, highs, centres, radii, right, low, high, centre, radius, widest)
             if max(b, floor[right]) < max(a, floor[left]):
                 left, right, a, b = right, left, b, a
             if b < widest:

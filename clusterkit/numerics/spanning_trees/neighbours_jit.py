@@ -21,8 +21,8 @@ __all__ = ["list_task"]
 
 
 @njit
-def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Array) -> None:
-    """The K nearest other rows of the rows in a task's leaves, nearest first: slots and squared distances, (., K).
+def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
+    """The K nearest other rows of the rows in a task's leaves, nearest first, as slots (slots, K).
 
     Of rows at equal distances those hits first are listed.
     """
@@ -32,6 +32,7 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
     queries, edges, bounds, wanted, out, starts, hits, near, squares, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     K = near_to.shape[1]
+    listed = np.empty((slots, K))
     largest = np.finfo(np.float64).max
     pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
@@ -42,7 +43,7 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
                 edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
                 filled += 1
             near_to[leaf * slots : (leaf + 1) * slots] = -1
-            listed[leaf * slots : (leaf + 1) * slots] = largest
+            listed[:] = largest
             prepare_queries(points, leaf, queries)
             nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
             low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
@@ -73,7 +74,7 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
                 widest = 0.0
                 for a in range(filled):
                     slot = leaf * slots + a
-                    last = listed[slot, K - 1]
+                    last = listed[a, K - 1]
                     if hits[a] > 0:
                         met = near_slots(
                             out, a, edges[a], hits[a], rows, there, filtered, rows, slot, last, near, squares
@@ -83,12 +84,12 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices, listed: Arra
                             if other == slot or distance >= last:
                                 continue
                             place = K - 1
-                            while place > 0 and listed[slot, place - 1] > distance:
-                                listed[slot, place] = listed[slot, place - 1]
+                            while place > 0 and listed[a, place - 1] > distance:
+                                listed[a, place] = listed[a, place - 1]
                                 near_to[slot, place] = near_to[slot, place - 1]
                                 place -= 1
-                            listed[slot, place], near_to[slot, place] = distance, other
-                            last = listed[slot, K - 1]
+                            listed[a, place], near_to[slot, place] = distance, other
+                            last = listed[a, K - 1]
                         if met > 0:
                             edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
                     widest = max(widest, last)

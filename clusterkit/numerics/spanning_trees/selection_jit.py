@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts
 
-__all__ = ["bracket", "kth_smallest", "smallest", "smallest_weighted"]
+__all__ = ["bracket", "count_upto", "kth_near", "kth_smallest", "smallest", "smallest_weighted"]
 
 MARGIN = 1.5
 """Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
@@ -13,6 +15,18 @@ MARGIN = 1.5
 TURNS = 12
 """Guesses, with a count of what is not above, before the rest is sorted out one by one: they are on a straight line
 between the last two, and so three or four are needed unless many of the numbers are equal."""
+
+STEPS = 2
+"""Values by which the k-th smallest is reached from below, each by a look at all for the next one."""
+
+MANY = 10
+"""Values between two guesses from which on a straight line between them is likely to miss by more than one."""
+
+GROWTH = 4.0
+"""Largest factor from a guess to the next one while all are too small."""
+
+LARGEST = np.int64(0x7FF0000000000000)
+"""The bits of infinity."""
 
 
 @njit
@@ -79,7 +93,7 @@ def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tup
 
 
 @njit
-def _count(values: Array, count: int, edge: float) -> int:
+def count_upto(values: Array, count: int, edge: float) -> int:
     """How many of the first values are not above `edge`."""
     inside = 0
     for i in range(count):
@@ -107,7 +121,7 @@ def bracket(
     and k or more of them not above `edge`. `scratch` has two places at least.
     """
     scratch[0], scratch[1] = 0.0, -1.0  # in the type of the values, in which loops do twice as many at once
-    zero, low, below, high, upto = scratch[0], scratch[1], 0, edge, _count(values, count, edge)
+    zero, low, below, high, upto = scratch[0], scratch[1], 0, edge, count_upto(values, count, edge)
     # straight lines begin at twice the mean, up to which squared distances of points in a plane reach
     end = min(high, 2 * _total(values, count, low, high) / upto)
     margin = max(0.5 * above, MARGIN)
@@ -125,7 +139,7 @@ def bracket(
         guess = scratch[0]  # rounded to the type of the values
         if not low < guess < high:
             break
-        smaller = _count(values, count, guess)
+        smaller = count_upto(values, count, guess)
         if smaller >= k:
             high, upto = guess, smaller
         else:
@@ -146,3 +160,59 @@ def kth_smallest(values: Array, count: int, k: int, edge: float, scratch: Array)
         scratch[inside] = value
         inside += (value > low) & (value <= high)
     return smallest(scratch, inside, k - below)
+
+
+@njit
+def _next_above(values: Array, bits: Counts, count: int, low: float) -> int:
+    """The least value above `low`, as its bits: numbers that are not negative are in the order of their bits."""
+    least = LARGEST
+    for i in range(count):
+        least = min(least, bits[i] if values[i] > low else LARGEST)
+    return int(least)
+
+
+@njit
+def kth_near(
+    values: Array, bits: Counts, count: int, k: int, guess: float, scratch: Array, cell: Array, cell_bits: Counts
+) -> float:
+    """The k-th smallest of the first `count` values, which stay where they are: fast if it is near the guess.
+
+    Parameters
+    ----------
+    values, bits : ndarray of shape (>= count,)
+        Float64, none negative, at least k of them finite; and the same memory as int64.
+    count, k : int
+    guess : float
+    scratch : ndarray of shape (> count,)
+    cell, cell_bits : ndarray of shape (1,)
+        Place for a number, and the same memory as int64.
+    """
+    low, below, high, upto = -1.0, 0, np.inf, count
+    for _ in range(TURNS):
+        if not low < guess < high:
+            break
+        smaller = count_upto(values, count, guess)
+        if smaller >= k:
+            high, upto = guess, smaller
+        else:
+            low, below = guess, smaller
+        if k - below <= STEPS:
+            break
+        start = max(low, 0.0)
+        if high == np.inf:
+            guess = start * min((k - 0.5) / max(below, 1), GROWTH)
+        else:  # a little below the k-th, from where it is reached by steps
+            aim = max(k - 0.5 * STEPS - (0.5 if upto - below > MANY else 0.0), 0.5 * (below + k))
+            guess = start + (high - start) * ((aim - below) / (upto - below))
+    if k - below > STEPS:
+        inside = 0
+        for i in range(count):
+            value = values[i]
+            scratch[inside] = value
+            inside += (value > low) & (value <= high)
+        return smallest(scratch, inside, k - below)
+    cell[0] = low
+    while below < k:
+        cell_bits[0] = _next_above(values, bits, count, cell[0])
+        below = below + 1 if below + 1 == k else count_upto(values, count, cell[0])
+    return cell[0]

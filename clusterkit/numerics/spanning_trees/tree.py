@@ -62,20 +62,24 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
         edges, squares = prim(X, core)
         return _in_order(edges, squares, core)
     from clusterkit.numerics.distinct_rows_jit import distinct_rows
-    from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka
+    from clusterkit.numerics.spanning_trees.boruvka import Tasks, boruvka, build_tree
+    from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
 
-    first, inverse = distinct_rows(X)
-    if len(first) == n:
-        del first, inverse
-        with Tasks(n) as tasks:
-            return _in_order(*boruvka(X, k, np.zeros(0, np.int64), tasks))
-    repeats = np.bincount(inverse)
-    distinct = np.ascontiguousarray(X[first])
-    if len(first) > 1:
-        with Tasks(len(first)) as tasks:
-            edges, squares, core = boruvka(distinct, k, repeats, tasks)
-    else:
-        edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
+    filtered = X.shape[1] >= FILTERED
+    with Tasks(n) as tasks:
+        sets = tasks.beside(distinct_rows, X)  # most data have no equal rows, so that the k-d tree is of all
+        search = build_tree(X, tasks, filtered)
+        first, inverse = sets()
+        del sets
+        if len(first) == n:
+            del first, inverse
+            return _in_order(*boruvka(search, k, np.zeros(0, np.int64), tasks))
+        del search
+        if len(first) > 1:
+            search = build_tree(np.ascontiguousarray(X[first]), tasks, filtered)
+            edges, squares, core = boruvka(search, k, np.bincount(inverse), tasks)
+        else:
+            edges, squares, core = np.empty((0, 2), np.int64), np.empty(0), np.zeros(1)
     # every further copy hangs on the first one; no edge of it can be shorter than its core distance
     copies = np.setdiff1d(np.arange(n), first, assume_unique=True)
     hanging = np.stack([first[inverse[copies]], copies], axis=1)
@@ -86,9 +90,9 @@ def minimum_spanning_tree(X: Array, n_neighbors: int = 1) -> SpanningTree:
 
 def _in_order(edges: Indices, squares: Array, core: Array) -> SpanningTree:
     """The tree with its edges sorted by (weight, lower row, higher row), from squared weights and core distances."""
-    ends = np.sort(edges, axis=1)
-    order = np.argsort(squares, kind="stable")
-    ranked = squares[order]
+    ends = np.stack([np.minimum(edges[:, 0], edges[:, 1]), np.maximum(edges[:, 0], edges[:, 1])], axis=1)
+    order = np.argsort(squares)
+    ranked = squares.take(order)
     tied = np.flatnonzero(ranked[1:] == ranked[:-1])
     if len(tied):  # only runs of equal weights are sorted by their rows: most weights of most data differ
         inside = np.zeros(len(order), bool)
@@ -96,7 +100,8 @@ def _in_order(edges: Indices, squares: Array, core: Array) -> SpanningTree:
         places = np.flatnonzero(inside)
         moved = order[places]
         order[places] = moved[np.lexsort((ends[moved, 1], ends[moved, 0], squares[moved]))]
-    return SpanningTree(ends[order], np.sqrt(squares[order]), np.sqrt(core))
+    # `take` copies whole rows, several times as fast as an index does
+    return SpanningTree(ends.take(order, axis=0), np.sqrt(ranked), np.sqrt(core))
 
 
 def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
@@ -112,11 +117,13 @@ def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
         return False
     from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
     from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
+    from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
     from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
     from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
 
     kind = "float32" if d >= FILTERED else "float64"
-    kernels = (search_task, core_task if n_neighbors > 1 else list_task)
+    neighbours = list_task if n_neighbors == 1 else gathered_task if d == 2 else core_task
+    kernels = (search_task, neighbours)
     if all(has_compiled(kernel, f"array({kind}, 3d, C)") for kernel in kernels):
         return False
     logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
