@@ -70,12 +70,9 @@ class DaskEngine:
                 for number in range(len(span.groups))
             ]
             together = 1
-        neighbours = sums.FAN_IN // together
+        neighbours, add = sums.FAN_IN // together, _one_by_one if rows.made_again else _at_once
         while len(nodes) > 1:
-            nodes = [
-                delayed(tasks.sum_of_nodes, pure=False)(nodes[first : first + neighbours])
-                for first in range(0, len(nodes), neighbours)
-            ]
+            nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
         totals: list[Part]
         with suited(0):  # of Dask's own threads none could set the limit while this one lives
@@ -148,6 +145,23 @@ class DaskEngine:
     def placed(self, labels: Labels, rows: Rows) -> Labels:
         """Labels of a fit in memory as a dask array with the chunks of the samples."""
         return _aligned(da.from_array(labels, chunks=-1), _own(rows))
+
+
+def _at_once(nodes: list[Delayed]) -> Delayed:
+    """A node of the tree as one task."""
+    return delayed(tasks.sum_of_nodes, pure=False)(nodes)
+
+
+def _one_by_one(nodes: list[Delayed]) -> Delayed:
+    """The same sum as a task for each neighbour.
+
+    Dask takes the neighbours of one task in an order of its own, and then holds the partitions that reach into units
+    it has left out, a dozen at a time. A chain it follows from its first link on.
+    """
+    node = _at_once(nodes[:2])
+    for following in nodes[2:]:
+        node = _at_once([node, following])
+    return node
 
 
 def _own(rows: Rows) -> DaskRows:
