@@ -80,7 +80,7 @@ def fitted(X, persist):
         distributed.Client(processes) as client,
     ):
         pids = client.run(os.getpid)
-        model = recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(X)
+        model = recipe("cmeans", n_clusters=3, init="random", random_state=0, max_iter=2).fit(X)
         assert client.run(os.getpid) == pids, "no worker was ended because of its memory"
         assert model.n_iter_ == 2
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
