@@ -200,32 +200,40 @@ def growth(rows: int) -> None:
 def model(rows: int) -> None:
     """Cost of a unit and of a byte at several sizes and widths, and how well they foretell ten times the rows."""
     from clusterkit_dask.engine import DaskEngine
-    from scipy.optimize import nnls
 
-    def of_a_pass(n: int, d: int) -> float:
-        X = made(n, d)
-        whole = DaskEngine().rows(X)
+    def of_a_pass(client: Any, n: int, d: int) -> tuple[float, float]:
+        whole = DaskEngine().rows(made(n, d))
         DaskEngine().reduce(Work(100), whole, 100)
-        return float(np.median([timed(lambda: DaskEngine().reduce(Work(100), whole, 100)) for _ in range(5)]))
+        passes = [Cost.of(client, lambda: DaskEngine().reduce(Work(100), whole, 100)) for _ in range(5)]
+        spent = [cost.client + sum(cost.workers) for cost in passes]
+        return float(np.median([cost.wall for cost in passes])), float(np.median(spent))
+
+    with workers(2) as client:
+        # two widths: with one alone, bytes would be a multiple of units
+        sizes = [(n, d) for n in (rows // 4, rows // 2, rows) for d in (50, 100)]
+        seconds = np.array([of_a_pass(client, n, d) for n, d in sizes])
+        tenfold = of_a_pass(client, 10 * rows, 50)
+    for what, measured, ten in zip(("wall", "processors"), seconds.T, tenfold, strict=True):
+        foretell(what, sizes, measured, (10 * rows, 50), ten)
+
+
+def foretell(
+    what: str, sizes: list[tuple[int, int]], seconds: np.ndarray, larger: tuple[int, int], there: float
+) -> None:
+    """Print what a pass costs by the sizes measured, and how far the larger one is from it."""
+    from scipy.optimize import nnls
 
     def costs(n: int, d: int) -> list[float]:
         return [1.0, n / 2**18, n * d * 4.0]  # from 32 columns on, a unit is one group
 
-    with workers(2):
-        # two widths: with one alone, bytes would be a multiple of units
-        sizes = [(n, d) for n in (rows // 4, rows // 2, rows) for d in (50, 100)]
-        seconds = np.array([of_a_pass(n, d) for n, d in sizes])
-        A = np.array([costs(n, d) for n, d in sizes])
-        scale = A.max(axis=0)
-        weights = nnls(A / scale / seconds[:, None], np.ones(len(sizes)))[0] / scale  # of least relative error
-        tenfold = of_a_pass(10 * rows, 50)
-    foretold, billion = float(weights @ costs(10 * rows, 50)), float(weights @ costs(10**9, 100))
+    A = np.array([costs(n, d) for n, d in sizes])
+    scale = A.max(axis=0)
+    weights = nnls(A / scale / seconds[:, None], np.ones(len(sizes)))[0] / scale  # of least relative error
+    foretold, billion = float(weights @ costs(*larger)), float(weights @ costs(10**9, 100))
     fixed, unit, byte = weights
-    print(f"a pass on two processes: {fixed:.3f} s + {1e3 * unit:.2f} ms a unit + {1e9 * byte:.3f} s a GB")
-    print(
-        f"{10 * rows:,} rows: foretold {foretold:.2f} s, measured {tenfold:.2f} s, error {foretold / tenfold - 1:+.0%}"
-    )
-    print(f"1,000,000,000 x 100 by this: {billion:,.0f} s a pass on these two processes")
+    print(f"a pass on two processes, {what}: {fixed:.3f} s + {1e3 * unit:.2f} ms a unit + {1e9 * byte:.3f} s a GB")
+    print(f"{larger[0]:,} x {larger[1]}: foretold {foretold:.2f} s, measured {there:.2f} s, "
+          f"error {foretold / there - 1:+.0%}; 1,000,000,000 x 100: {billion:,.0f} s a pass")  # fmt: skip
 
 
 def peer(rows: int, python: str) -> None:

@@ -27,6 +27,7 @@ NEEDED = "the engine of clusterkit-dask needs dask and distributed"
 cloudpickle = pytest.importorskip("cloudpickle", reason=NEEDED)
 dask = pytest.importorskip("dask", reason=NEEDED)
 da = pytest.importorskip("dask.array", reason=NEEDED)
+dd = pytest.importorskip("dask.dataframe", reason=NEEDED)
 distributed = pytest.importorskip("distributed", reason=NEEDED)
 DaskEngine = pytest.importorskip("clusterkit_dask.engine", reason=NEEDED).DaskEngine
 
@@ -255,6 +256,22 @@ def test_nothing_stays_on_the_cluster(client):
     )
     model.labels_.compute()
     assert until(lambda: tasks() <= before[1])
+
+
+@pytest.mark.parametrize("frame", [False, True], ids=["array", "frame"])
+@pytest.mark.parametrize("derived", [False, True], ids=["persisted", "of persisted"])
+def test_lazy_labels_hold_the_rows_that_were_persisted(client, frame, derived):
+    X = da.from_array(blobs(), chunks=(300, 5))
+    lazy = (dd.from_dask_array(X, columns=list("abcde")) if frame else X).persist()
+    lazy = lazy + 1 if derived else lazy
+    model = k_means(lazy)
+    labels = model.predict(lazy)
+    expected = model.labels_.compute()
+    del lazy
+    gc.collect()
+    client.run(gc.collect)
+    assert np.array_equal(model.labels_.compute(), expected)
+    assert np.array_equal(labels.compute(), expected)
 
 
 def test_more_workers_than_groups_and_files_that_workers_read(client, tmp_path):

@@ -10,6 +10,7 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import sums
@@ -102,7 +103,7 @@ class DaskEngine:
                 delayed(tasks.labels_of_piece, pure=False)(sent, part, step, rows.dtype, rows.names, number)
                 for number, part in enumerate(rows.source.parts)
             ]
-            return _concatenated([(task, np.nan) for task in labelled])
+            return _holding(rows, _concatenated([(task, np.nan) for task in labelled]))
         spans = rows.spans(width, getattr(label, "block_rows", None)) if rows.n else ()
         lazy = _concatenated(
             [
@@ -110,7 +111,7 @@ class DaskEngine:
                 for source, span in zip(rows.sources(original=True), spans, strict=True)
             ]
         )
-        return _aligned(lazy, rows)
+        return _holding(rows, _aligned(lazy, rows))
 
     def of_pairs(
         self, function: Callable[[Array, Array], Value], rows: Rows, part_of: Labels, pairs: Sequence[tuple[int, int]]
@@ -175,6 +176,19 @@ def _concatenated(parts: list[tuple[Delayed, float]]) -> Labels:
     arrays = [da.from_delayed(task, shape=(rows,), dtype=np.intp) for task, rows in parts]
     labels: Labels = da.concatenate(arrays, allow_unknown_chunksizes=True) if arrays else da.zeros(0, dtype=np.intp)
     return labels
+
+
+def _holding(rows: DaskRows, labels: Any) -> Labels:
+    """Lazy labels whose graph holds what is persisted of the samples, so that it stays as long as they do."""
+    futures = rows.source.futures if isinstance(rows.source, Pieces) else {}
+    lazy: Labels = labels
+    if futures:
+        layer = f"persisted-{labels.name}"
+        graph = HighLevelGraph(
+            {**labels.dask.layers, layer: MaterializedLayer(futures)}, {**labels.dask.dependencies, layer: set()}
+        )
+        lazy = da.Array(graph, labels.name, labels.chunks, dtype=labels.dtype, meta=labels._meta)
+    return lazy
 
 
 def _aligned(labels: Any, rows: DaskRows) -> Labels:
