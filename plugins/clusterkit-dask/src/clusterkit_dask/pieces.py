@@ -50,7 +50,7 @@ class Pieces:
     dtype: np.dtype
     names: tuple[str, ...] | None
     counted: tuple[Delayed, ...]
-    futures: dict[Any, Any] = attrs.field(repr=False)
+    futures: dict[object, object] = attrs.field(repr=False)
 
     def sized(self) -> Pieces:
         """The same with the rows of each partition, which are counted in a pass if they are not known.
@@ -133,7 +133,7 @@ def _of_frame(X: Any) -> Pieces:
     return Pieces(parts, None, len(columns), _common_type(list(X.dtypes)), names, counted, _futures(X))
 
 
-def _futures(X: Any) -> dict[Any, Any]:
+def _futures(X: Any) -> dict[object, object]:
     """What is persisted of a collection."""
     return {key: value for key, value in dict(X.__dask_graph__()).items() if type(value).__name__ == "Future"}
 
