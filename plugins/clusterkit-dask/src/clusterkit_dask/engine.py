@@ -10,7 +10,7 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
-from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.highlevelgraph import HighLevelGraph
 
 from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import sums
@@ -183,9 +183,8 @@ def _holding(rows: DaskRows, labels: Any) -> Labels:
     futures = rows.source.futures if isinstance(rows.source, Pieces) else {}
     lazy: Labels = labels
     if futures:
-        layer = f"persisted-{labels.name}"
-        graph = HighLevelGraph(
-            {**labels.dask.layers, layer: MaterializedLayer(futures)}, {**labels.dask.dependencies, layer: set()}
+        graph = HighLevelGraph.merge(
+            labels.dask, HighLevelGraph.from_collections(f"persisted-{labels.name}", futures, dependencies=())
         )
         lazy = da.Array(graph, labels.name, labels.chunks, dtype=labels.dtype, meta=labels._meta)
     return lazy
