@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import attrs
 import clusterkit_dask
 import numpy as np
 import pytest
@@ -109,32 +108,6 @@ def test_chunks_change_no_bit(name, chunks):
 def test_the_fit_in_memory_gives_the_same_bits():
     X = blobs()
     same_fit(fitted("EMMC", X), fitted("EMMC", da.from_array(X, chunks=500)))
-
-
-@attrs.frozen
-class Nested:
-    """A sum that shows in which order it was made."""
-
-    text: str
-
-    def __add__(self, following):
-        return Nested(f"({self.text}+{following.text})")
-
-
-@pytest.mark.parametrize("groups", [1, 2, 15, 16, 17, 31, 33, 256, 257, 300])
-@pytest.mark.parametrize(("joined", "most"), [(1, 2**24), (2, 2**24), (4, 2**24), (16, 2**24), (2, 0), (4, 0)])
-def test_units_and_tree_add_in_the_one_order(groups, joined, most, monkeypatch):
-    monkeypatch.setattr(engine_module, "MOST_BYTES", most)
-    monkeypatch.setattr(DaskRows, "_groups_of_a_unit", lambda self, n_groups: joined)
-    X = np.arange(7 * groups - 3, dtype=np.float64)[:, None]
-
-    def part(rows, block):
-        assert block[0, 0] == rows.start
-        return Nested(str(rows.start))
-
-    with small_groups(7):
-        expected = sums.total((rows, part(rows, X[rows])) for rows in block_plan(len(X), 1, X.dtype))
-        assert DaskEngine().reduce(part, DaskRows(pieces_of(da.from_array(X, chunks=64))), 1) == expected
 
 
 def test_thin_groups_are_joined_as_long_as_every_thread_has_units(monkeypatch):

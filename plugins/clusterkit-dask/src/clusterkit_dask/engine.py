@@ -10,6 +10,7 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from clusterkit._typing import AnyArray, Array, Labels
 from clusterkit.core import sums
@@ -70,12 +71,9 @@ class DaskEngine:
                 for number in range(len(span.groups))
             ]
             together = 1
-        neighbours = sums.FAN_IN // together
+        neighbours, add = sums.FAN_IN // together, _one_by_one if rows.made_again else _at_once
         while len(nodes) > 1:
-            nodes = [
-                delayed(tasks.sum_of_nodes, pure=False)(nodes[first : first + neighbours])
-                for first in range(0, len(nodes), neighbours)
-            ]
+            nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
         totals: list[Part]
         with suited(0):  # of Dask's own threads none could set the limit while this one lives
@@ -105,7 +103,7 @@ class DaskEngine:
                 delayed(tasks.labels_of_piece, pure=False)(sent, part, step, rows.dtype, rows.names, number)
                 for number, part in enumerate(rows.source.parts)
             ]
-            return _concatenated([(task, np.nan) for task in labelled])
+            return _holding(rows, _concatenated([(task, np.nan) for task in labelled]))
         spans = rows.spans(width, getattr(label, "block_rows", None)) if rows.n else ()
         lazy = _concatenated(
             [
@@ -113,7 +111,7 @@ class DaskEngine:
                 for source, span in zip(rows.sources(original=True), spans, strict=True)
             ]
         )
-        return _aligned(lazy, rows)
+        return _holding(rows, _aligned(lazy, rows))
 
     def of_pairs(
         self, function: Callable[[Array, Array], Value], rows: Rows, part_of: Labels, pairs: Sequence[tuple[int, int]]
@@ -150,6 +148,23 @@ class DaskEngine:
         return _aligned(da.from_array(labels, chunks=-1), _own(rows))
 
 
+def _at_once(nodes: list[Delayed]) -> Delayed:
+    """A node of the tree as one task."""
+    return delayed(tasks.sum_of_nodes, pure=False)(nodes)
+
+
+def _one_by_one(nodes: list[Delayed]) -> Delayed:
+    """The same sum as a task for each neighbour.
+
+    Dask takes the neighbours of one task in an order of its own, and then holds the partitions that reach into units
+    it has left out, a dozen at a time. A chain it follows from its first link on.
+    """
+    node = _at_once(nodes[:2])
+    for following in nodes[2:]:
+        node = _at_once([node, following])
+    return node
+
+
 def _own(rows: Rows) -> DaskRows:
     if not isinstance(rows, DaskRows):
         raise TypeError(f"the engine of Dask runs over its own rows, not {type(rows).__name__}")
@@ -161,6 +176,18 @@ def _concatenated(parts: list[tuple[Delayed, float]]) -> Labels:
     arrays = [da.from_delayed(task, shape=(rows,), dtype=np.intp) for task, rows in parts]
     labels: Labels = da.concatenate(arrays, allow_unknown_chunksizes=True) if arrays else da.zeros(0, dtype=np.intp)
     return labels
+
+
+def _holding(rows: DaskRows, labels: Any) -> Labels:
+    """Lazy labels whose graph holds what is persisted of the samples, so that it stays as long as they do."""
+    futures = rows.source.futures if isinstance(rows.source, Pieces) else {}
+    lazy: Labels = labels
+    if futures:
+        graph = HighLevelGraph.merge(
+            labels.dask, HighLevelGraph.from_collections(f"persisted-{labels.name}", futures, dependencies=())
+        )
+        lazy = da.Array(graph, labels.name, labels.chunks, dtype=labels.dtype, meta=labels._meta)
+    return lazy
 
 
 def _aligned(labels: Any, rows: DaskRows) -> Labels:

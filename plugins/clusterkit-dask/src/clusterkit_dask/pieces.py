@@ -39,6 +39,9 @@ class Pieces:
         Of the columns of a frame, where all are texts.
     counted : tuple of Delayed
         What has as many rows as each part, and is cheaper to compute.
+    futures : dict
+        What is persisted of them, by its key. Dask leaves futures out of the graph of a part; whoever computes it later
+        must hold them, or the workers drop the rows together with the collection.
     """
 
     parts: tuple[Delayed, ...]
@@ -47,6 +50,7 @@ class Pieces:
     dtype: np.dtype
     names: tuple[str, ...] | None
     counted: tuple[Delayed, ...]
+    futures: dict[object, object] = attrs.field(repr=False)
 
     def sized(self) -> Pieces:
         """The same with the rows of each partition, which are counted in a pass if they are not known.
@@ -109,7 +113,7 @@ def _of_array(X: Any) -> Pieces:
     if X.numblocks[1] > 1:
         X = X.rechunk({1: d}, method="tasks")  # not "p2p", which binds tasks to workers
     parts = tuple(X.to_delayed().ravel())
-    return Pieces(parts, sizes, d, _common_type([X.dtype]), None, parts)
+    return Pieces(parts, sizes, d, _common_type([X.dtype]), None, parts, _futures(X))
 
 
 def _of_frame(X: Any) -> Pieces:
@@ -126,7 +130,12 @@ def _of_frame(X: Any) -> Pieces:
     parts = tuple(X.to_delayed())
     names = tuple(columns) if all(isinstance(name, str) for name in columns) else None
     counted = tuple(X[columns[:1]].to_delayed())
-    return Pieces(parts, None, len(columns), _common_type(list(X.dtypes)), names, counted)
+    return Pieces(parts, None, len(columns), _common_type(list(X.dtypes)), names, counted, _futures(X))
+
+
+def _futures(X: Any) -> dict[object, object]:
+    """What is persisted of a collection."""
+    return {key: value for key, value in dict(X.__dask_graph__()).items() if type(value).__name__ == "Future"}
 
 
 def _common_type(kinds: Sequence[Any]) -> np.dtype:

@@ -90,8 +90,15 @@ class DaskRows:
 
     def read(self, rows: slice) -> Array:
         """Neighbouring rows, (b, d), computed and brought here."""
+        if self._kept:
+            sizes = [unit[-1][1] - unit[0][0] for unit in self.units()]
+            wanted = delayed(tasks.joined, pure=False)(*self._between(self._kept, sizes, None)(rows.start, rows.stop))
+        elif isinstance(self.source, Pieces):
+            wanted = delayed(tasks.joined, pure=False)(*self._between_partitions()(rows.start, rows.stop))
+        else:
+            wanted = self._read(rows.start, rows.stop)
         X: Array
-        (X,) = dask.compute(self._between(rows.start, rows.stop, self._kept or ()))
+        (X,) = dask.compute(wanted)
         return X
 
     def gather(self, index: Indices) -> Array:
@@ -115,7 +122,7 @@ class DaskRows:
         """
         small = part_of.astype(np.min_scalar_type(int(part_of.max(initial=0))), copy=False)
         picked: dict[int, list[Delayed]] = {}
-        for unit, source in zip(self.units(), self._kept or self._arrays(()), strict=True):
+        for unit, source in zip(self.units(), self._kept or self._arrays(), strict=True):
             numbers = small[unit[0][0] : unit[-1][1]]
             sent = literal(numbers)
             for part in np.unique(numbers).tolist():
@@ -126,7 +133,7 @@ class DaskRows:
         """Keep the rows in the memory of the workers from here on, where that is wanted; it ends with this object."""
         if self._kept is None:
             if resources.keeps(self.n * self.d * self.dtype.itemsize):
-                self._kept = dask.persist(*self._arrays(()))
+                self._kept = dask.persist(*self._arrays())
             else:
                 self._kept = ()
 
@@ -149,8 +156,13 @@ class DaskRows:
         length: int = first.stop - first.start
         return length
 
-    def sources(self, original: bool = False) -> tuple[Delayed, ...]:
-        """What each unit is read from: its rows as an array, or the file.
+    @property
+    def made_again(self) -> bool:
+        """Whether a pass makes the partitions again, so that few of them should be in memory at a time."""
+        return not self._kept and isinstance(self.source, Pieces)
+
+    def sources(self, original: bool = False) -> tuple[Delayed | tasks.Tables, ...]:
+        """What each unit is read from: its rows as an array, the file, or the partitions and what to take of them.
 
         Parameters
         ----------
@@ -160,21 +172,29 @@ class DaskRows:
         if self._kept and not original:
             return self._kept
         if isinstance(self.source, Pieces):
-            return self._arrays(())
+            return self._tables()
         return (self._file(),) * len(self.units())
 
-    def _arrays(self, in_memory: tuple[Delayed, ...]) -> tuple[Delayed, ...]:
-        """The rows of each unit."""
-        return tuple(self._between(unit[0][0], unit[-1][1], in_memory) for unit in self.units())
-
-    def _between(self, start: int, stop: int, in_memory: tuple[Delayed, ...]) -> Delayed:
-        """Neighbouring rows: out of the units that are kept, out of the file, or out of the partitions."""
-        if in_memory:
-            return self._joined(in_memory, [unit[-1][1] - unit[0][0] for unit in self.units()], None, start, stop)
+    def _arrays(self) -> tuple[Delayed, ...]:
+        """The rows of each unit as an array, which is a task of its own."""
         if isinstance(self.source, Pieces):
-            pieces = self.source.sized()
-            assert pieces.sizes is not None
-            return self._joined(pieces.parts, pieces.sizes, self.names, start, stop)
+            return tuple(delayed(tasks.joined, pure=False)(*tables) for tables in self._tables())
+        return tuple(self._read(unit[0][0], unit[-1][1]) for unit in self.units())
+
+    def _tables(self) -> tuple[tasks.Tables, ...]:
+        """The partitions that each unit lies in."""
+        between = self._between_partitions()
+        return tuple(between(unit[0][0], unit[-1][1]) for unit in self.units())
+
+    def _between_partitions(self) -> Callable[[int, int], tasks.Tables]:
+        """Neighbouring rows out of the partitions."""
+        assert isinstance(self.source, Pieces)
+        pieces = self.source.sized()
+        assert pieces.sizes is not None
+        return self._between(pieces.parts, pieces.sizes, self.names)
+
+    def _read(self, start: int, stop: int) -> Delayed:
+        """Neighbouring rows of the file."""
         return delayed(tasks.read, pure=False)(self._file(), start, stop)
 
     def _file(self) -> Delayed:
@@ -183,20 +203,25 @@ class DaskRows:
             self._sent = literal(self.source)
         return self._sent
 
-    def _joined(
-        self, parts: Sequence[Delayed], sizes: Sequence[int], names: tuple[str, ...] | None, start: int, stop: int
-    ) -> Delayed:
-        """Neighbouring rows out of tables with so many rows each."""
-        ends = list(accumulate(sizes))
-        tables, cuts = [], []
-        for number in range(int(np.searchsorted(ends, start, side="right")), len(ends)):
-            begin = ends[number] - sizes[number]
-            if begin >= stop:
-                break
-            if sizes[number]:
-                tables.append(parts[number])
-                cuts.append((number, sizes[number], max(start - begin, 0), min(stop, ends[number]) - begin))
-        return delayed(tasks.joined, pure=False)(tables, cuts, self.d, self.dtype, names)
+    def _between(
+        self, parts: Sequence[Delayed], sizes: Sequence[int], names: tuple[str, ...] | None
+    ) -> Callable[[int, int], tasks.Tables]:
+        """A function that finds neighbouring rows in tables with so many rows each."""
+        ends = np.cumsum(sizes, dtype=np.int64)
+
+        def between(start: int, stop: int) -> tasks.Tables:
+            tables, cuts = [], []
+            for number in range(int(np.searchsorted(ends, start, side="right")), len(ends)):
+                end = int(ends[number])
+                begin = end - sizes[number]
+                if begin >= stop:
+                    break
+                if sizes[number]:
+                    tables.append(parts[number])
+                    cuts.append((number, sizes[number], max(start - begin, 0), min(stop, end) - begin))
+            return tables, cuts, self.d, self.dtype, names
+
+        return between
 
     def _groups_of_a_unit(self, n_groups: int) -> int:
         """A power of two up to `FAN_IN`."""

@@ -17,6 +17,7 @@ from clusterkit.numerics.thread_limit import suited
 
 __all__ = [
     "Span",
+    "Tables",
     "chosen",
     "joined",
     "labels_of_piece",
@@ -36,6 +37,10 @@ Value = TypeVar("Value")
 
 READ_BYTES = 16 * 1024**2
 """Bytes of neighbouring rows that a worker reads from a file at once, as the engine of one machine does."""
+
+
+Tables = tuple[Sequence[object], Sequence[tuple[int, int, int, int]], int, np.dtype, tuple[str, ...] | None]
+"""The arguments of `joined`, where the task that uses the rows joins them itself: no task of its own holds a copy."""
 
 
 @final
@@ -136,7 +141,9 @@ def read(rows: Rows, start: int, stop: int) -> Array:
     return copy.copy(rows).read(slice(start, stop))
 
 
-def sums_of_span(part: Callable[[slice, Array], Part], source: Array | Rows, span: Span, close: bool) -> list[Part]:
+def sums_of_span(
+    part: Callable[[slice, Array], Part], source: Array | Rows | Tables, span: Span, close: bool
+) -> list[Part]:
     """The sums of the groups of a span, each from left to right; if `close`, the one sum of all of them."""
     with suited(0):
         blocks = _Blocks(source, span)
@@ -154,7 +161,7 @@ def sum_of_nodes(nodes: Sequence[Sequence[Part]]) -> list[Part]:
     return [fold(total for node in nodes for total in node)]
 
 
-def labels_of_span(label: Callable[[slice, Array], Labels], source: Array | Rows, span: Span) -> Labels:
+def labels_of_span(label: Callable[[slice, Array], Labels], source: Array | Rows | Tables, span: Span) -> Labels:
     """The labels of the rows of a span."""
     with suited(0):
         blocks = _Blocks(source, span)
@@ -178,8 +185,10 @@ def labels_of_piece(
     return np.concatenate([np.empty(0, dtype=np.intp), *values]).astype(np.intp, copy=False)
 
 
-def chosen(source: Array | Rows, offset: int, index: Indices) -> Array:
+def chosen(source: Array | Rows | Tables, offset: int, index: Indices) -> Array:
     """Some rows by their numbers, of which the source begins with `offset`."""
+    if isinstance(source, tuple):
+        source = joined(*source)
     if isinstance(source, np.ndarray):
         return source[index - offset]
     return copy.copy(source).gather(index)
@@ -201,12 +210,14 @@ def of_pair(function: Callable[[Array, Array], Value], one: Array, other: Array)
         return function(one, other)
 
 
-def _in_place(source: Array | Rows) -> Array | Rows:
+def _in_place(source: Array | Rows | Tables) -> Array | Rows:
     """Rows whose numbers lie where numbers of their size may lie.
 
     What comes from another worker may begin anywhere in a message. Products of such arrays are made of copies in
     another order, and then round otherwise.
     """
+    if isinstance(source, tuple):
+        return joined(*source)
     return np.require(source, requirements=["C", "A"]) if isinstance(source, np.ndarray) else source
 
 
