@@ -19,7 +19,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly
+from clusterkit.solvers.means import _hamerly, _looks
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.oracles import lloyd as oracle
 
@@ -70,7 +70,7 @@ def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        patch.setattr(_hamerly, "GATHERED_BYTES", 1)
+        patch.setattr(_looks, "GATHERED_BYTES", 1)
         patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
@@ -138,8 +138,8 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
     looked = []
-    picked = _hamerly._gathered
-    monkeypatch.setattr(_hamerly, "_gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
+    picked = _looks.gathered
+    monkeypatch.setattr(_looks, "gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
     start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     last = loop(prepared, dense(X), start, 8, 300)
@@ -215,7 +215,7 @@ def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
     def never(*_):
         raise AssertionError("quick iterations must not be used with a balancer")
 
-    monkeypatch.setattr(_hamerly, "_gathered", never)
+    monkeypatch.setattr(_looks, "gathered", never)
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
     assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1
