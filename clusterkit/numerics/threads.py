@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Crew", "available", "crew", "over_rows", "undivided", "wait_for"]
+__all__ = ["Crew", "available", "crew", "in_turn", "over_rows", "undivided", "wait_for"]
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -73,6 +73,11 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
 Crew: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
 """Calls ``function(start, stop)`` on ranges that cover the rows from one number to another; the last number is the cost
 of a row, as of `over_rows`."""
+
+
+def in_turn(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
+    """A pass by the calling thread alone, in one range: a `Crew` of one."""
+    function(begin, end)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.coding import Coded
 from clusterkit.numerics.nearest import compiled_pays
+from clusterkit.numerics.thread_limit import THIN, suited
 from clusterkit.numerics.threads import crew
 from clusterkit.solvers.means._class_means import CentroidSums
 from clusterkit.solvers.means._geometry import FeatureMeans, KernelMeans
@@ -63,7 +64,7 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums)
     else:
         sums = (MovedByLoops if loops else MovedByProducts)(space, targets)
     as_in_blocks = exact is not None
-    with crew() as over:
+    with suited(0 if loops else THIN), crew() as over:
         by_loops = LooksByLoops(geometry, sums, over, as_in_blocks) if loops else None
         look = by_loops or LooksByProducts(geometry, sums, as_in_blocks)
         return (yield from _turns(look, sums, geometry, targets, summing.shift_tol))

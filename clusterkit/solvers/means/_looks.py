@@ -13,9 +13,9 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.core.spaces import FeatureSpace
-from clusterkit.core.transform import BLOCK_ROWS, block_plan
+from clusterkit.core.transform import BLOCK_ROWS
 from clusterkit.numerics.threads import Crew
-from clusterkit.solvers.means._geometry import FeatureMeans
+from clusterkit.solvers.means._geometry import FeatureMeans, blocks_of
 from clusterkit.solvers.means._moving_sums import MovingSums
 from clusterkit.solvers.means._nearness import minus_distances
 
@@ -117,15 +117,20 @@ class LooksByLoops:
 
     def _in_blocks(self, rows: slice, H: Array, centres: Array, ties: Indices) -> Labels:
         """The labels of some samples by the scores of the blocks of the block plan that they are in."""
-        space = self.geometry.space
-        extension = self.geometry.about.extension(centres)
-        decided, begin = np.empty(len(ties), dtype=np.intp), 0
-        for block in block_plan(space.n, space.width, space.dtype):
-            end = begin + int(np.searchsorted(ties[begin:], block.stop))
-            if begin < end:
-                scores = extension.on(H[block.start - rows.start : block.stop - rows.start])
-                decided[begin:end] = np.argmax(scores[ties[begin:end] - block.start], axis=1)
-            begin = end
+        geometry, constants = self.geometry, self.geometry.constants(centres)
+        decided = np.empty(len(ties), dtype=np.intp)
+        blocks = blocks_of(geometry.space, rows)
+        borders = np.searchsorted(ties, [rows.start, *(block.stop for block in blocks)])
+        mixed = np.flatnonzero(np.diff(borders))  # the blocks that have some
+
+        def part(first: int, last: int) -> None:
+            for number in mixed[first:last]:
+                block, some = blocks[number], slice(borders[number], borders[number + 1])
+                inside = H[block.start - rows.start : block.stop - rows.start]
+                scores = geometry.block_scores(inside, block, centres, constants)
+                decided[some] = np.argmax(scores[ties[some] - block.start], axis=1)
+
+        self.over(part, 0, len(mixed), (blocks[0].stop - blocks[0].start) * centres.size)
         return decided
 
 
@@ -159,7 +164,6 @@ class LooksByProducts:
         """As of `Look`."""
         geometry, total, decrease = self.geometry, 0.0, 0.0
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
-        extension = geometry.about.extension(centres)
         self.gap -= shrinkage[labels]
         doubtful = np.flatnonzero(self.gap <= safe_gap(rounding_error))
         for index, H, block in self._batches(doubtful):
@@ -169,8 +173,9 @@ class LooksByProducts:
             total -= float(current.sum(dtype=np.float64))
             ties = np.flatnonzero(self.gap[index] <= 0.0) if block is not None else ()
             if block is not None and len(ties):
-                start, whole = block
-                nearest[ties] = np.argmax(extension.on(whole)[index[ties] - start], axis=1)
+                inside, whole = block
+                scores = geometry.block_scores(whole, inside, centres, constants)
+                nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
             movers = np.flatnonzero(nearest != old)
             if len(movers):
                 new[index[movers]] = nearest[movers]
@@ -178,8 +183,8 @@ class LooksByProducts:
                 self.sums.move(H, movers, old[movers], nearest[movers])
         return total, decrease
 
-    def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[int, Array] | None]]:
-        """Samples in doubt with their rows; where it matters, also the block that they are in, with its first row."""
+    def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[slice, Array] | None]]:
+        """Samples in doubt with their rows; where it matters, also the block that they are in, with its rows."""
         space = self.geometry.space
         if not self.as_in_blocks:
             for index, H in gathered(space, doubtful):
@@ -190,7 +195,7 @@ class LooksByProducts:
             end = begin + int(np.searchsorted(doubtful[begin:], rows.stop))
             if begin < end:
                 index = doubtful[begin:end]
-                yield index, H if len(index) == len(H) else H[index - rows.start], (rows.start, H)
+                yield index, H if len(index) == len(H) else H[index - rows.start], (rows, H)
             begin = end
 
 
