@@ -124,7 +124,7 @@ def settle(
     columns, out = np.zeros((H.shape[1], BATCH), dtype=H.dtype), np.empty(BATCH, dtype=H.dtype)
     least, second, of_label = np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype)
     number, old = np.empty(BATCH, dtype=np.int64), np.zeros(BATCH, dtype=np.int64)
-    index = np.empty(2 * BATCH, dtype=np.int64)
+    index, bounds = np.empty(2 * BATCH, dtype=np.int64), np.empty(BATCH)
     waiting = n_movers = n_ties = 0
     for begin in range(start, stop, BATCH):
         end = min(stop, begin + BATCH)
@@ -150,17 +150,17 @@ def settle(
             for j in range(len(centres)):
                 distances_to(centres[j], columns, 0, BATCH, out)
                 _two_nearest(out, j, rounding_error, old, least, second, of_label, number)
+            for s in range(BATCH):
+                beyond = max(np.float64(second[s]) - rounding_error, 0.0)
+                bounds[s] = np.sqrt(beyond) - np.sqrt(np.float64(least[s]) + rounding_error)
             for s in range(size):
                 i = index[done + s]
-                distances[i] = of_label[s]
-                beyond = max(np.float64(second[s]) - rounding_error, 0.0)
-                bound = np.sqrt(beyond) - np.sqrt(np.float64(least[s]) + rounding_error)
-                gap[i] = bound
+                distances[i], gap[i] = of_label[s], bounds[s]
                 movers[start + n_movers], nearest[start + n_movers] = i, number[s]
                 gains[start + n_movers] = np.float64(of_label[s]) - np.float64(least[s])
                 n_movers += number[s] != old[s]
                 ties[start + n_ties] = i
-                n_ties += bound <= 0.0
+                n_ties += bounds[s] <= 0.0
         rest = waiting % BATCH if end < stop else 0
         for s in range(rest):
             index[s] = index[waiting - rest + s]

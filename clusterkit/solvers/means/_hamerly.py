@@ -73,17 +73,17 @@ def feature_turns(geometry: FeatureMeans, targets: Coded, summing: CentroidSums)
 def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded, shift_tol: float) -> Turns:
     """As of `feature_turns`."""
     labels, k, last = targets.labels[0], targets.k, np.inf
-    sizes = np.bincount(labels, minlength=k)
     centres: Array = np.empty(0)
     steps = centres
     following = 0.0
     for turn in count():
-        if not sizes.all():
-            return False
         renewal = turn % RENEWAL == 0
         if renewal:
             sums.renew(labels)
             look.renew()
+        sizes = sums.sizes
+        if not sizes.all():
+            return False
         before, centres = centres, geometry.centres(sums.total, sizes)
         if turn:
             steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
@@ -101,7 +101,6 @@ def _turns(look: Look, sums: MovingSums, geometry: FeatureMeans, targets: Coded,
         yield objective, new
         labels, last, following = new, objective, objective - decrease
         sums.settle()
-        sizes = np.bincount(labels, minlength=k)
     return False  # (the count never ends)
 
 
