@@ -25,7 +25,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly, _looks
+from clusterkit.solvers.means import _looks
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.oracles import lloyd as oracle
 
