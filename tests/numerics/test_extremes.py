@@ -1,0 +1,26 @@
+"""The extremes of columns, against those of numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterkit.numerics.extremes import column_extremes
+
+
+@given(
+    n=st.integers(1, 3000),
+    d=st.integers(1, 600),
+    seed=st.integers(0, 99),
+    odd=st.booleans(),
+    order=st.sampled_from("CF"),
+)
+def test_extremes_are_those_of_numpy(n, d, seed, odd, order):
+    rng = np.random.default_rng(seed)
+    X = np.asarray(rng.normal(size=(n, d)), order=order)
+    if odd:
+        X[rng.integers(n), rng.integers(d)] = np.nan
+    low, high = column_extremes(X)
+    assert np.array_equal(low, X.min(axis=0), equal_nan=True)
+    assert np.array_equal(high, X.max(axis=0), equal_nan=True)
