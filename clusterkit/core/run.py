@@ -29,7 +29,7 @@ from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
-from clusterkit.numerics.extremes import extremes
+from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
 
 __all__ = [
@@ -296,7 +296,7 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> FitResult:
 
 def check_magnitude(X: Array) -> None:
     """Refuse values whose squared distances overflow; warn where all of them underflow."""
-    low, high = X.extremes() if isinstance(X, SparseRows) else extremes(X)
+    low, high = X.extremes() if isinstance(X, SparseRows) else column_extremes(X)
     check_range(low, high, X.dtype)
 
 

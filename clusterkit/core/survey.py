@@ -13,6 +13,7 @@ from clusterkit.core import sums
 from clusterkit.core.errors import InvalidData
 from clusterkit.core.namespaces import array_namespace, elsewhere, follows, table_columns, to_host
 from clusterkit.core.spaces import FeatureSpace
+from clusterkit.numerics.extremes import column_extremes
 
 __all__ = ["Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes"]
 
@@ -42,7 +43,7 @@ class Extremes:
         """Those of a block, on the host."""
         if elsewhere(H):
             return cls._of_device(rows, H)
-        low, high = H.min(axis=0), H.max(axis=0)
+        low, high = column_extremes(H)
         odd = None
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             row, column = np.argwhere(~np.isfinite(H))[0]

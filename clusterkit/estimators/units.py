@@ -12,7 +12,7 @@ import numpy as np
 from clusterkit._typing import Array, Samples
 from clusterkit.core.errors import UnitsWarning, first_names
 from clusterkit.estimators.fitted_attributes import FittedAttributes
-from clusterkit.numerics.extremes import extremes
+from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.units import LARGEST_RATIO, differing_units
 

@@ -22,11 +22,10 @@ __all__ = [
     "approach",
     "compare",
     "cumulate",
-    "examine",
     "gains",
     "reachable",
+    "settle",
     "transfer",
-    "used_up",
 ]
 
 BATCH = 64
@@ -69,75 +68,117 @@ def compare(H: Array, first: int, index: Indices, centres: Array, distances: Arr
     over_rows(lambda start, stop: _compare(H, first, index, start, stop, centres, distances), len(index), centres.size)
 
 
-def examine(
-    H: Array, first: int, index: Indices, centres: Array, labels: Labels, rounding_error: float, gap: Array
-) -> tuple[Labels, Array, Array]:
-    """The nearest centre of some rows, their squared distances to the centre of their label and to the nearest one.
+@njit
+def settle(
+    H: Array,
+    first: int,
+    start: int,
+    stop: int,
+    centres: Array,
+    shrinkage: Array,
+    labels: Labels,
+    rounding_error: float,
+    safe: float,
+    gap: Array,
+    distances: Array,
+    movers: Indices,
+    nearest: Labels,
+    gains: Array,
+    ties: Indices,
+) -> tuple[int, int]:
+    """Find the nearest centre of the rows whose gap is used up, and list those for which it is another one than before.
+
+    What is written for a row depends on this row alone, so that ranges may be settled anywhere and in any order.
 
     Parameters
     ----------
     H : ndarray of shape (b, L)
+        Contiguous.
     first : int
         Index of the first row of H.
-    index : ndarray of shape (r,)
-        Indices of the rows to look at, all in H.
+    start, stop : int
+        Indices of the rows to settle, all in H.
     centres : ndarray of shape (k, L)
+        Contiguous, of the type of H.
+    shrinkage : ndarray of shape (k,)
+        What the gaps of the rows of each label shrink by.
     labels : ndarray of shape (n,)
     rounding_error : float
-        Squared distances below this value count as 0, so that duplicates stay together.
+        Squared distances below this value count as 0, so that duplicates stay together. Of the type of H.
+    safe : float
+        Gaps that are larger settle a label.
     gap : ndarray of shape (n,)
-        Overwritten for these rows: a lower bound of how much farther the second nearest centre is than the nearest.
+        A lower bound of how much farther the second nearest centre is than the nearest; overwritten.
+    distances : ndarray of shape (n,)
+        Overwritten for the rows looked at: the squared distance to the centre of the label.
+    movers, nearest, gains : ndarray of shape (n,)
+        From place `start` on: the rows that have another nearest centre than their label, ascending, its number (the
+        lowest on ties), and by how much their squared distances fall.
+    ties : ndarray of shape (n,)
+        From place `start` on: the rows with two nearest centres that are as near up to rounding, ascending.
 
     Returns
     -------
-    nearest : ndarray of shape (r,)
-        The lowest number on ties.
-    current, best : ndarray of shape (r,)
-        Squared distances, float64.
+    n_movers, n_ties : int
     """
-    H, centres = np.ascontiguousarray(H), np.ascontiguousarray(centres, dtype=H.dtype)
-    nearest, current, best = np.empty(len(index), dtype=np.intp), np.empty(len(index)), np.empty(len(index))
-    over_rows(
-        lambda start, stop: _examine(
-            H, first, index, start, stop, centres, labels, H.dtype.type(rounding_error), nearest, current, best, gap
-        ),
-        len(index),
-        centres.size,
-    )
-    return nearest, current, best
+    columns, out = np.zeros((H.shape[1], BATCH), dtype=H.dtype), np.empty(BATCH, dtype=H.dtype)
+    least, second, of_label = np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype)
+    number, old = np.empty(BATCH, dtype=np.int64), np.zeros(BATCH, dtype=np.int64)
+    index, bounds = np.empty(2 * BATCH, dtype=np.int64), np.empty(BATCH)
+    waiting = n_movers = n_ties = 0
+    for begin in range(start, stop, BATCH):
+        end = min(stop, begin + BATCH)
+        for i in range(begin, end):
+            bound = gap[i] - shrinkage[labels[i]]
+            gap[i] = bound
+            index[waiting] = i
+            waiting += bound <= safe
+        if waiting < BATCH and end < stop:
+            continue
+        for done in range(0, waiting, BATCH):
+            size = min(BATCH, waiting - done)
+            if size < BATCH and end < stop:
+                break
+            for s in range(size):
+                i = index[done + s]
+                for c in range(H.shape[1]):
+                    columns[c, s] = H[i - first, c]
+                old[s] = labels[i]
+            least[:] = np.inf
+            second[:] = np.inf
+            number[:] = 0
+            for j in range(len(centres)):
+                distances_to(centres[j], columns, 0, BATCH, out)
+                _two_nearest(out, j, rounding_error, old, least, second, of_label, number)
+            for s in range(BATCH):
+                beyond = max(np.float64(second[s]) - rounding_error, 0.0)
+                bounds[s] = np.sqrt(beyond) - np.sqrt(np.float64(least[s]) + rounding_error)
+            for s in range(size):
+                i = index[done + s]
+                distances[i], gap[i] = of_label[s], bounds[s]
+                movers[start + n_movers], nearest[start + n_movers] = i, number[s]
+                gains[start + n_movers] = np.float64(of_label[s]) - np.float64(least[s])
+                n_movers += number[s] != old[s]
+                ties[start + n_ties] = i
+                n_ties += bounds[s] <= 0.0
+        rest = waiting % BATCH if end < stop else 0
+        for s in range(rest):
+            index[s] = index[waiting - rest + s]
+        waiting = rest
+    return n_movers, n_ties
 
 
 @njit
-def used_up(gap: Array, labels: Labels, shrinkage: Array, safe: float, index: Indices) -> int:
-    """Lower the gaps by the shrinkage of the class of each row; write where they are then at most `safe`, count it."""
-    count = 0
-    for i in range(len(gap)):
-        gap[i] -= shrinkage[labels[i]]
-        if gap[i] <= safe:
-            index[count] = i
-            count += 1
-    return count
+def transfer(H: Array, index: Indices, old: Labels, new: Labels, change: Array) -> None:
+    """Add the rows of H with these positions, (r,), to `change` (k, L), float64, at their new classes, (r,).
 
-
-@njit
-def transfer(H: Array, first: int, index: Indices, nearest: Labels, labels: Labels, change: Array) -> int:
-    """Relabel the rows whose nearest centre is another one, and add them up.
-
-    Each row is added to `change` (k, L), float64, at its new class and subtracted at its old one, in the order of the
-    rows. Returns how many there are.
+    They are subtracted at their old ones. One row after the other: the order is part of the bits.
     """
-    count = 0
     for position in range(len(index)):
-        i, new = index[position], nearest[position]
-        old = labels[i]
-        if new != old:
-            row = H[i - first]
-            for c in range(len(row)):
-                change[old, c] -= row[c]
-                change[new, c] += row[c]
-            labels[i] = new
-            count += 1
-    return count
+        row, before, after = H[index[position]], old[position], new[position]
+        for c in range(len(row)):
+            change[before, c] -= row[c]
+            change[after, c] += row[c]
 
 
 @njit
@@ -218,44 +259,6 @@ def _compare(H: Any, first: Any, index: Any, start: Any, stop: Any, centres: Any
             distances_to(centres[j], columns, 0, BATCH, out)
             for s in range(size):
                 distances[j, begin + s] = out[s]
-
-
-@njit
-def _examine(
-    H: Any,
-    first: Any,
-    index: Any,
-    start: Any,
-    stop: Any,
-    centres: Any,
-    labels: Any,
-    rounding_error: Any,
-    nearest: Any,
-    current: Any,
-    best: Any,
-    gap: Any,
-) -> None:
-    columns, out = np.zeros((H.shape[1], BATCH), dtype=H.dtype), np.empty(BATCH, dtype=H.dtype)
-    least, second, of_label = np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype), np.empty(BATCH, H.dtype)
-    number, old = np.empty(BATCH, dtype=np.int64), np.zeros(BATCH, dtype=np.int64)
-    for begin in range(start, stop, BATCH):
-        size = min(BATCH, stop - begin)
-        for s in range(size):
-            i = index[begin + s]
-            for c in range(H.shape[1]):
-                columns[c, s] = H[i - first, c]
-            old[s] = labels[i]
-        least[:] = np.inf
-        second[:] = np.inf
-        number[:] = 0
-        for j in range(len(centres)):
-            distances_to(centres[j], columns, 0, BATCH, out)
-            _two_nearest(out, j, rounding_error, old, least, second, of_label, number)
-        for s in range(size):
-            i = index[begin + s]
-            nearest[begin + s], current[begin + s], best[begin + s] = number[s], of_label[s], least[s]
-            beyond = max(np.float64(second[s]) - rounding_error, 0.0)
-            gap[i] = np.sqrt(beyond) - np.sqrt(np.float64(least[s]) + rounding_error)
 
 
 @njit(fastmath=FAST)

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeAlias
 
-__all__ = ["available", "over_rows", "undivided", "wait_for"]
+__all__ = ["Crew", "available", "crew", "in_turn", "over_rows", "undivided", "wait_for"]
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
 SMALLEST = 1_000_000
 """With fewer kernel values in all, about 3 ms, starting threads costs more time than they save."""
+
+SHARES = 8
+"""Ranges of a pass for each thread of a crew, so that none of them waits long for the last one."""
+LEAST_ROWS = 4096
+"""Rows of a range below which handing it out would cost as much as the rows."""
 
 _of_this_thread = threading.local()
 """Whether `over_rows` leaves the work of a thread to it."""
@@ -61,6 +68,54 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
     rows = max(1, min(-(-n // threads), CHUNK // max(1, work)))
     with ThreadPoolExecutor(threads) as pool:
         wait_for([pool.submit(function, start, min(n, start + rows)) for start in range(0, n, rows)])
+
+
+Crew: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
+"""Calls ``function(start, stop)`` on ranges that cover the rows from one number to another; the last number is the cost
+of a row, as of `over_rows`."""
+
+
+def in_turn(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
+    """A pass by the calling thread alone, in one range: a `Crew` of one."""
+    function(begin, end)
+
+
+@contextmanager
+def crew() -> Iterator[Crew]:
+    """Threads for many short passes over rows: started once, and the thread that asks for a pass is one of them.
+
+    The values that a function writes must not depend on the ranges. Yields the function that makes a pass.
+    """
+    threads = 1 if getattr(_of_this_thread, "undivided", False) else available()
+    pool = ThreadPoolExecutor(threads - 1, "clusterkit-rows") if threads > 1 else None
+
+    def over(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
+        most = max(1, CHUNK // max(1, work))
+        rows = min(most, max(LEAST_ROWS, -(-(end - begin) // (SHARES * threads))))
+        starts = list(range(begin, end, rows))[::-1]
+
+        def take() -> object:
+            while True:
+                try:
+                    start = starts.pop()  # one thread at a time gets each
+                except IndexError:
+                    return None
+                function(start, min(end, start + rows))
+
+        jobs: list[Future[object]] = []
+        if pool is not None:
+            jobs += [pool.submit(take) for _ in range(min(threads, len(starts)) - 1)]
+        try:
+            take()
+        finally:
+            starts.clear()  # after an error or Ctrl-C nobody begins another range
+            wait_for(jobs)
+
+    try:
+        yield over
+    finally:
+        if pool is not None:
+            pool.shutdown()
 
 
 def wait_for(jobs: Sequence[Future[object]]) -> None:

@@ -66,6 +66,18 @@ class NearestOf:
     origin: Array
     centres: Array
     seeds: Indices | None = None
+    largest: float = attrs.field(init=False)
+    """the largest squared distance of a centre to the origin"""
+    norm: float = attrs.field(init=False)
+    """the largest squared norm of a centre"""
+
+    @largest.default
+    def _largest(self) -> float:
+        return float(squared_distances_to(self.centres, self.origin).max())
+
+    @norm.default
+    def _norm(self) -> float:
+        return float(np.square(self.centres).sum(axis=1).max())
 
     def __call__(self, rows: slice, H: Array) -> Labels:
         """Labels of the rows."""
@@ -87,8 +99,7 @@ class NearestOf:
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
         margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
-        largest = squared_distances_to(self.centres, self.origin).max()
-        noise = margin * (lengths + float(largest)) + margin**2 * float(np.square(self.centres).sum(axis=1).max())
+        noise = margin * (lengths + self.largest) + margin**2 * self.norm
         if elsewhere(distances):
             xp = array_namespace(distances)
             return as_type(xp.where(distances > noise, distances, xp.zeros_like(distances)), np.float64)

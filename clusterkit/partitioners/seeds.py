@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.core import memory, sums
 from clusterkit.core.params import MOST_REPEATS, choice, integer
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
-from clusterkit.core.stages import BlockLabels, Partitioner, Task, labels_by_blocks
+from clusterkit.core.stages import BlockLabels, Partitioner, Task
 from clusterkit.core.survey import draw_rows, draw_weighted
 from clusterkit.numerics.nearest import compiled_pays
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -72,7 +72,9 @@ class Seeded(Partitioner[Space]):
         """Labels of the samples of a space, 0..k-1 in the order of the seeds."""
         assert isinstance(samples, FeatureSpace | KernelSpace)
         if isinstance(samples, FeatureSpace) and samples.n > sums.GROUP and not samples.sparse:
-            return labels_by_blocks(self.starts(samples, task, rng), samples)
+            nearest = self.starts(samples, task, rng)
+            # which seed is the nearest depends on no block
+            return np.concatenate([nearest(rows, H) for rows, H in samples.pieces()])
         if self.weighting == "uniform":
             labels, seeds = _uniform(samples, task.k, rng, task.sample_weight)
         else:

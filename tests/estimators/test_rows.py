@@ -99,6 +99,20 @@ def test_labels_are_those_of_the_fit_in_memory(small, name, dtype):
         same_bits(rows.history_, memory.history_, "the objectives of all turns")
 
 
+@pytest.mark.parametrize("work", [1, np.inf], ids=["loops", "products"])
+@pytest.mark.parametrize("seed", range(8))
+def test_centres_are_as_near_as_in_memory_where_rounding_decides(small, monkeypatch, seed, work):
+    """Far from the origin numbers of 24 bits leave many rows between two centres, and other sums give other labels."""
+    monkeypatch.setattr("clusterkit.numerics.nearest.LEAST_WORK", work)
+    X = (np.random.default_rng(seed).normal(size=(3000, 4)) + 3000.0).astype(np.float32)
+    parameters = {"n_clusters": 6, "n_init": 1, "random_state": seed, "max_iter": 10}
+    memory = recipe("kmeans", **parameters).fit(X)
+    rows = recipe("kmeans", **parameters).fit(clusterkit.open(X))
+    assert np.array_equal(rows.labels_, memory.labels_)
+    assert rows.n_iter_ == memory.n_iter_ > 3
+    same_bits(rows.predictor_.extend.centres, memory.outcome_.extend.centres, "the centres")
+
+
 def test_however_they_are_read_rows_give_the_same_bits(small, tmp_path, monkeypatch):
     X = blobs(np.float32)
     np.save(tmp_path / "x.npy", X)

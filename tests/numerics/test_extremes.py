@@ -1,18 +1,28 @@
-"""Extremes of columns, narrow and wide, against numpy."""
+"""The extremes of columns, against those of numpy."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from clusterkit.numerics.extremes import NARROW, extremes
+from clusterkit.numerics.extremes import column_extremes
 
 
-@pytest.mark.parametrize("d", [1, 2, NARROW, NARROW + 1])
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_the_extremes_are_those_of_numpy_in_its_type(d, kind):
-    X = np.random.default_rng(d).normal(size=(50, d)).astype(kind)
-    low, high = extremes(X)
-    np.testing.assert_array_equal(low, X.min(axis=0))
-    np.testing.assert_array_equal(high, X.max(axis=0))
+@given(
+    n=st.integers(1, 3000),
+    d=st.integers(1, 600),
+    seed=st.integers(0, 99),
+    odd=st.booleans(),
+    order=st.sampled_from("CF"),
+    kind=st.sampled_from([np.float32, np.float64]),
+)
+def test_extremes_are_those_of_numpy(n, d, seed, odd, order, kind):
+    rng = np.random.default_rng(seed)
+    X = np.asarray(rng.normal(size=(n, d)), dtype=kind, order=order)
+    if odd:
+        X[rng.integers(n), rng.integers(d)] = np.nan
+    low, high = column_extremes(X)
+    assert np.array_equal(low, X.min(axis=0), equal_nan=True)
+    assert np.array_equal(high, X.max(axis=0), equal_nan=True)
     assert low.dtype == high.dtype == kind

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.numerics import nearest_jit, threads
-from clusterkit.numerics.nearest_jit import approach, compare, examine, gains, reachable, transfer
+from clusterkit.numerics.nearest_jit import approach, compare, gains, reachable, settle, transfer
 
 
 def table(H, centres):
@@ -25,20 +27,46 @@ def rows_and_centres(draw):
     return rng.normal(size=(n, d)).astype(dtype), rng.normal(size=(k, d)).astype(dtype), rng.integers(k, size=n), rng
 
 
-@given(case=rows_and_centres())
-def test_rows_are_examined_as_by_a_table(case):
+def settled(H, centres, labels, gap, borders, *, shrinkage=None, rounding_error=0.0, safe=0.0):
+    """What `settle` finds in ranges with these borders: movers, their numbers and gains, ties, distances, gaps."""
+    n, gap, distances = len(H), gap.copy(), np.full(len(H), np.nan)
+    (movers, nearest, ties), gains = (np.empty(n, dtype=np.intp) for _ in range(3)), np.empty(n)
+    shrinkage = np.zeros(len(centres)) if shrinkage is None else shrinkage
+    parts = []
+    for start, stop in pairwise(borders):
+        n_movers, n_ties = settle(
+            H, 0, start, stop, centres, shrinkage, labels, H.dtype.type(rounding_error), safe,
+            gap, distances, movers, nearest, gains, ties,
+        )  # fmt: skip
+        some = slice(start, start + n_movers)
+        parts.append((movers[some].copy(), nearest[some], gains[some], ties[start : start + n_ties].copy()))
+    return (*(np.concatenate(part) for part in zip(*parts, strict=True)), distances, gap)
+
+
+@given(case=rows_and_centres(), cut=st.integers(0, 300))
+def test_rows_in_doubt_are_settled_as_by_a_table(case, cut):
     H, centres, labels, rng = case
-    index, gap = np.flatnonzero(rng.random(len(H)) < 0.5), np.full(len(H), -7.0)
-    nearest, current, best = examine(H, 0, index, centres, labels, 0.0, gap)
-    distances = table(H, centres)[index]
+    before, shrinkage = rng.normal(size=len(H)), rng.random(len(centres))
+    doubtful = before - shrinkage[labels] <= 0.25
+    borders = [0, min(cut, len(H)), len(H)]
+    movers, nearest, gains, ties, distances, gap = settled(
+        H, centres, labels, before, borders, shrinkage=shrinkage, safe=0.25
+    )
+    squares = table(H, centres)
     tolerance = 1e-9 if H.dtype == np.float64 else 1e-4
-    np.testing.assert_allclose(distances[np.arange(len(index)), nearest], distances.min(axis=1), atol=tolerance)
-    np.testing.assert_allclose(current, distances[np.arange(len(index)), labels[index]], atol=tolerance)
-    np.testing.assert_allclose(best, distances.min(axis=1), atol=tolerance)
+    expected = np.flatnonzero(doubtful & (np.argmin(squares, axis=1) != labels))
+    assert np.array_equal(movers, expected)
+    assert np.array_equal(nearest, np.argmin(squares, axis=1)[expected])
+    np.testing.assert_allclose(
+        gains, squares[expected, labels[expected]] - squares.min(axis=1)[expected], atol=tolerance
+    )
+    np.testing.assert_allclose(distances[doubtful], squares[np.arange(len(H)), labels][doubtful], atol=tolerance)
+    assert np.isnan(distances[~doubtful]).all()
+    assert np.array_equal(gap[~doubtful], (before - shrinkage[labels])[~doubtful])
     if len(centres) > 1:
-        ordered = np.sqrt(np.sort(distances, axis=1))
-        np.testing.assert_allclose(gap[index], ordered[:, 1] - ordered[:, 0], atol=np.sqrt(tolerance))
-    assert (np.delete(gap, index) == -7.0).all()
+        ordered = np.sqrt(np.sort(squares, axis=1))[doubtful]
+        np.testing.assert_allclose(gap[doubtful], ordered[:, 1] - ordered[:, 0], atol=np.sqrt(tolerance))
+        assert np.array_equal(ties, np.flatnonzero(doubtful & (gap <= 0.0)))
 
 
 @given(case=rows_and_centres(), cut=st.integers(0, 300), first=st.integers(0, 7))
@@ -59,14 +87,24 @@ def test_no_bit_depends_on_the_parts_of_a_pass(case, cut, first):
 def test_no_bit_depends_on_the_number_of_threads(monkeypatch):
     rng = np.random.default_rng(0)
     H, centres = rng.normal(size=(20_000, 7)), rng.normal(size=(9, 7))
-    labels, index = rng.integers(9, size=len(H)), np.arange(len(H))
     several = []
     for cores in (1, 3):
         monkeypatch.setattr(threads, "available", lambda cores=cores: cores)
-        gap = np.zeros(len(H))
-        several.append((*examine(H, 0, index, centres, labels, 0.0, gap), gap))
+        distances, nearest = np.full(len(H), np.inf), np.zeros(len(H), dtype=np.intp)
+        approach(H, centres, 0, distances, nearest)
+        several.append((distances, nearest))
     for one, other in zip(*several, strict=True):
         assert np.array_equal(one, other)
+
+
+@given(case=rows_and_centres(), borders=st.lists(st.integers(0, 300), max_size=4))
+def test_no_bit_depends_on_the_ranges_that_are_settled(case, borders):
+    H, centres, labels, rng = case
+    gap = rng.normal(size=len(H))
+    whole = settled(H, centres, labels, gap, [0, len(H)])
+    parts = settled(H, centres, labels, gap, sorted({0, len(H), *(min(border, len(H)) for border in borders)}))
+    for one, other in zip(whole, parts, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
 
 
 @given(case=rows_and_centres())
@@ -86,17 +124,18 @@ def test_rows_beyond_reach_gain_nothing(case):
 
 
 def test_movers_change_the_class_sums():
-    H, labels = np.array([[1.0, 0.0], [2.0, 5.0], [4.0, 4.0]]), np.array([0, 1, 1])
+    H = np.array([[1.0, 0.0], [2.0, 5.0], [4.0, 4.0]])
     change = np.zeros((3, 2))
-    assert transfer(H, 0, np.array([0, 2]), np.array([0, 2]), labels, change) == 1
-    assert labels.tolist() == [0, 1, 2]
-    assert change.tolist() == [[0.0, 0.0], [-4.0, -4.0], [4.0, 4.0]]
+    transfer(H, np.array([0, 2]), np.array([0, 1]), np.array([1, 2]), change)
+    assert change.tolist() == [[-1.0, 0.0], [-3.0, -4.0], [4.0, 4.0]]
 
 
 @pytest.mark.parametrize("size", [1, nearest_jit.BATCH - 1, nearest_jit.BATCH, nearest_jit.BATCH + 1])
 def test_duplicates_have_distance_zero_and_ties_the_lowest_number(size):
     H, centres = np.full((size, 3), 0.1), np.full((2, 3), 0.1)
-    nearest, current, best = examine(H, 0, np.arange(size), centres, np.ones(size, dtype=np.intp), 1e-9, np.zeros(size))
+    labels, gap = np.ones(size, dtype=np.intp), np.full(size, -np.inf)
+    movers, nearest, gains, ties, distances, _ = settled(H, centres, labels, gap, [0, size], rounding_error=1e-9)
+    assert movers.tolist() == ties.tolist() == list(range(size))
     assert not nearest.any()
-    assert not current.any()
-    assert not best.any()
+    assert not gains.any()
+    assert not distances.any()

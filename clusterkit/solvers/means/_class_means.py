@@ -16,6 +16,7 @@ from clusterkit.core.outcomes import Status
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.summing import Finished, RowFunction
 from clusterkit.core.sums import Sums
+from clusterkit.solvers.means._exact_sums import ExactSums
 from clusterkit.solvers.means._geometry import CentredFeatures
 from clusterkit.solvers.means._nearness import NearestMeans
 
@@ -33,6 +34,8 @@ class CentroidSums:
     k : int
     tol : float
         As of the solver `centroids`.
+    exact : ExactSums or None
+        How the rows of a class are added; None: by products, whose rounding errors depend on the blocks.
     """
 
     array_api: ClassVar[bool] = True
@@ -41,6 +44,7 @@ class CentroidSums:
     about: CentredFeatures
     k: int
     tol: float
+    exact: ExactSums | None = None
 
     @property
     def resolved(self) -> Mapping[str, object]:
@@ -58,9 +62,10 @@ class CentroidSums:
         return f"tolerance reached: the centres move by no more than tol = {self.tol:g}"
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Sums:
-        """Class sums (L, k), class sizes (k,), and with scores their cost and for how many rows that is.
+        """Class sums, class sizes (k,), and with scores their cost and for how many rows that is.
 
-        All of them count the rows by their weights, where there are some.
+        All of them count the rows by their weights, where there are some. Class sums are a table (L, k), or two tables
+        (k, L) where they are exact.
         """
         cost, measured = np.float64(0.0), 0
         if scores is not None:
@@ -70,11 +75,19 @@ class CentroidSums:
                 each = each * weights
             xp = array_namespace(each)
             cost, measured = -xp.sum(each, dtype=xp.float64), each.shape[0]
-        return Sums.of(*class_totals(H, targets), cost, np.int64(measured))
+        if self.exact is None or targets.weights is not None:
+            return Sums.of(*class_totals(H, targets), cost, np.int64(measured))
+        if elsewhere(H):  # rounded there: float64 is slow on many devices
+            class_sums, sizes = class_totals(H, targets)
+            return Sums.of(class_sums.T, array_namespace(H).zeros_like(class_sums.T), sizes, cost, np.int64(measured))
+        tables = self.exact.zeros(self.k, H.shape[1])
+        self.exact.add(tables, H, targets.labels[0])
+        return Sums.of(*tables, targets.sizes()[0], cost, np.int64(measured))
 
     def finish(self, total: Sums, previous: RowFunction | None) -> Finished | Refill:
         """The class means; if a class is empty, one more pass for the samples that its centre moves to."""
-        class_sums, sizes, cost, measured = total.arrays
+        *tables, sizes, cost, measured = total.arrays
+        class_sums = tables[0] if len(tables) == 1 else ExactSums.sums(tables)
         if self.about.all_equal:
             return Finished(self.about.extension(self.about.overall(self.k)), np.zeros(1))
         centres = self.about.centres(class_sums, np.where(sizes > 0, sizes, 1))

@@ -7,6 +7,7 @@ same block products as the scores of new rows, so that predicting the training r
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, ClassVar, final
 
 import attrs
@@ -17,10 +18,13 @@ from clusterkit.core import sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.namespaces import array_namespace, elsewhere, sent
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, squared_distances_to
-from clusterkit.core.transform import Transform, block_plan
+from clusterkit.core.transform import Transform, block_plan, block_rows
+from clusterkit.numerics.nearest import compiled_pays
+from clusterkit.numerics.thread_limit import THIN, suited
+from clusterkit.numerics.threads import Crew, crew, in_turn
 from clusterkit.solvers.means._nearness import NearestKernelMeans, NearestMeans, minus_distances
 
-__all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans"]
+__all__ = ["CentredFeatures", "FeatureMeans", "KernelMeans", "blocks_of"]
 
 MARGIN = 16.0
 """Bound on the rounding error of a squared distance, in units of eps times the magnitudes it is computed from.
@@ -214,12 +218,30 @@ class FeatureMeans:
 
     def scores(self, centres: Array) -> tuple[Array, Array]:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
-        constants, rounding_error = self.constants(centres), self.rounding_error
-        scores = np.empty((self.space.n, centres.shape[1]), dtype=self.space.dtype)
-        for rows, H in self.space.blocks():
-            # here and not after the pass, because the products are in the cache
-            scores[rows] = minus_distances(H @ centres, constants, self.radii[rows], rounding_error)
+        constants, space = self.constants(centres), self.space
+        scores = np.empty((space.n, centres.shape[1]), dtype=space.dtype)
+        # thin products: several blocks at once use the cores better than several threads for one
+        thin = compiled_pays(space.n, space.width, centres.shape[1]) and not space.sparse
+        with suited(0 if thin else THIN), crew() if thin else nullcontext(in_turn) as over:
+            for piece, H in space.pieces():
+                self._score(piece, H, centres, constants, over, scores)
         return scores, constants
+
+    def _score(self, piece: slice, H: Array, centres: Array, constants: Array, over: Crew, scores: Array) -> None:
+        """Write the scores of the rows of a piece, by the products of its blocks."""
+        blocks = blocks_of(self.space, piece)
+
+        def part(first: int, last: int) -> None:
+            for rows in blocks[first:last]:
+                block = H[rows.start - piece.start : rows.stop - piece.start]
+                scores[rows] = self.block_scores(block, rows, centres, constants)
+
+        over(part, 0, len(blocks), (blocks[0].stop - blocks[0].start) * centres.size)
+
+    def block_scores(self, H: Array, rows: slice, centres: Array, constants: Array) -> Array:
+        """Those of a block: the values of `NearestMeans.on`, with the distances from the origin that are known."""
+        # here and not after the pass, because the products are in the cache
+        return minus_distances(H @ centres, constants, self.radii[rows], self.rounding_error)
 
     def constants(self, centres: Array) -> Array:
         """``|c|² + 2 origin·c``, (b,), of the rounded centres."""
@@ -228,6 +250,15 @@ class FeatureMeans:
     def extension(self, centres: Array, constants: Array) -> NearestMeans:
         """Scores of new samples."""
         return NearestMeans(self.space.transform, self.origin, centres, constants, self.rounding_error)
+
+
+def blocks_of(space: FeatureSpace, piece: slice) -> list[slice]:
+    """The blocks of the block plan that a piece of the rows consists of."""
+    in_group = piece.start // sums.GROUP == (piece.stop - 1) // sums.GROUP
+    if in_group and piece.stop - piece.start <= block_rows(space.width, space.dtype):
+        return [piece]  # of a space whose pieces are blocks, which has many of them
+    plan = block_plan(space.n, space.width, space.dtype)
+    return [rows for rows in plan if piece.start <= rows.start < piece.stop]
 
 
 @final

@@ -9,13 +9,14 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Rng
-from clusterkit.core import params
+from clusterkit.core import params, sums
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.summing import solve_by_sums
 from clusterkit.solvers.means._class_means import CentroidSums, farthest_of, too_few
+from clusterkit.solvers.means._exact_sums import ExactSums
 from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans
 from clusterkit.solvers.means._hamerly import feature_turns, kernel_turns
 from clusterkit.solvers.means._nearness import NearestMeans
@@ -77,7 +78,7 @@ class Centroids(Solver):
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
         return {
-            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True, learner=centroid_sums),
+            FeatureSpace: Path(_features, Scores, sums=centroid_sums, weighted=True, learner=centroid_learner),
             KernelSpace: Path(_kernel, Scores, square=True),
         }
 
@@ -85,12 +86,26 @@ class Centroids(Solver):
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
     geometry = FeatureMeans.of(space, task.sample_weight)
-    return _FeatureCentroids(geometry, CentroidSums(geometry.about, task.k, spec.tol))
+    return _FeatureCentroids(geometry, _summing(spec, space, task, geometry.about))
 
 
 def centroid_sums(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
     """The turns of k-means on features as sums; two passes."""
+    return _summing(spec, space, task, CentredFeatures.of(space, task.sample_weight))
+
+
+def centroid_learner(spec: Centroids, space: FeatureSpace, task: Task) -> CentroidSums:
+    """The same for samples that come in batches, whose largest distance is not known beforehand."""
     return CentroidSums(CentredFeatures.of(space, task.sample_weight), task.k, spec.tol)
+
+
+def _summing(spec: Centroids, space: FeatureSpace, task: Task, about: CentredFeatures) -> CentroidSums:
+    """The turns, with exact class sums above one group.
+
+    Up to one group rows are fitted in memory only, and sums by products keep the bits that they had.
+    """
+    exact = ExactSums.of(about) if space.n > sums.GROUP and task.sample_weight is None and not space.sparse else None
+    return CentroidSums(about, task.k, spec.tol, exact)
 
 
 def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -125,7 +140,7 @@ class _FeatureCentroids(Prepared):
         """Iterations without a table of scores; none if all samples are equal, or have weights."""
         if self.geometry.all_equal or targets.weights is not None:
             return None
-        final = yield from feature_turns(self.geometry, targets, self.summing.shift_tol)
+        final = yield from feature_turns(self.geometry, targets, self.summing)
         if isinstance(final, float):
             return final
         return self.summing.settled_reason if final else None

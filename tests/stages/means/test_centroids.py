@@ -25,7 +25,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly
+from clusterkit.solvers.means import _looks
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.oracles import lloyd as oracle
 
@@ -220,7 +220,7 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_streamed_equals_dense(monkeypatch, dtype):
     monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
-    monkeypatch.setattr(_hamerly, "GATHERED_BYTES", 1)  # pieces of 64 rows gathered from them
+    monkeypatch.setattr(_looks, "GATHERED_BYTES", 1)  # pieces of 64 rows gathered from them
     X = np.random.default_rng(0).normal(size=(210, 4)).astype(dtype)
     fits = [
         fit(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from clusterkit import recipe
+from clusterkit.core import sums
 from clusterkit.core.alternate import alternate
 from clusterkit.core.kernel import Gaussian
 from clusterkit.core.progress import listening
@@ -19,7 +20,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
-from clusterkit.solvers.means import _hamerly
+from clusterkit.solvers.means import _hamerly, _looks
 from clusterkit.solvers.means.centroids import Centroids
 from clusterkit.testing.oracles import lloyd as oracle
 
@@ -70,7 +71,7 @@ def test_quick_turns_are_the_turns_in_full(kind, case, renewal, max_iter):
     prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_hamerly, "RENEWAL", renewal)
-        patch.setattr(_hamerly, "GATHERED_BYTES", 1)
+        patch.setattr(_looks, "GATHERED_BYTES", 1)
         patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
         quick = loop(prepared, space, labels, k, max_iter)
     full = loop(InFull(prepared), space, labels, k, max_iter)
@@ -138,8 +139,8 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(6000, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=6000)]).astype(dtype)
     looked = []
-    picked = _hamerly._gathered
-    monkeypatch.setattr(_hamerly, "_gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
+    picked = _looks.gathered
+    monkeypatch.setattr(_looks, "gathered", lambda space, index: looked.append(len(index)) or picked(space, index))
     start = Seeded().partition(dense(X), Task(len(X), 8), np.random.default_rng(1))
     prepared = Centroids().prepare(dense(X), Task(len(X), 8), np.random.default_rng(0))
     last = loop(prepared, dense(X), start, 8, 300)
@@ -148,9 +149,11 @@ def test_most_samples_are_not_looked_at_again(monkeypatch, dtype):
     assert sum(looked) < 0.4 * len(X) * len(looked)
 
 
+@pytest.mark.parametrize("group", [2000, 2**18])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype):
+def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype, group):
     monkeypatch.setattr(nearest, "LEAST_WORK", 1)
+    monkeypatch.setattr(sums, "GROUP", group)
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(dtype)
     ends = []
     for storage in ("dense", "streamed"):
@@ -163,6 +166,25 @@ def test_loops_give_streamed_features_the_same_bits(monkeypatch, dtype):
     assert one.history == other.history
     assert np.array_equal(one.labeling.labels, other.labeling.labels)
     assert one.n_iter > 10
+
+
+@pytest.mark.parametrize("kind", ["products", "loops"])
+@given(case=overlapping(), renewal=st.sampled_from([2, 50]), offset=st.sampled_from([0.0, 1000.0, 5000.0]))
+def test_above_one_group_quick_turns_are_the_turns_in_full_bit_for_bit(kind, case, renewal, offset):
+    X, labels, k = case
+    X = (X + offset).astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sums, "GROUP", 70)
+        patch.setattr(_hamerly, "RENEWAL", renewal)
+        patch.setattr(nearest, "LEAST_WORK", 1 if kind == "loops" else np.inf)
+        space = dense(X)
+        prepared = Centroids().prepare(space, Task(space.n, k), np.random.default_rng(0))
+        quick = loop(prepared, space, labels, k, 6)
+        full = loop(InFull(prepared), space, labels, k, 6)
+    if space.n > 70:
+        assert np.array_equal(quick.labeling.labels, full.labeling.labels)
+        assert np.array_equal(quick.labeling.outcome.extend.centres, full.labeling.outcome.extend.centres)
+        assert quick.n_iter == full.n_iter
 
 
 def test_starts_that_end_no_lower_are_left_without_labels():
@@ -215,7 +237,7 @@ def test_a_balancer_sees_scores_in_every_turn(monkeypatch):
     def never(*_):
         raise AssertionError("quick iterations must not be used with a balancer")
 
-    monkeypatch.setattr(_hamerly, "_gathered", never)
+    monkeypatch.setattr(_looks, "gathered", never)
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = recipe("kmeans", n_clusters=5, n_init=1, random_state=0, balancer="band").fit(X)
     assert np.ptp(np.bincount(model.labels_, minlength=5)) <= 6 + 1
