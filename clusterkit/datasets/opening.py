@@ -324,13 +324,14 @@ def _batches_from(rows: ParquetRows, group: int) -> Iterator[RecordBatch]:
     """
     from pyarrow.parquet import ParquetFile
 
-    while group < len(rows.groups):
-        number = rows.groups[group][0]
-        here = [each for file, each in rows.groups[group:] if file == number]
-        # pages that are not compressed are decoded where they are mapped, without a copy in memory of their own
-        with ParquetFile(rows.paths[number], pre_buffer=False, memory_map=True) as file:
-            yield from file.iter_batches(BATCH_ROWS, row_groups=here, columns=list(rows.names), use_threads=False)
-        group += len(here)
+    path, metadata = "", None
+    for number, each in rows.groups[group:]:
+        path, metadata = rows.paths[number], metadata if rows.paths[number] == path else None
+        # mapped: pages that are not compressed are decoded without a copy in memory of their own. Opened anew for each
+        # row group: what is mapped and was read counts as memory of the process until then
+        with ParquetFile(path, metadata=metadata, pre_buffer=False, memory_map=True) as file:
+            metadata = file.metadata
+            yield from file.iter_batches(BATCH_ROWS, row_groups=[each], columns=list(rows.names), use_threads=False)
 
 
 def _release(cursor: _Cursor | None) -> None:
