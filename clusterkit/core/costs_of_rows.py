@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar, final
 import attrs
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.kept_scores import KeptScores
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.scores_file import ScoresFile
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec
 from clusterkit.core.sums import Addable
@@ -40,15 +40,15 @@ class TurnCosts:
     """
 
     space: RowsSpace
-    _kept: KeptScores | None = attrs.field(init=False, default=None)
+    _file: ScoresFile | None = attrs.field(init=False, default=None)
     _begun: bool = attrs.field(init=False, default=False)
 
     def __enter__(self) -> TurnCosts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._kept is not None:
-            self._kept.close()
+        if self._file is not None:
+            self._file.close()
 
     def by(self, decide: Decide) -> CostsOfRows:
         """The costs by the function of a turn; those of the turn before are then read no more."""
@@ -56,9 +56,9 @@ class TurnCosts:
             first = slice(0, 1)
             scores = decide.scores(first, self.space.source.read(first))
             if scores.dtype == self.space.source.dtype:
-                self._kept = KeptScores.room_for(self.space.n, scores.shape[1], scores.dtype)
+                self._file = ScoresFile.room_for(self.space.n, scores.shape[1], scores.dtype)
         self._begun = True
-        return CostsOfRows(self.space, decide, self._kept)
+        return CostsOfRows(self.space, decide, self._file)
 
 
 @final
@@ -71,25 +71,25 @@ class CostsOfRows:
     space : RowsSpace
     decide : Decide
         How scores follow from the rows.
-    kept : KeptScores or None
+    file : ScoresFile or None
         Where the first pass writes the scores.
     """
 
     space: RowsSpace
     decide: Decide
-    kept: KeptScores | None = None
+    file: ScoresFile | None = None
     _written: bool = attrs.field(init=False, default=False)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
         engine, source, width = self.space.engine, self.space.source, self.space.width
         whole: Part
-        if self._written and self.kept is not None:
+        if self._written and self.file is not None:
             read = _OfScores(self.decide.codec, self.decide.k, part)
             # what adds up has the type of its parts, which the types of both parts here do not say
-            whole = engine.reduce(read, self.kept, width)  # type: ignore[assignment]
+            whole = engine.reduce(read, self.file, width)  # type: ignore[assignment]
         else:
-            mapped = _OfRows(self.decide, part, self.kept)
+            mapped = _OfRows(self.decide, part, self.file)
             whole = engine.reduce(mapped, source, width)  # type: ignore[assignment] # as above
             self._written = True
         return whole
@@ -111,7 +111,7 @@ class _OfRows:
 
     decide: Decide
     part: Callable[[slice, Array], Addable]
-    kept: KeptScores | None
+    file: ScoresFile | None
 
     @property
     def array_api(self) -> bool:
@@ -125,8 +125,8 @@ class _OfRows:
 
     def __call__(self, rows: slice, X: Array) -> Addable:
         scores = self.decide.scores(rows, X)
-        if self.kept is not None:
-            self.kept.write(rows, scores)
+        if self.file is not None:
+            self.file.write(rows, scores)
         costs = self.decide.codec.costs(scores, self.decide.k)
         return self.part(rows, costs if follows(self.part) else to_host(costs))
 

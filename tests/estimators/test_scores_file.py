@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
 from types import SimpleNamespace
 
 import attrs
@@ -15,9 +16,9 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.errors import ClusterkitWarning, NeedsSpace
-from clusterkit.core.kept_scores import KeptScores
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
+from clusterkit.core.scores_file import ScoresFile
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.transform import Keep
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
@@ -46,19 +47,19 @@ def small():
 @pytest.fixture
 def files(monkeypatch):
     """The files of scores that a test makes."""
-    made, room_for = [], KeptScores.room_for
+    made, room_for = [], ScoresFile.room_for
 
     def recorded(*arguments):
         made.append(room_for(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(KeptScores, "room_for", recorded)
+    monkeypatch.setattr(ScoresFile, "room_for", recorded)
     return made
 
 
 def full(monkeypatch, free=0):
     """A disk without room."""
-    monkeypatch.setattr("clusterkit.core.kept_scores.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
+    monkeypatch.setattr("clusterkit.core.scores_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
 
 
 @attrs.frozen(eq=False)
@@ -86,16 +87,16 @@ class Counted:
 def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monkeypatch):
     recipe_name, parameters = BALANCERS[name]
     rows = clusterkit.open(X.astype(dtype))
-    kept = recipe(recipe_name, **parameters).fit(rows)
+    written = recipe(recipe_name, **parameters).fit(rows)
     assert len(files) == 1
     assert files[0] is not None
     full(monkeypatch)
     with pytest.warns(ClusterkitWarning, match=r"the scores of 700 rows take .* free: the balancer maps .* Set TMPDIR"):
         anew = recipe(recipe_name, **parameters).fit(rows)
     assert files[1] is None
-    assert np.array_equal(kept.labels_, anew.labels_)
-    same_bits(kept.history_, anew.history_, "the objectives of all turns")
-    assert kept.resolved_ == anew.resolved_
+    assert np.array_equal(written.labels_, anew.labels_)
+    same_bits(written.history_, anew.history_, "the objectives of all turns")
+    assert written.resolved_ == anew.resolved_
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_turn_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, param
 
 @pytest.mark.parametrize("turn", [1, 2])
 def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatch):
-    by, read, turns = TurnCosts.by, KeptScores.read, []
+    by, read, turns = TurnCosts.by, ScoresFile.read, []
 
     def counted(self, decide):
         turns.append(decide)
@@ -130,7 +131,7 @@ def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatc
         return read(self, rows)
 
     monkeypatch.setattr(TurnCosts, "by", counted)
-    monkeypatch.setattr(KeptScores, "read", interrupted)
+    monkeypatch.setattr(ScoresFile, "read", interrupted)
     model = recipe("emmc-multi", **BALANCERS["transport of four"][1])
     if turn == 1:
         with pytest.raises(KeyboardInterrupt):
@@ -142,9 +143,7 @@ def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatc
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full")
 def test_a_disk_that_becomes_full_is_one_error_that_says_what_to_do(files, monkeypatch):
-    monkeypatch.setattr(
-        "clusterkit.core.kept_scores.tempfile.TemporaryFile", lambda **how: open("/dev/full", "r+b", buffering=0)
-    )
+    monkeypatch.setattr("clusterkit.core.scores_file.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
     with pytest.raises(NeedsSpace, match=r"became full with the scores of 700 rows, which take 10\.9 KiB; set TMPDIR"):
         recipe("emmc-multi", **BALANCERS["transport of four"][1]).fit(clusterkit.open(X))
     assert [file._file.closed for file in files] == [True]
@@ -162,18 +161,18 @@ def test_scores_of_another_type_than_the_rows_are_not_kept():
     for dtype, keeps in ((np.float64, False), (np.float32, True)):
         decide = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
         with TurnCosts(space) as costs:
-            assert (costs.by(decide).kept is not None) == keeps
+            assert (costs.by(decide).file is not None) == keeps
 
 
 def test_several_threads_write_and_any_rows_are_read():
     scores = np.random.default_rng(0).normal(size=(1000, 3))
-    kept = KeptScores.room_for(1000, 3, scores.dtype)
+    file = ScoresFile.room_for(1000, 3, scores.dtype)
     blocks = [slice(start, start + 50) for start in range(0, 1000, 50)]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda rows: kept.write(rows, scores[rows]), blocks))
-    assert np.array_equal(kept.read(slice(33, 777)), scores[33:777])
+        list(pool.map(lambda rows: file.write(rows, scores[rows]), blocks))
+    assert np.array_equal(file.read(slice(33, 777)), scores[33:777])
     index = np.array([999, 0, 5, 4, 5])
-    assert np.array_equal(kept.gather(index), scores[index])
+    assert np.array_equal(file.gather(index), scores[index])
     with pytest.raises(EOFError, match="the scores end before row 1001"):
-        kept.read(slice(990, 1001))
-    kept.close()
+        file.read(slice(990, 1001))
+    file.close()

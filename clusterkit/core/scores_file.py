@@ -17,7 +17,7 @@ from clusterkit.core import memory
 from clusterkit.core.errors import ClusterkitWarning, NeedsSpace
 from clusterkit.core.rows import gather_by_slices
 
-__all__ = ["KeptScores"]
+__all__ = ["ScoresFile"]
 
 SPARE = 1.02
 """Part of a disk that the file may take, more than its size: file systems need some room for themselves."""
@@ -25,7 +25,7 @@ SPARE = 1.02
 
 @final
 @attrs.frozen(eq=False)
-class KeptScores:
+class ScoresFile:
     """Scores (n, q) as rows of a file in the folder of `tempfile.gettempdir` (``TMPDIR``).
 
     The file has no name, so that it goes with this object, with the process too if that is killed. It is read and
@@ -45,7 +45,7 @@ class KeptScores:
     _position: threading.Lock = attrs.field(init=False, factory=threading.Lock)
 
     @classmethod
-    def room_for(cls, n: int, d: int, dtype: np.dtype) -> KeptScores | None:
+    def room_for(cls, n: int, d: int, dtype: np.dtype) -> ScoresFile | None:
         """A file for scores; None where the disk has no room for it.
 
         Warns
