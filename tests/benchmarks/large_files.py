@@ -243,14 +243,11 @@ def turn_of(bound: BoundRows) -> Turn:
     return Turn(c.labeler, bound.task.k, step.extend, adder_of(turns))
 
 
-def seconds_of(call: Callable[[], object], repeats: int = 1) -> float:
-    """The least seconds of a call."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+def both_of(call: Callable[[], object]) -> np.ndarray:
+    """Seconds of a call, and those of the processor, which do not depend on what else the machine does."""
+    wall, processor = time.perf_counter(), time.process_time()
+    call()
+    return np.array([time.perf_counter() - wall, time.process_time() - processor])
 
 
 def compositions(options: argparse.Namespace, k: int) -> dict[str, Composition]:
@@ -285,25 +282,20 @@ def of_a_pass(options: argparse.Namespace) -> None:
         for name, composition in compositions(options, 10).items():
             bound = bind_rows(composition, sources["memory"], engine_for(sources["memory"]), Seeds(0))
             part, width = turn_of(bound), bound.space.width
-            taken: dict[str, list[float]] = {title: [] for title in sources}
+            taken: dict[str, list[np.ndarray]] = {title: [] for title in sources}
             for _ in range(options.repeats):
                 for title, source in sources.items():
                     space = RowsSpace.of(source, engine_for(source), bound.space.mapping, bound.space.before)
-                    taken[title].append(seconds_of(partial(space.reduce, part)))
+                    taken[title].append(both_of(partial(space.reduce, part)))
             print(f"a pass of a turn of {name}, {rows:,} x {d} float32, {width} features")
-            least = {title: min(times) for title, times in taken.items()}
-            for title, seconds in least.items():
+            least = {title: np.min(times, axis=0) for title, times in taken.items()}
+            for title, (wall, processor) in least.items():
+                shares = least["memory"] / least[title]
                 print(
-                    f"  from {title}: {seconds:.2f} s, {gigabytes / seconds:.2f} GB/s; {least['memory'] / seconds:.2f} "
-                    "of the speed from memory (asked: at least 0.7)"
+                    f"  from {title}: {wall:.2f} s, {processor:.2f} s of the processor, {gigabytes / wall:.2f} GB/s; "
+                    f"{shares[0]:.2f} of the speed from memory, by seconds of the processor {shares[1]:.2f} (asked: at "
+                    "least 0.7)"
                 )
-
-
-def both_of(call: Callable[[], object]) -> np.ndarray:
-    """Seconds of a call, and those of the processor, which do not depend on what else the machine does."""
-    wall, processor = time.perf_counter(), time.process_time()
-    call()
-    return np.array([time.perf_counter() - wall, time.process_time() - processor])
 
 
 def bare(composition: Composition, rows: Rows, turns: int) -> tuple[np.ndarray, str]:
