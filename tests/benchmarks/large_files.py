@@ -7,7 +7,8 @@
 `parquet` runs `clusterkit fit` three times under ``RLIMIT_DATA`` of 1.2 GiB: EMMC with `transport`, EMMC without a
 balancer, and k-means. Their labels are compared with those of fits in memory in processes without a limit, which need
 the bytes of the file and a few hundred MiB. `npy` divides the time of a fit by that of the passes it cannot do without:
-how many of each kind it makes, times what one takes in the same run. Without an answer to the options ``--hidden`` and
+how many of each kind it makes, times what one takes in the same run. `pass` and `npy` count seconds of the processor as
+well, which say more on a busy machine. Without an answer to the options ``--hidden`` and
 ``--turns``, the parts take what says the table `SIZES`. Try everything first with few rows: ``--rows 300000``.
 
 Files are made in a temporary folder, or in ``--folder``, where they stay and are taken again. Linux only.
