@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import final
 
@@ -16,6 +17,9 @@ __all__ = ["NOISE", "Labelings", "by_appearance", "checked", "cluster_sizes"]
 
 NOISE = -1
 """Label of a sample that belongs to no cluster."""
+
+COUNTED = 2**18
+"""Labels that are counted at once: counting sorts a copy of them."""
 
 
 SPREAD = 4
@@ -99,8 +103,11 @@ def cluster_sizes(labels: Labels) -> dict[int, int]:
     >>> cluster_sizes(np.array([2, 0, -1, 2]))
     {0: 1, 2: 2}
     """
-    names, counts = np.unique(labels, return_counts=True)
-    return {name: count for name, count in zip(names.tolist(), counts.tolist(), strict=True) if name > NOISE}
+    sizes: Counter[int] = Counter()
+    for start in range(0, len(labels), COUNTED):
+        names, counts = np.unique(labels[start : start + COUNTED], return_counts=True)
+        sizes.update(dict(zip(names.tolist(), counts.tolist(), strict=True)))
+    return {name: sizes[name] for name in sorted(sizes) if name > NOISE}
 
 
 def by_appearance(labels: Labels) -> Labels:

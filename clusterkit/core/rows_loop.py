@@ -15,9 +15,10 @@ from typing import Any, TypeVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Labels, Rng
+from clusterkit._typing import Array, Counts, Labels, Rng
 from clusterkit.core.coding import Coded
 from clusterkit.core.cost_passes import BalancesByPasses, RowDecision
+from clusterkit.core.costs_of_rows import TurnCosts
 from clusterkit.core.iterating import Iterating, Stored, Storing, solve_by_turns
 from clusterkit.core.label_digests import Digest, MixedDigest, digest_of
 from clusterkit.core.namespaces import array_namespace, class_counts, elsewhere, follows, sent, table_columns, to_host
@@ -109,65 +110,16 @@ class Decide:
         xp = array_namespace(H)
         return xp.astype(labels, xp.int64, copy=False) if elsewhere(labels) else sent(labels, H, np.int64)
 
-    def costs(self, rows: slice, X: Array) -> Array:
-        """Costs of raw rows, (b, k)."""
+    def scores(self, rows: slice, X: Array) -> Array:
+        """Scores of raw rows, (b, q)."""
         assert self.extend is not None
-        scores = self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
-        return self.codec.costs(scores, self.k)
+        return self.extend.on(self.transform(X)) if self.stored is None else self._stored_scores(rows, X)
 
     def _stored_scores(self, rows: slice, block: Array) -> Array:
         """The stored scores of a block, where it lies."""
         assert self.stored is not None
         scores = self.stored.scores.read(rows)
         return sent(scores, block, scores.dtype) if elsewhere(block) and not elsewhere(scores) else scores
-
-
-@final
-@attrs.frozen(eq=False)
-class _Costs:
-    """A part of costs, as a part of the raw rows."""
-
-    decide: Decide
-    part: Callable[[slice, Array], Addable]
-
-    @property
-    def array_api(self) -> bool:
-        """As of the labels; a part that cannot follow gets the costs on the host."""
-        return self.decide.array_api
-
-    @property
-    def table_columns(self) -> int:
-        """As of the labels."""
-        return self.decide.table_columns
-
-    def __call__(self, rows: slice, X: Array) -> Addable:
-        costs = self.decide.costs(rows, X)
-        return self.part(rows, costs if follows(self.part) else to_host(costs))
-
-
-@final
-@attrs.frozen(eq=False)
-class _CostsOfRows:
-    """The costs of all rows by the function of a turn."""
-
-    space: RowsSpace
-    decide: Decide
-
-    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
-        """One pass of the engine."""
-        costs = _Costs(self.decide, part)
-        # what adds up has the type of its parts, which the type of `_Costs` does not say
-        whole: Part = self.space.engine.reduce(costs, self.space.source, self.space.width)  # type: ignore[assignment]
-        return whole
-
-    def gather(self, index: Indices) -> Array:
-        """Costs of some rows, (m, k)."""
-        decide = self.decide
-        assert decide.extend is not None
-        scores = (
-            decide.extend.on(self.space.rows(index)) if decide.stored is None else decide.stored.scores.gather(index)
-        )
-        return decide.codec.costs(scores, decide.k)
 
 
 @final
@@ -244,7 +196,8 @@ def iterate(
     """
     progress = EndsSoFar()
     try:
-        return _iterate(space, summing, begin, max_iter, progress, balancer, task)
+        with TurnCosts(space) as costs:
+            return _iterate(space, summing, begin, max_iter, progress, balancer, task, costs)
     except KeyboardInterrupt:
         if progress.end is None:
             raise
@@ -273,7 +226,8 @@ def iterate_without_labels(
     extend = function if stored is None else stored.extend
     decide = Decide(space.reading, codec, task.k, extend=extend, stored=stored)
     if balancer is not None:
-        decide = attrs.evolve(decide, decision=balancer.decide(_CostsOfRows(space, decide), task))
+        with TurnCosts(space) as costs:
+            decide = attrs.evolve(decide, decision=balancer.decide(costs.by(decide), task))
     return End(
         decide,
         None,
@@ -295,6 +249,7 @@ def _iterate(
     progress: EndsSoFar,
     balancer: BalancesByPasses | None,
     task: Task,
+    costs: TurnCosts,
 ) -> End:
     seen: set[Digest] = set()
     decide, previous = begin, None
@@ -310,7 +265,7 @@ def _iterate(
             progress.best = attrs.evolve(last, objective=objective)
         following = attrs.evolve(begin, start=None, start_transform=None, extend=finished.extend)
         if balancer is not None:
-            decision = balancer.decide(_CostsOfRows(space, following), task)
+            decision = balancer.decide(costs.by(following), task)
             following = attrs.evolve(following, decision=decision)
         ahead = _Turn(following, adder, weights)
         read = _passed(space, ahead)

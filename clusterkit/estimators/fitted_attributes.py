@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Floats, Labels, Samples
 from clusterkit.core import memory
 from clusterkit.core.errors import ClusterkitWarning
+from clusterkit.core.labelings import cluster_sizes
 from clusterkit.core.namespaces import array_namespace, elsewhere, to_host
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.run import FitResult
@@ -134,6 +135,8 @@ class FittedAttributes(Outputs):
         if elsewhere(self.labels_):
             distinct = to_host(array_namespace(self.labels_).unique_values(self.labels_))
             return int((distinct >= 0).sum())
+        if isinstance(self.labels_, np.ndarray):
+            return len(cluster_sizes(self.labels_))
         # lazy labels are computed by the conversion, and only the distinct ones come here
         return len(np.asarray(np.unique(self.labels_[self.labels_ >= 0])))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import warnings
 from types import SimpleNamespace
@@ -53,6 +54,46 @@ def test_parquet_is_read_in_order_from_anywhere(parquet, what, batch, monkeypatc
     assert np.array_equal(rows.gather(index), X[index])
     assert np.array_equal(pickle.loads(pickle.dumps(rows)).read(slice(5, 9)), X[5:9])
     assert np.array_equal(clusterkit.open(parquet, columns=["c", "a"]).read(slice(0, 4)), X[:4, [2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["f2", "f4", "f2"], np.float32),
+        (["f4", "i8", "?"], np.float64),
+        (["i1", "u8", "f2"], np.float64),
+    ],
+)
+def test_columns_of_several_types_are_the_numbers_that_were_written(tmp_path, types, expected):
+    pa = pytest.importorskip("pyarrow", reason="Parquet files are read by pyarrow")
+    from pyarrow.parquet import write_table
+
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 2 if kind == "?" else 100, size=500).astype(kind) for kind in types]
+    columns[1][7] = 2**53 if types[1] in ("i8", "u8") else 0.1
+    write_table(pa.table(dict(zip("abc", columns, strict=True))), tmp_path / "x.parquet", row_group_size=170)
+    rows = clusterkit.open(tmp_path / "x.parquet")
+    assert rows.dtype == expected
+    assert np.array_equal(rows.read(slice(0, 500)), np.column_stack([column.astype(expected) for column in columns]))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="Linux says what is mapped")
+def test_files_are_mapped_while_they_are_read_only(parquet):
+    rows = clusterkit.open(parquet, columns=["a", "b", "c"])
+
+    def mapped():
+        with open("/proc/self/maps") as maps:
+            return [line for line in maps if str(parquet) in line]
+
+    rows.read(slice(0, 100))
+    assert len(mapped()) == 1
+    rows.read(slice(100, 700))
+    assert ["part-1" in line for line in mapped()] == [True]
+    rows.read(slice(700, 1000))
+    rows.read(slice(999, 1000))
+    del rows
+    gc.collect()
+    assert not mapped()
 
 
 def test_what_was_decoded_goes_when_reading_begins_elsewhere(parquet):

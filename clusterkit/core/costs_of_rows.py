@@ -1,0 +1,144 @@
+"""The costs of all rows outside memory by the function of a turn, as a balancer reads them in several passes.
+
+The first pass maps the rows. Where its scores are kept, the others read them, with the same bits in the same blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, final
+
+import attrs
+
+from clusterkit._typing import Array, Indices
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.namespaces import follows, to_host
+from clusterkit.core.scores_file import ScoresFile
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.stages import Codec
+from clusterkit.core.sums import Addable
+
+if TYPE_CHECKING:
+    from clusterkit.core.rows_loop import Decide
+
+__all__ = ["CostsOfRows", "TurnCosts"]
+
+Part = TypeVar("Part", bound=Addable)
+
+
+@final
+@attrs.define(eq=False)
+class TurnCosts:
+    """The costs of the turns of a start. One file holds the scores of one turn after the other, until the context ends.
+
+    Scores are kept where this process computes the blocks on the host, and where they have the type of the rows: those
+    of another type have other blocks.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    """
+
+    space: RowsSpace
+    _file: ScoresFile | None = attrs.field(init=False, default=None)
+    _begun: bool = attrs.field(init=False, default=False)
+
+    def __enter__(self) -> TurnCosts:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def by(self, decide: Decide) -> CostsOfRows:
+        """The costs by the function of a turn; those of the turn before are then read no more."""
+        if not self._begun and isinstance(self.space.engine, LocalEngine):
+            first = slice(0, 1)
+            scores = decide.scores(first, self.space.source.read(first))
+            if scores.dtype == self.space.source.dtype:
+                self._file = ScoresFile.room_for(self.space.n, scores.shape[1], scores.dtype)
+        self._begun = True
+        return CostsOfRows(self.space, decide, self._file)
+
+
+@final
+@attrs.define(eq=False)
+class CostsOfRows:
+    """The costs of all rows by the function of a turn.
+
+    Parameters
+    ----------
+    space : RowsSpace
+    decide : Decide
+        How scores follow from the rows.
+    file : ScoresFile or None
+        Where the first pass writes the scores.
+    """
+
+    space: RowsSpace
+    decide: Decide
+    file: ScoresFile | None = None
+    _written: bool = attrs.field(init=False, default=False)
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass of the engine."""
+        engine, source, width = self.space.engine, self.space.source, self.space.width
+        whole: Part
+        if self._written and self.file is not None:
+            read = _OfScores(self.decide.codec, self.decide.k, part)
+            # what adds up has the type of its parts, which the types of both parts here do not say
+            whole = engine.reduce(read, self.file, width)  # type: ignore[assignment]
+        else:
+            mapped = _OfRows(self.decide, part, self.file)
+            whole = engine.reduce(mapped, source, width)  # type: ignore[assignment] # as above
+            self._written = True
+        return whole
+
+    def gather(self, index: Indices) -> Array:
+        """Costs of some rows, (m, k)."""
+        decide = self.decide
+        assert decide.extend is not None
+        scores = (
+            decide.extend.on(self.space.rows(index)) if decide.stored is None else decide.stored.scores.gather(index)
+        )
+        return decide.codec.costs(scores, decide.k)
+
+
+@final
+@attrs.frozen(eq=False)
+class _OfRows:
+    """A part of costs, as a part of the raw rows, whose scores it may write to a file."""
+
+    decide: Decide
+    part: Callable[[slice, Array], Addable]
+    file: ScoresFile | None
+
+    @property
+    def array_api(self) -> bool:
+        """As of the labels; a part that cannot follow gets the costs on the host."""
+        return self.decide.array_api
+
+    @property
+    def table_columns(self) -> int:
+        """As of the labels."""
+        return self.decide.table_columns
+
+    def __call__(self, rows: slice, X: Array) -> Addable:
+        scores = self.decide.scores(rows, X)
+        if self.file is not None:
+            self.file.write(rows, scores)
+        costs = self.decide.codec.costs(scores, self.decide.k)
+        return self.part(rows, costs if follows(self.part) else to_host(costs))
+
+
+@final
+@attrs.frozen(eq=False)
+class _OfScores:
+    """A part of costs, as a part of the scores."""
+
+    codec: Codec
+    k: int
+    part: Callable[[slice, Array], Addable]
+
+    def __call__(self, rows: slice, scores: Array) -> Addable:
+        return self.part(rows, self.codec.costs(scores, self.k))

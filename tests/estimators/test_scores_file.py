@@ -1,0 +1,178 @@
+"""Scores that lie in a temporary file between the passes of a balancer: the same labels, fewer passes, no leftovers."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
+from types import SimpleNamespace
+
+import attrs
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+import clusterkit
+from clusterkit import recipe
+from clusterkit.core.costs_of_rows import TurnCosts
+from clusterkit.core.errors import ClusterkitWarning, NeedsSpace
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.rows import SlicedRows
+from clusterkit.core.scores_file import ScoresFile
+from clusterkit.core.spaces.rows_space import RowsSpace
+from clusterkit.core.transform import Keep
+from clusterkit.testing.compare import same_bits, small_blocks, small_groups
+
+X = make_blobs(700, 5, centers=4, cluster_std=4.0, random_state=0)[0].astype(np.float32)
+EMMC = {"n_clusters": 4, "random_state": 3, "init": "random"}
+BALANCERS = {
+    "transport of four": ("emmc-multi", {**EMMC, "balancer": "transport"}),
+    "transport of one output": ("emmc-single", {**EMMC, "balancer": "transport"}),
+    "transport of k-means": ("cmeans", {"n_clusters": 4, "random_state": 3, "balancer": "transport"}),
+    "band of two": ("emmc", {**EMMC, "n_clusters": 2}),
+    "transport of memberships": (
+        "fuzzy-cmeans", {"n_clusters": 4, "n_init": 1, "random_state": 3, "balancer": "transport"},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def small():
+    """Groups and blocks so small that a few hundred rows take several of both, and borders so small that they occur."""
+    with small_groups(150), small_blocks(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr("clusterkit.balancers._border.GATHERED", 1500)
+        yield
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """The files of scores that a test makes."""
+    made, room_for = [], ScoresFile.room_for
+
+    def recorded(*arguments):
+        made.append(room_for(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(ScoresFile, "room_for", recorded)
+    return made
+
+
+def full(monkeypatch, free=0):
+    """A disk without room."""
+    monkeypatch.setattr("clusterkit.core.scores_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
+
+
+@attrs.frozen(eq=False)
+class Counted:
+    """Rows that count how many of them are read by passes."""
+
+    X: np.ndarray
+    passed: list[int] = attrs.field(factory=list)
+    names: tuple[str, ...] | None = None
+
+    n = property(lambda self: len(self.X))
+    d = property(lambda self: self.X.shape[1])
+    dtype = property(lambda self: self.X.dtype)
+
+    def read(self, rows):
+        self.passed.append(rows.stop - rows.start)
+        return self.X[rows]
+
+    def gather(self, index):
+        return self.X[index]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", BALANCERS)
+def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monkeypatch):
+    recipe_name, parameters = BALANCERS[name]
+    rows = clusterkit.open(X.astype(dtype))
+    written = recipe(recipe_name, **parameters).fit(rows)
+    assert len(files) == 1
+    assert files[0] is not None
+    full(monkeypatch)
+    with pytest.warns(ClusterkitWarning, match=r"the scores of 700 rows take .* free: the balancer maps .* Set TMPDIR"):
+        anew = recipe(recipe_name, **parameters).fit(rows)
+    assert files[1] is None
+    assert np.array_equal(written.labels_, anew.labels_)
+    same_bits(written.history_, anew.history_, "the objectives of all turns")
+    assert written.resolved_ == anew.resolved_
+
+
+@pytest.mark.parametrize(
+    ("recipe_name", "parameters", "passes"),
+    [
+        ("emmc-multi", {"balancer": None, "init": "random"}, 1),
+        ("kmeans", {"n_init": 1, "solver__tol": 0.0}, 1),
+        ("emmc-multi", {"balancer": "transport", "init": "random"}, 2),
+    ],
+)
+def test_a_turn_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, parameters, passes):
+    read = []
+    for turns in (2, 3, 4):
+        rows = Counted(np.random.default_rng(0).normal(size=(700, 5)))
+        model = recipe(recipe_name, n_clusters=4, random_state=0, max_iter=turns, **parameters).fit(rows)
+        assert model.n_iter_ == turns
+        read.append(sum(rows.passed))
+    assert np.diff(read).tolist() == [700 * passes] * 2
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatch):
+    by, read, turns = TurnCosts.by, ScoresFile.read, []
+
+    def counted(self, decide):
+        turns.append(decide)
+        return by(self, decide)
+
+    def interrupted(self, rows):
+        if len(turns) == turn:
+            raise KeyboardInterrupt
+        return read(self, rows)
+
+    monkeypatch.setattr(TurnCosts, "by", counted)
+    monkeypatch.setattr(ScoresFile, "read", interrupted)
+    model = recipe("emmc-multi", **BALANCERS["transport of four"][1])
+    if turn == 1:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(clusterkit.open(X))
+    else:
+        assert model.fit(clusterkit.open(X)).interrupted_
+    assert [file._file.closed for file in files] == [True]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full")
+def test_a_disk_that_becomes_full_is_one_error_that_says_what_to_do(files, monkeypatch):
+    monkeypatch.setattr("clusterkit.core.scores_file.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
+    with pytest.raises(NeedsSpace, match=r"became full with the scores of 700 rows, which take 10\.9 KiB; set TMPDIR"):
+        recipe("emmc-multi", **BALANCERS["transport of four"][1]).fit(clusterkit.open(X))
+    assert [file._file.closed for file in files] == [True]
+
+
+def test_the_file_has_no_name_and_goes_with_the_fit(tmp_path, monkeypatch, files):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    recipe("emmc-multi", **BALANCERS["transport of four"][1]).fit(clusterkit.open(X))
+    assert [file._file.closed for file in files] == [True]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scores_of_another_type_than_the_rows_are_not_kept():
+    space = RowsSpace.of(SlicedRows(X), LocalEngine(), Keep(5))
+    for dtype, keeps in ((np.float64, False), (np.float32, True)):
+        decide = SimpleNamespace(scores=lambda rows, block, dtype=dtype: block[:, :2].astype(dtype))
+        with TurnCosts(space) as costs:
+            assert (costs.by(decide).file is not None) == keeps
+
+
+def test_several_threads_write_and_any_rows_are_read():
+    scores = np.random.default_rng(0).normal(size=(1000, 3))
+    file = ScoresFile.room_for(1000, 3, scores.dtype)
+    blocks = [slice(start, start + 50) for start in range(0, 1000, 50)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda rows: file.write(rows, scores[rows]), blocks))
+    assert np.array_equal(file.read(slice(33, 777)), scores[33:777])
+    index = np.array([999, 0, 5, 4, 5])
+    assert np.array_equal(file.gather(index), scores[index])
+    with pytest.raises(EOFError, match="the scores end before row 1001"):
+        file.read(slice(990, 1001))
+    file.close()
