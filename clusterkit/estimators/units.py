@@ -122,7 +122,7 @@ def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
     rows = X[:: -(-len(X) // MOST_ROWS)].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = rows.std(axis=0)
-    return differing_units(*extremes(rows), spread), spread
+    return differing_units(*column_extremes(rows), spread), spread
 
 
 def _level_of_caller() -> int | None:
