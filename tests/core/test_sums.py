@@ -85,7 +85,9 @@ def test_memory_and_rows_add_up_to_the_same_bits_above_one_group(solver, dtype, 
         same_bits(one, other, "sums in memory and of rows")
     with small_groups(300), small_blocks():
         total = here.reduce(lambda rows, H: summing.part(H, coded.of(rows), None))
-    assert not np.array_equal(total.arrays[0], totals[0][0]), "the groups make no difference: the test shows nothing"
+    equal = all(np.array_equal(*pair) for pair in zip(total.arrays, totals[0], strict=False))
+    # class sums are exact, so that they do not depend on the groups; a Gram matrix shows that groups make a difference
+    assert equal == isinstance(solver, Centroids)
 
 
 def test_a_space_in_memory_adds_in_the_same_order():
