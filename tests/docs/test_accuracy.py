@@ -1,0 +1,30 @@
+"""The page of the benchmark on shapes speaks of every recipe, and says which sets chose the constants."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+from clusterkit import cookbook
+from clusterkit.core.recipe import Recipe
+
+PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
+
+
+def test_every_recipe_is_measured_or_named_as_left_out():
+    page = PAGE.read_text(encoding="utf-8")
+    measured = set(re.findall(r"^\| ([\w-]+) \| clusterkit ", page, re.M))
+    left_out = set(re.findall(r"`([\w-]+)`", page[page.index("Not fitted here") :].split(". ")[0]))
+    modules = [
+        importlib.import_module(f"clusterkit.cookbook.{each.name}") for each in pkgutil.iter_modules(cookbook.__path__)
+    ]
+    built_in = {value.name for module in modules for value in vars(module).values() if isinstance(value, Recipe)}
+    assert not measured & left_out
+    assert built_in - measured - left_out == set()
+
+
+def test_the_page_says_which_sets_chose_the_constants():
+    page = PAGE.read_text(encoding="utf-8")
+    assert "chosen on these 28 sets" in page.split("## With")[0]
