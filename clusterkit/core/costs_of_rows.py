@@ -82,15 +82,14 @@ class CostsOfRows:
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass of the engine."""
-        engine, source, width = self.space.engine, self.space.source, self.space.width
+        engine, width, file = self.space.engine, self.space.width, self.file if self._written else None
         whole: Part
-        if self._written and self.file is not None:
+        if file is not None:
             read = _OfScores(self.decide.codec, self.decide.k, part)
-            # what adds up has the type of its parts, which the types of both parts here do not say
-            whole = engine.reduce(read, self.file, width)  # type: ignore[assignment]
+            whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
         else:
             mapped = _OfRows(self.decide, part, self.file)
-            whole = engine.reduce(mapped, source, width)  # type: ignore[assignment] # as above
+            whole = engine.reduce(mapped, self.space.source, width)  # type: ignore[assignment] # as above
             self._written = True
         return whole
 

@@ -21,7 +21,6 @@ NOISE = -1
 COUNTED = 2**18
 """Labels that are counted at once: counting sorts a copy of them."""
 
-
 SPREAD = 4
 """Numbers of clusters over samples up to which a table of all numbers takes the place of sorting."""
 

@@ -53,12 +53,13 @@ class CompletedLikelihood:
 
     @classmethod
     def of(cls, X: Array) -> CompletedLikelihood:
-        """Of rows (n, d); O(n d min(n, d)) time."""
+        """Of rows (n, d); O(n d² + d³) time."""
         low, high = X.min(axis=0), X.max(axis=0)
         two = (low < high) & np.array([bool(np.isin(X[:, j], (low[j], high[j])).all()) for j in range(X.shape[1])])
-        _, variances, total = _components(X, MOST_DIMENSIONS)
+        rows, variances, total = _components(X, MOST_COORDINATES)
         dimension = int(np.searchsorted(np.cumsum(variances)[: MOST_DIMENSIONS - 1], HELD * total) + 1) if total else 0
-        rows, variances, total = _components(X[:, ~two], MOST_COORDINATES)
+        if two.any():
+            rows, variances, total = _components(X[:, ~two], MOST_COORDINATES)
         used = variances > NEGLIGIBLE * total / max(1, X.shape[1] - int(two.sum()))
         return cls(rows[:, used] / np.sqrt(variances[used]), X[:, two] == high[two], dimension)
 

@@ -128,7 +128,7 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
 
     Notes
     -----
-    O(n d min(n, d) + m n) time for the likelihoods and O(m² n) for the similarities.
+    O(n d² + d³ + m n) time for the likelihoods and O(m² n) for the similarities.
     """
     place, unlike = _unlike(labelings)
     splits = [Separation.of(terrain, labels) for labels in unlike]
