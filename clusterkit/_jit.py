@@ -151,6 +151,10 @@ def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callabl
     return load_or_nothing
 
 
+_compiled: set[tuple[object, str]] = set()
+"""What `has_compiled` was right about: it stays so."""
+
+
 def has_compiled(function: object, part: str = "") -> bool:
     """Whether a compiled function is there already for arguments whose types have a part in their names.
 
@@ -161,10 +165,13 @@ def has_compiled(function: object, part: str = "") -> bool:
     >>> has_compiled(njit(cache=False)(lambda x: x + 1))
     False
     """
-    if not hasattr(function, "signatures"):
+    if not hasattr(function, "signatures") or (function, part) in _compiled:
         return True
     known = [str(signature) for signature in function.signatures]
     file: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
     with contextlib.suppress(Exception):  # an index that cannot be read is one that will be written anew
         known += [str(key[0]) for key in file._load_index()]
-    return any(part in signature for signature in known)
+    if any(part in signature for signature in known):
+        _compiled.add((function, part))  # to read the index again takes as long as a small fit
+        return True
+    return False

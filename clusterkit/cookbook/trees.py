@@ -25,7 +25,8 @@ GENIE = Recipe(
     parameters={"featuremap": "identity", "solver": "mst", "solver__n_neighbors": 1, "labeler": "genie"},
     use_when="A given number of clusters of any shape and of similar sizes.",
     family="genie",
-    pool=({},),
+    # clusters of unlike sizes need the second, and one tree serves both
+    pool=({}, {"labeler__gini": 0.5}),
 )
 HDBSCAN = Recipe(
     name="hdbscan",

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.core import sums
 from clusterkit.core.namespaces import (
     array_namespace,
     as_type,
@@ -25,7 +24,6 @@ from clusterkit.core.namespaces import (
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import draw_weighted
-from clusterkit.core.transform import block_rows
 from clusterkit.numerics.lloyd import weighted_kmeans
 from clusterkit.numerics.smallest import smallest
 
@@ -99,11 +97,17 @@ class NearestOf:
         Features that are computed have rounding errors of their own, which differ between blocks of other sizes.
         """
         margin = MARGIN * float(np.finfo(host_dtype(distances)).eps)
-        noise = margin * (lengths + self.largest) + margin**2 * self.norm
         if elsewhere(distances):
             xp = array_namespace(distances)
-            return as_type(xp.where(distances > noise, distances, xp.zeros_like(distances)), np.float64)
-        return np.where(distances > noise, distances, 0.0).astype(np.float64, copy=False)
+            far = distances > self._noise(lengths, margin)
+            return as_type(xp.where(far, distances, xp.zeros_like(distances)), np.float64)
+        if distances.min(initial=np.inf) > self._noise(lengths.max(initial=0.0), margin):
+            return distances.astype(np.float64, copy=False)
+        return np.where(distances > self._noise(lengths, margin), distances, 0.0).astype(np.float64, copy=False)
+
+    def _noise(self, lengths: Array, margin: float) -> Array:
+        """Largest rounding errors of squared distances of rows with these squared distances to the origin."""
+        return margin * (lengths + self.largest) + margin**2 * self.norm
 
     def _nearest(self, H: Array) -> tuple[Array, Labels]:
         """Squared distances to the nearest centre, (b,), and its number."""
@@ -202,7 +206,8 @@ def scattered_centres(
     """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
-    before, by exponential keys, so that one pass is enough and no number is kept for any row. The rows drawn are
+    before, by exponential keys (`clusterkit.numerics.weighted_draws_jit`), so that one pass is enough and no number is
+    kept for any row. The rows drawn are
     weighted by the rows nearest to them and clustered in memory, by the best of `n_init` starts of weighted k-means++.
     With `weights` (n,) the rows are drawn, and count, in proportion to these as well.
 
@@ -211,15 +216,15 @@ def scattered_centres(
     Bahmani, Moseley, Vattani, Kumar, Vassilvitskii (2012), Scalable k-means++, Proceedings of the VLDB Endowment 5(7).
     Efraimidis, Spirakis (2006), Weighted random sampling with a reservoir, Information Processing Letters 97(5).
     """
-    entropy = int(rng.integers(2**63))
+    seeds = rng.integers(2**64, size=ROUNDS, dtype=np.uint64)
     first = draw_weighted(rng, weights, 1) if weights is not None else rng.integers(space.n, size=1)
     candidates = space.rows(first).astype(np.float64)
     origin = candidates[0]
     remembered = _Remembered.of(space, origin) if isinstance(space, DenseSpace | EmbeddedSpace) else None
-    for number in range(ROUNDS):
+    for seed in seeds:
         nearest = NearestOf(origin, candidates)
         known = nearest if remembered is None else remembered.to(nearest)
-        drawn = space.reduce(_Draw(known, (entropy, number), DRAWN_PER_CENTRE * k, weights))
+        drawn = space.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
@@ -239,6 +244,8 @@ class _Drawn:
     size: int
 
     def __add__(self, following: _Drawn) -> _Drawn:
+        if len(self.keys) == self.size and not (following.keys < self.keys.max()).any():
+            return self
         keys = np.concatenate([self.keys, following.keys])
         chosen = smallest(keys, self.size)
         return _Drawn(keys[chosen], np.concatenate([self.rows, following.rows])[chosen], self.size)
@@ -250,7 +257,7 @@ class _Draw:
     """Part of a round: keys of the rows of a block, exponential with their squared distances as rates."""
 
     nearest: NearestOf | _Remembered
-    seed: tuple[int, int]
+    seed: int
     size: int
     weights: Array | None = None
 
@@ -260,30 +267,15 @@ class _Draw:
         return follows(self.nearest)
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
+        from clusterkit.numerics.weighted_draws_jit import smallest_keys
+
+        # those of 0 are candidates, or equal to one
         distances = to_host(self.nearest.distances(rows, H))
         if self.weights is not None:
             distances = distances * self.weights[rows]
-        far = np.flatnonzero(distances > 0.0)  # the others are candidates, or equal to one
-        exponential = self._exponential(rows, H)
-        keys = exponential[far] / distances[far]
-        chosen = smallest(keys, self.size)
-        index = far[chosen]
+        keys, index = smallest_keys(distances, rows.start, self.seed, self.size)
         few = to_host(array_namespace(H).take(H, sent(index, H), axis=0)) if elsewhere(H) else H[index]
-        return _Drawn(keys[chosen], few, self.size)
-
-    def _exponential(self, rows: slice, H: Array) -> Array:
-        """A number for each row of a block, (b,): the same ones for blocks of other sizes on a device."""
-        if not elsewhere(H):
-            return np.random.default_rng([*self.seed, rows.start]).exponential(size=len(H))
-        parts, step = [], block_rows(H.shape[1], host_dtype(H))
-        start = rows.start
-        while start < rows.stop:
-            group = start // sums.GROUP * sums.GROUP
-            begin = group + (start - group) // step * step
-            end = min(begin + step, group + sums.GROUP, rows.stop)
-            parts.append(np.random.default_rng([*self.seed, begin]).exponential(size=end - begin)[start - begin :])
-            start = end
-        return np.concatenate([np.empty(0), *parts])
+        return _Drawn(keys, few, self.size)
 
 
 @final

@@ -164,7 +164,7 @@ def numbers(sets, rows):
     right = {"all": [], "blobs": [], "moons": [], "rings": [], "bars": [], "with noise": []}
     solvable = {name: [] for name in right}
     scores = []
-    for seed in range(1000, 1000 + sets):
+    for seed in range(1200, 1200 + sets):
         kind, X, y = generated(seed, rows)
         model = Auto(random_state=0).fit(X)
         k, classes = int(model.labels_.max()) + 1, int(y.max()) + 1

@@ -5,7 +5,7 @@
 Five families: blobs in 2 to 50 attributes, moons, rings and bars, and hooks, on which nothing was ever chosen; two to
 ten clusters, sizes to 1:10, spreads of the blobs to 1:4, 250 to 1,000 rows, and a quarter of the sets with a tenth of
 background rows. Half of the sets are blobs; a line gives all families equal weight. The rule of
-`clusterkit.criteria.rules` was chosen on seeds below 100 and without hooks.
+`clusterkit.criteria.rules` was chosen on seeds below 1,100 and without hooks.
 
 Beside the number that `auto` chooses stand the adjusted Rand index of its labels, that of the best of its candidates
 with the right number ("pool": from .9 on a set counts as one that the choice could have got right), and as peers

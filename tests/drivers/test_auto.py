@@ -212,9 +212,9 @@ def test_a_recipe_of_a_plugin_joins_the_pool():
         members = {member.name: member for member in pool_of()}
         assert members["fuzzy-member"].family == "fuzzy"
         assert members["fuzzy-member"].composition.n_init == 2
-        model = Auto(3, pool=("fuzzy-member", "genie"), random_state=0).fit(BLOBS)
+        model = Auto(3, pool=("fuzzy-member", "mass-cut"), random_state=0).fit(BLOBS)
         found_by = {name for row in model.candidates_ for name in row["found_by"]}
-        assert found_by == {"fuzzy-member", "genie"}
+        assert found_by == {"fuzzy-member", "mass-cut"}
     finally:
         registry.forget()
 
@@ -356,10 +356,10 @@ class TestNumberOfAPipeline:
             Pooled(Pipeline("identity", "mst", "single"), n_clusters="auto").fit(BLOBS)
 
     def test_auto_as_a_driver_chooses_too(self):
-        driver = {"name": "auto", "pool": ["genie"]}
+        driver = {"name": "auto", "pool": ["mass-cut"]}
         model = Driven(driver, Pipeline("identity", "centroids", "argmax", init="seeds"), (2, 4), random_state=0)
         assert adjusted_rand(CLASSES, model.fit(BLOBS).labels_) == 1.0
-        assert {name for row in model.candidates_ for name in row["found_by"]} == {"centroids", "genie"}
+        assert {name for row in model.candidates_ for name in row["found_by"]} == {"centroids", "mass-cut"}
 
 
 @pytest.mark.parametrize("name", sorted(name for name, r in clusterkit.recipes().items() if r.clusters == "given"))

@@ -196,11 +196,12 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     while count > 1:
         best, least, need = np.full(count, np.inf), np.full(count, np.inf), np.empty(count, np.int64)
         state = other, weight, square, bound, nearest
-        known = tree.rows, component, core, n_neighbors == 1, *state, lists, pointer, best, least, need
-        rounds.known_candidates(*known)
+        known = component, *state, best, least, need
+        tasks(rounds.row_candidates, tree.rows, component, core, n_neighbors == 1, *state, lists, pointer)
+        rounds.component_candidates(*known)
         if count <= SLABBED and tree.filtered and need.any():
             slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
-            rounds.known_candidates(*known)
+            rounds.component_candidates(*known)
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]

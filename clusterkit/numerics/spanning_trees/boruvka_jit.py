@@ -27,7 +27,7 @@ from clusterkit.numerics.spanning_trees.descent_jit import (
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, CHUNK, TASKS, KdTree
 
-__all__ = ["choose", "floors", "known_candidates", "merge", "pure_nodes", "search_task"]
+__all__ = ["choose", "component_candidates", "floors", "merge", "pure_nodes", "row_candidates", "search_task"]
 
 MIXED = -1
 """Component of a node whose rows are in several."""
@@ -69,7 +69,8 @@ def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
 
 
 @njit
-def known_candidates(
+def row_candidates(
+    t: int,
     rows: Array,
     component: Indices,
     core: Array,
@@ -81,43 +82,60 @@ def known_candidates(
     nearest: Array,
     lists: Indices,
     pointer: Indices,
-    best: Array,
-    least: Array,
-    need: Counts,
 ) -> None:
-    """Update what rows know, and for each component the least known weight and the rows that may have a lesser one.
+    """Update what the rows of a task know: the nearest listed one of another component, or a higher bound.
 
     `rows` are in slot order, `lists` (slots, K) the nearest slots of each row, nearest first; where fewer are listed,
-    the rest is -1, and others are not nearer than the core distance. With `euclidean` all core distances are 0. `best`
-    and `least` come with weights to begin with: infinite, or above one that a search will find.
+    the rest is -1, and others are not nearer than the core distance. With `euclidean` all core distances are 0.
     """
-    K = lists.shape[1]
-    need[:] = 0
-    for s in range(len(component)):
+    K, slots = lists.shape[1], len(component)
+    for s in range(t * slots // TASKS, (t + 1) * slots // TASKS):
         mine = component[s]
         if mine < 0:
             continue
         if other[s] >= 0 and component[other[s]] == mine:
             other[s] = -1
-        if other[s] < 0 and pointer[s] < K:
-            place, mine_core = pointer[s], core[s]
-            # rows with larger core distances weigh more than any that are listed, and no less than the bound
-            while place < K and lists[s, place] >= 0:
-                near = lists[s, place]
-                if component[near] != mine and (euclidean or core[near] <= mine_core):
-                    break
-                place += 1
-            if place < K and lists[s, place] >= 0:
-                other[s], square[s] = lists[s, place], squared(rows, s, lists[s, place])
-                weight[s] = max(square[s], mine_core)
-                bound[s], nearest[s] = weight[s], square[s]
-            else:
-                place = K
-                last = squared(rows, s, lists[s, K - 1]) if lists[s, K - 1] >= 0 else mine_core
-                if _less(bound[s], nearest[s], max(last, mine_core), last):
-                    bound[s], nearest[s] = max(last, mine_core), last
-            pointer[s] = place
-        if other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
+        if other[s] >= 0 or pointer[s] >= K:
+            continue
+        place, mine_core = pointer[s], core[s]
+        # rows with larger core distances weigh more than any that are listed, and no less than the bound
+        while place < K and lists[s, place] >= 0:
+            near = lists[s, place]
+            if component[near] != mine and (euclidean or core[near] <= mine_core):
+                break
+            place += 1
+        if place < K and lists[s, place] >= 0:
+            other[s], square[s] = lists[s, place], squared(rows, s, lists[s, place])
+            weight[s] = max(square[s], mine_core)
+            bound[s], nearest[s] = weight[s], square[s]
+        else:
+            place = K
+            last = squared(rows, s, lists[s, K - 1]) if lists[s, K - 1] >= 0 else mine_core
+            if _less(bound[s], nearest[s], max(last, mine_core), last):
+                bound[s], nearest[s] = max(last, mine_core), last
+        pointer[s] = place
+
+
+@njit
+def component_candidates(
+    component: Indices,
+    other: Indices,
+    weight: Array,
+    square: Array,
+    bound: Array,
+    nearest: Array,
+    best: Array,
+    least: Array,
+    need: Counts,
+) -> None:
+    """For each component the least known weight, and how many rows may have a lesser one.
+
+    `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
+    """
+    need[:] = 0
+    for s in range(len(component)):
+        mine = component[s]
+        if mine >= 0 and other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
             best[mine], least[mine] = weight[s], square[s]
     for s in range(len(component)):
         mine = component[s]

@@ -41,8 +41,8 @@ def slabs(
 ) -> None:
     """Lower `best` to what the facing ends of components weigh, and raise the bounds of rows that may have lesser ones.
 
-    Arguments are those of `known_candidates`, after it; `diagonal` is that of the box of all rows. A lowered `best` is
-    above a weight that a search finds, by `ROOM` at least, so that the search for lesser ones finds it.
+    Arguments are those of `component_candidates`, after it; `diagonal` is that of the box of all rows. A lowered `best`
+    is above a weight that a search finds, by `ROOM` at least, so that the search for lesser ones finds it.
     """
     places, d = rows.shape
     count = len(best)
