@@ -34,9 +34,9 @@ number themselves."""
 
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters, by
-# tests/benchmarks/confidence.py; `UNKNOWN` on 77 more of right_numbers.py, with seeds below 100. While
-# the form was chosen by cross-validation on these, figures of parts of the shapes and named sets stood beside it, so
-# the figures on those are not strictly blind.
+# tests/benchmarks/confidence.py; `UNKNOWN` on 77 more of right_numbers.py, with seeds below 100. While the form was
+# chosen by cross-validation on these, figures of parts of the shapes and named sets stood beside it, so the figures on
+# those are not strictly blind.
 
 
 @final

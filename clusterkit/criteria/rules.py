@@ -183,9 +183,10 @@ def unknown_number(
     place, unlike = _unlike(labelings)
     similarity = rand_matrix(unlike)[np.ix_(place, place)]
     agreement, stable = family_agreement(similarity, families), np.asarray(stability, dtype=np.float64)
+    splits = [Separation.of(terrain, labels) for labels in unlike]
     if len(set(families)) < FEWEST_FAMILIES:
         terms = {
-            "contrast": np.array([Separation.of(terrain, labels).contrast for labels in unlike])[place],
+            "contrast": np.array([split.contrast for split in splits])[place],
             "stability": stable,
             "agreement": agreement,
             "mass_drop": np.array([mass_drop(terrain, int(labels.max()) + 1) for labels in unlike])[place],
@@ -206,7 +207,7 @@ def unknown_number(
             "confirmed": np.array([values.mean() for values in clusters]),
             "least_confirmed": np.array([values.min() for values in clusters]),
             "stability": stable,
-            "separation": np.array([Separation.of(terrain, labels).validity for labels in unlike])[place],
+            "separation": np.array([split.validity for split in splits])[place],
         }
         weights = {
             "contrast": BORDERS,

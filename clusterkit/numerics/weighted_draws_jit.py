@@ -13,6 +13,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
+from clusterkit.numerics.heap_jit import sift_down, sift_up
 
 __all__ = ["smallest_keys"]
 
@@ -48,16 +49,16 @@ def smallest_keys(weights: Array, first: int, seed: int, size: int) -> tuple[Arr
     ----------
     Efraimidis, Spirakis (2006), Weighted random sampling with a reservoir, Information Processing Letters 97(5).
     """
-    keys, index = np.empty(size), np.empty(size, dtype=np.intp)
-    count = _draw(np.ascontiguousarray(weights, dtype=np.float64), np.uint64(first), np.uint64(seed), keys, index)
+    negated, index = np.empty(size), np.empty(size, dtype=np.intp)
+    count = _draw(np.ascontiguousarray(weights, dtype=np.float64), np.uint64(first), np.uint64(seed), negated, index)
     order = np.argsort(index[:count])
-    return keys[order], index[order]
+    return -negated[order], index[order]
 
 
 @njit
-def _draw(weights: Array, first: np.uint64, seed: np.uint64, keys: Array, index: Indices) -> int:
-    """Fill the heaps `keys` and `index`, the largest key first; returns how many entries they have."""
-    count, size = 0, len(keys)
+def _draw(weights: Array, first: np.uint64, seed: np.uint64, negated: Array, index: Indices) -> int:
+    """Fill a heap of keys times -1, so that the largest key is first, and rows; returns how many entries it has."""
+    count, size = 0, len(negated)
     for i in range(len(weights)):
         if not weights[i] > 0.0:
             continue
@@ -68,41 +69,14 @@ def _draw(weights: Array, first: np.uint64, seed: np.uint64, keys: Array, index:
         # in (0, 1], on a grid of 2^-53
         uniform = (np.float64(state >> np.uint64(11)) + 1.0) * 2.0**-53
         # -ln u is at least 1 - u
-        if count == size and 1.0 - uniform > keys[0] * weights[i] * (1.0 + 1e-12):
+        if count == size and 1.0 - uniform > -negated[0] * weights[i] * (1.0 + 1e-12):
             continue
         key = -math.log(uniform) / weights[i]
         if count < size:
-            _rise(keys, index, count, key, i)
+            negated[count], index[count] = -key, i
+            sift_up(negated, index, 0, count)
             count += 1
-        elif key < keys[0]:
-            _sink(keys, index, key, i)
+        elif key < -negated[0]:
+            negated[0], index[0] = -key, i
+            sift_down(negated, index, 0, size, 0)
     return count
-
-
-@njit
-def _rise(keys: Array, index: Indices, place: int, key: float, row: int) -> None:
-    """Put an entry at the end of a heap of `place` entries."""
-    while place > 0:
-        above = (place - 1) // 2
-        if key <= keys[above]:
-            break
-        keys[place], index[place] = keys[above], index[above]
-        place = above
-    keys[place], index[place] = key, row
-
-
-@njit
-def _sink(keys: Array, index: Indices, key: float, row: int) -> None:
-    """Put an entry in the place of the first of a full heap."""
-    place, size = 0, len(keys)
-    while True:
-        below = 2 * place + 1
-        if below >= size:
-            break
-        if below + 1 < size and keys[below + 1] > keys[below]:
-            below += 1
-        if keys[below] <= key:
-            break
-        keys[place], index[place] = keys[below], index[below]
-        place = below
-    keys[place], index[place] = key, row

@@ -207,9 +207,9 @@ def scattered_centres(
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
     before, by exponential keys (`clusterkit.numerics.weighted_draws_jit`), so that one pass is enough and no number is
-    kept for any row. The rows drawn are
-    weighted by the rows nearest to them and clustered in memory, by the best of `n_init` starts of weighted k-means++.
-    With `weights` (n,) the rows are drawn, and count, in proportion to these as well.
+    kept for any row. The rows drawn are weighted by the rows nearest to them and clustered in memory, by the best of
+    `n_init` starts of weighted k-means++. With `weights` (n,) the rows are drawn, and count, in proportion to these as
+    well.
 
     References
     ----------

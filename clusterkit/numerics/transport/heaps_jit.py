@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.heap_jit import sift_down, sift_up
 
 __all__ = ["Heaps", "build_heaps", "drop_stale", "push", "widen"]
 
@@ -77,7 +78,7 @@ def build_heaps(C, labels, prices, window):
                     filled[a] += 1
     for a in range(k * k):
         for at in range(lengths[a] // 2 - 1, -1, -1):
-            _sift_down(keys, rows, starts[a], lengths[a], at)
+            sift_down(keys, rows, starts[a], lengths[a], at)
     return Heaps(keys, rows, starts, capacity, lengths, used)
 
 
@@ -88,7 +89,7 @@ def push(heaps: Heaps, a, key, row):
     keys[start + at] = key
     rows[start + at] = row
     heaps.lengths[a] = at + 1
-    _sift_up(keys, rows, start, at)
+    sift_up(keys, rows, start, at)
 
 
 @njit
@@ -99,7 +100,7 @@ def drop_stale(heaps: Heaps, labels, a, p):
         length -= 1
         keys[start], rows[start] = keys[start + length], rows[start + length]
         if length > 1:
-            _sift_down(keys, rows, start, length, 0)
+            sift_down(keys, rows, start, length, 0)
     heaps.lengths[a] = length
 
 
@@ -119,31 +120,3 @@ def widen(heaps: Heaps, a):
     capacity[a] = doubled
     heaps.used[0] = end + doubled
     return Heaps(keys, rows, starts, capacity, heaps.lengths, heaps.used)
-
-
-@njit
-def _sift_down(keys, rows, start, length, at):
-    key, row = keys[start + at], rows[start + at]
-    while True:
-        child = 2 * at + 1
-        if child >= length:
-            break
-        if child + 1 < length and keys[start + child + 1] < keys[start + child]:
-            child += 1
-        if keys[start + child] >= key:
-            break
-        keys[start + at], rows[start + at] = keys[start + child], rows[start + child]
-        at = child
-    keys[start + at], rows[start + at] = key, row
-
-
-@njit
-def _sift_up(keys, rows, start, at):
-    key, row = keys[start + at], rows[start + at]
-    while at > 0:
-        parent = (at - 1) // 2
-        if keys[start + parent] <= key:
-            break
-        keys[start + at], rows[start + at] = keys[start + parent], rows[start + parent]
-        at = parent
-    keys[start + at], rows[start + at] = key, row
