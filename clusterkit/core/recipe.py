@@ -48,6 +48,8 @@ class Recipe:
     pool : sequence of mapping
         Makes the recipe a candidate of ``auto``: changes to its parameters, one mapping for each member of the pool,
         such as ``({},)`` for the recipe as it is. Empty: it does not take part.
+    pool_known : mapping
+        Further changes to each member of the pool where the number of clusters is known, and one fit counts for more.
     """
 
     name: str
@@ -59,8 +61,10 @@ class Recipe:
     use_when: str = ""
     family: str = ""
     pool: Sequence[Mapping[str, object]] = attrs.field(default=(), converter=_all_read_only)
+    pool_known: Mapping[str, object] = attrs.field(factory=dict, converter=_read_only)
 
     def __reduce__(self) -> tuple[object, ...]:
         """By the constructor, because a read-only view does not pickle."""
-        rest = (self.driver, self.clusters, self.use_when, self.family, tuple(map(dict, self.pool)))
+        pool = tuple(map(dict, self.pool)), dict(self.pool_known)
+        rest = (self.driver, self.clusters, self.use_when, self.family, *pool)
         return Recipe, (self.name, self.title, self.citation, dict(self.parameters), *rest)

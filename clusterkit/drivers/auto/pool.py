@@ -53,8 +53,8 @@ class Member:
     recompose : callable or None
         Number of clusters to the composition at it, where more follows from it than the field; None where not.
     thorough : Member or None
-        The same with the starts of the recipe by itself, for one number of clusters instead of many;
-        None: this one.
+        The same for one number of clusters instead of many: with the starts of the recipe by itself, and its changes
+        for a known number; None: this one.
     driver : Driver or None
         What fits the composition; None: a single fit.
     """
@@ -82,7 +82,7 @@ class Member:
         return self.composition.solver.name == "mst" and self.driver is None
 
     def alone(self) -> Member:
-        """The member with all starts of its recipe."""
+        """The member as it is where the number of clusters is known."""
         return self.thorough or self
 
     def at(self, k: int | None) -> Composition:
@@ -137,7 +137,7 @@ def _members(recipe: Recipe) -> list[Member]:
         differs = [f"{key.rpartition('__')[2]}={value}" for key, value in change.items()]
         name = f"{recipe.name}({', '.join(differs)})" if differs and len(changes) > 1 else recipe.name
         member = _member(recipe, name, change)
-        lasting = {key: value for key, value in change.items() if key not in EFFORT}
+        lasting = {key: value for key, value in change.items() if key not in EFFORT} | dict(recipe.pool_known)
         thorough = None if lasting == change else _member(recipe, name, lasting)
         members.append(attrs.evolve(member, thorough=thorough))
     return members

@@ -34,45 +34,46 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     """
     n = len(merges) + 1
     nodes = 2 * n - 1
-    parent = np.full(nodes, -1)
-    height = np.zeros(nodes)
+    parent, height = np.full(nodes, -1), np.zeros(nodes)
+    size, first = np.ones(nodes, np.int64), np.arange(nodes)
     sets = np.arange(n)
-    top = np.arange(n)  # the node of each set
+    top = np.arange(n)  # the node of each set, whose number is its lowest row
+    ties = False
     for i in range(n - 1):
         a, b = find(sets, merges[i, 0]), find(sets, merges[i, 1])
-        parent[top[a]] = n + i
-        parent[top[b]] = n + i
-        height[n + i] = heights[i]
         low, high = min(a, b), max(a, b)
+        u, v, node = top[low], top[high], n + i
+        parent[u], parent[v] = node, node
+        height[node], size[node], first[node] = heights[i], size[u] + size[v], low
+        ties |= (u >= n and height[u] == heights[i]) or (v >= n and height[v] == heights[i])
         sets[high] = low
-        top[low] = n + i
-    # a merge at the height of its parent is the same node
-    same = np.empty(nodes, np.int64)
-    number = np.full(nodes, -1)
+        top[low] = node
+    every = Hierarchy(parent, height, size, first)
+    return _without_ties(every, n) if ties else every
+
+
+@njit
+def _without_ties(tree: Hierarchy, n: int) -> Hierarchy:
+    """The hierarchy of n rows in which a merge at the height of its parent is the same node."""
+    nodes = len(tree.parent)
+    same, number = np.empty(nodes, np.int64), np.full(nodes, -1)
     for v in range(nodes - 1, -1, -1):
-        p = parent[v]
-        same[v] = same[p] if v >= n and p >= 0 and height[p] == height[v] else v
+        p = tree.parent[v]
+        same[v] = same[p] if v >= n and p >= 0 and tree.height[p] == tree.height[v] else v
     count = 0
     for v in range(nodes):
         if same[v] == v:
             number[v] = count
             count += 1
-    parents, levels = np.full(count, -1), np.zeros(count)
-    size, first = np.zeros(count, np.int64), np.full(count, n)
+    parent, height = np.full(count, -1), np.zeros(count)
+    size, first = np.empty(count, np.int64), np.empty(count, np.int64)
     for v in range(nodes):
         if same[v] == v:
-            u = number[v]
-            levels[u] = height[v]
-            if parent[v] >= 0:
-                parents[u] = number[same[parent[v]]]
-            if v < n:
-                size[u], first[u] = 1, v
-    for u in range(count):
-        p = parents[u]
-        if p >= 0:
-            size[p] += size[u]
-            first[p] = min(first[p], first[u])
-    return Hierarchy(parents, levels, size, first)
+            u, p = number[v], tree.parent[v]
+            height[u], size[u], first[u] = tree.height[v], tree.size[v], tree.first[v]
+            if p >= 0:
+                parent[u] = number[same[p]]
+    return Hierarchy(parent, height, size, first)
 
 
 @njit

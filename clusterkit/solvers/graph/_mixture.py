@@ -79,7 +79,13 @@ class Mixture:
 
 
 def maximise(
-    H: Array, origin: Array, F: Array, floor: float, covariance: Literal["full", "tied", "diag"], stage: str
+    H: Array,
+    origin: Array,
+    F: Array,
+    floor: float,
+    covariance: Literal["full", "tied", "diag"],
+    pooling: float,
+    stage: str,
 ) -> Mixture:
     """M step: the mixture of weighted means and covariances, O(n d² k) for full covariances.
 
@@ -94,6 +100,8 @@ def maximise(
         Added to all variances.
     covariance : {"full", "tied", "diag"}
         "tied": one full covariance for all components, the mean of theirs weighted by their shares.
+    pooling : float
+        Rows that this mean counts for in the covariance of each component.
     stage : str
         Name of the calling stage, for the error.
 
@@ -106,7 +114,7 @@ def maximise(
     shares = F.sum(axis=0) + 10.0 * EPS
     means = np.empty((k, d))
     factors = np.empty((k, d) if covariance == "diag" else (k, d, d))
-    pooled = np.zeros((d, d))
+    spreads = np.zeros(factors.shape)
     constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
     for j in range(k):
         members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
@@ -117,23 +125,22 @@ def maximise(
         for rows, part in zip(plan, parts, strict=True):
             mean += part @ (H[rows] - origin)
         means[j] = mean
-        scatter = np.zeros(d if covariance == "diag" else (d, d))
         for rows, part in zip(plan, parts, strict=True):
             gaps = (H[rows] - origin) - mean
             gaps *= np.sqrt(part)[:, None]
-            scatter += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
-        if covariance == "diag":
-            factors[j] = 1.0 / np.sqrt(scatter + floor)
-            constants[j] += float(np.log(factors[j]).sum())
-            continue
-        if covariance == "tied":
-            pooled += shares[j] / shares.sum() * scatter
-            continue
-        factors[j], logarithm = _factor(scatter, floor, stage)
-        constants[j] += logarithm
+            spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
+    pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
     if covariance == "tied":
         factors[:], logarithm = _factor(pooled, floor, stage)
-        constants += logarithm
+        return Mixture(origin, means, factors, constants + logarithm)
+    for j in range(k):
+        spread = spreads[j] if not pooling else (shares[j] * spreads[j] + pooling * pooled) / (shares[j] + pooling)
+        if covariance == "diag":
+            factors[j] = 1.0 / np.sqrt(spread + floor)
+            constants[j] += float(np.log(factors[j]).sum())
+            continue
+        factors[j], logarithm = _factor(spread, floor, stage)
+        constants[j] += logarithm
     return Mixture(origin, means, factors, constants)
 
 

@@ -58,6 +58,10 @@ class LapGmm(Solver):
         Form of the covariance matrices of the components; "tied" is one full matrix for all of them.
     covariance_floor : float, default 1e-6
         This times the mean variance of the features is added to every variance.
+    covariance_pooling : float, default 0
+        The mean covariance of the components, weighted by their shares, counts as this times d + 2 rows in the
+        covariance of each. It keeps a component of few rows from becoming thin, and one from growing wide across
+        several clusters.
     tol : float, default 1e-7
         Stop when the objective falls by less than this times (its absolute value + n).
     max_iter : int, default 100
@@ -72,7 +76,8 @@ class LapGmm(Solver):
     -----
     The fit starts from the labels of one run of k-means. Smoothed posteriors are nonnegative and sum to 1. Samples
     without a weight to any other sample keep their posteriors. If all samples are equal, every posterior is 1/k, and
-    all labels are 0. All computations are in float64.
+    all labels are 0. All computations are in float64. With `covariance_pooling` a step of the mixture need not raise
+    the likelihood; the fit ends before the first that does not lower the objective.
 
     New samples are not in the graph; their scores are the posteriors of the mixture. Because smoothing may have changed
     the posteriors of the training samples, predicting the training samples need not give `labels_`
@@ -82,7 +87,8 @@ class LapGmm(Solver):
     References
     ----------
     He, Cai, Shao, Bao, Han (2011), Laplacian regularized Gaussian mixture model for data clustering, IEEE
-    Transactions on Knowledge and Data Engineering 23(9).
+    Transactions on Knowledge and Data Engineering 23(9). Friedman (1989), Regularized discriminant analysis, Journal of
+    the American Statistical Association 84, equation 16, for the pooling of covariances.
     """
 
     name: ClassVar[str] = "lapgmm"
@@ -96,6 +102,7 @@ class LapGmm(Solver):
     smoothing: Literal["step", "fixed_point"] = params.choice("step", ("step", "fixed_point"))
     covariance: Literal["full", "tied", "diag"] = params.choice("full", ("full", "tied", "diag"))
     covariance_floor: float = params.real(1e-6, above=0.0)
+    covariance_pooling: float = params.real(0.0, at_least=0.0)
     tol: float = params.real(1e-7, at_least=0.0)
     max_iter: int = params.integer(100, at_least=1)
 
@@ -207,7 +214,8 @@ class _PreparedLapGmm(Prepared):
         """The M step with the weights F, and the E step that gives its objective."""
         spec = self.spec
         floor = spec.covariance_floor * self.variance
-        mixture = maximise(self.H, self.origin, F, floor, spec.covariance, "solver 'lapgmm'")
+        pooling = spec.covariance_pooling * (self.H.shape[1] + 2)
+        mixture = maximise(self.H, self.origin, F, floor, spec.covariance, pooling, "solver 'lapgmm'")
         posteriors, likelihood = mixture.expectation(self.H)
         roughness = 0.0 if self.smoother is None else spec.smoothness * self.smoother.roughness(F)
         return _Iterate(F, mixture, posteriors, likelihood, roughness - likelihood)

@@ -15,6 +15,7 @@ from clusterkit.core.progress import listening
 from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
+from clusterkit.solvers.graph._mixture import maximise
 from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
 from clusterkit.solvers.graph._smoothing import Smoother
 from clusterkit.solvers.graph.lapgmm import LapGmm
@@ -182,6 +183,40 @@ def test_without_smoothing_it_is_the_mixture_of_scikit_learn(off, covariance, of
     assert -ours.status.history[-1] == pytest.approx(300 * theirs.score(X), rel=1e-10)
     assert ours.exact_on_training
     np.testing.assert_array_equal(ours.extend(X), ours.rows)
+
+
+@given(X=points(12, 40), k=st.integers(2, 3), pooling=st.sampled_from([0.0, 0.3, 5.0]), seed=st.integers(0, 99))
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_pooled_covariances_equal_the_formula(covariance, X, k, pooling, seed):
+    n, d = X.shape
+    F, floor = shares(n, k, seed), 1e-6 * X.var(axis=0).mean()
+    weights = F.sum(axis=0)
+    spreads = np.array([np.cov(X.T, aweights=F[:, j], bias=True).reshape(d, d) for j in range(k)])
+    mean = np.average(spreads, axis=0, weights=weights)
+    mixture = maximise(X, X.mean(axis=0), F, floor, covariance, pooling, "test")
+    for j in range(k):
+        expected = (weights[j] * spreads[j] + pooling * mean) / (weights[j] + pooling) + floor * np.eye(d)
+        factor = mixture.factors[j]
+        if covariance == "diag":
+            np.testing.assert_allclose(factor**-2, np.diag(expected), rtol=1e-9)
+        else:
+            np.testing.assert_allclose(factor.T @ expected @ factor, np.eye(d), atol=1e-6)
+
+
+def test_much_pooling_is_one_covariance_for_all_components():
+    X, _ = blobs(spread=1.0)
+    labels = np.random.default_rng(0).integers(3, size=len(X))
+    tied = prepare(X, 3, smoothness=0.0, covariance="tied", max_iter=7, tol=0.0).fit(labels)
+    pooled = prepare(X, 3, smoothness=0.0, covariance_pooling=1e12, max_iter=7, tol=0.0).fit(labels)
+    np.testing.assert_allclose(pooled.rows, tied.rows, atol=1e-6)
+
+
+def test_pooling_ends_before_the_objective_rises():
+    X, _ = blobs(90, spread=1.0)
+    for seed in range(5):
+        status = solve(X, 3, seed, smoothness=0.0, covariance_pooling=5.0, tol=0.0).status
+        assert len(status.history) > 1
+        assert (np.diff(status.history) <= 0.0).all()
 
 
 def test_prediction_is_the_posterior_of_the_mixture():
