@@ -10,7 +10,8 @@ then the error was larger than taken, and the border is widened.
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from collections.abc import Callable
+from typing import Any, TypeVar, final
 
 import attrs
 import numpy as np
@@ -18,9 +19,13 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.core import memory
 from clusterkit.core.cost_passes import CostPasses
-from clusterkit.core.sums import Joined, Sums
+from clusterkit.core.sums import Addable, Joined, Sums, total
+from clusterkit.core.transform import block_plan
+from clusterkit.numerics.split_mix import uniforms
 
-__all__ = ["Priced", "cheapest_by_passes"]
+__all__ = ["CostTable", "Priced", "are_many", "cheapest_by_passes"]
+
+Part = TypeVar("Part", bound=Addable)
 
 GATHERED = 2**23
 """Costs that are gathered and solved at once: 64 MB."""
@@ -39,6 +44,29 @@ LEVELS = 20
 rows, and two or three are usual."""
 
 
+def are_many(n: int, k: int) -> bool:
+    """Whether the costs of n rows and k clusters are more than are solved at once."""
+    return n * k > GATHERED
+
+
+@final
+@attrs.frozen(eq=False)
+class CostTable(CostPasses):
+    """Costs in memory, (n, k), as they are read outside it: of many rows the labels are then the same, ties and all."""
+
+    costs: Array
+
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """One pass in blocks."""
+        n, k = self.costs.shape
+        blocks = block_plan(n, k, self.costs.dtype)
+        return total((rows, part(rows, self.costs[rows])) for rows in blocks)
+
+    def gather(self, index: Indices) -> Array:
+        """Costs of some rows."""
+        return self.costs[index]
+
+
 @final
 @attrs.frozen(eq=False)
 class Level:
@@ -49,10 +77,10 @@ class Level:
 
     def sure(self, costs: Array) -> tuple[Mask, Labels]:
         """Which rows have their label for good, and the label of each row."""
-        reduced = costs + self.prices
-        labels: Labels = np.argmin(reduced, axis=1)
-        least = np.partition(reduced, 1, axis=1)
-        return least[:, 1] - least[:, 0] > self.margin, labels
+        from clusterkit.numerics.transport.prices_jit import margins
+
+        labels, more = margins(costs, self.prices)
+        return more > self.margin, labels
 
 
 def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
@@ -85,7 +113,9 @@ class Priced:
 
     def __call__(self, rows: slice, costs: Array) -> Labels:
         """Labels of a block."""
-        labels: Labels = np.argmin(costs + self.prices, axis=1)
+        from clusterkit.numerics.transport.prices_jit import margins
+
+        labels, _ = margins(costs, self.prices)
         first, last = np.searchsorted(self.rows, [rows.start, rows.stop])
         labels[self.rows[first:last] - rows.start] = self.labels[first:last]
         return labels
@@ -125,13 +155,13 @@ def _gap(costs: CostPasses, priced: Priced, low: Counts, high: Counts) -> float:
     totals, sizes = costs.reduce(_Duality(priced)).arrays
     if (sizes < low).any() or (sizes > high).any():
         return math.inf
-    spent, reduced, scale, n = (float(number) for number in totals)
+    saved, scale = map(float, totals)
     # what the prices take at most from sizes within the bounds that add up to n
-    takes, free = float(priced.prices @ low), int(n) - int(low.sum())
+    takes, free = float(priced.prices @ low), int(sizes.sum()) - int(low.sum())
     for j in np.argsort(-priced.prices, kind="stable"):
         more = min(free, int(high[j] - low[j]))
         takes, free = takes + more * float(priced.prices[j]), free - more
-    gap = max(0.0, spent - (reduced - takes))
+    gap = max(0.0, saved + takes - float(priced.prices @ sizes))
     return gap / scale if scale > 0 else float(gap > 0)
 
 
@@ -183,19 +213,16 @@ class _Counts:
 @final
 @attrs.frozen(eq=False)
 class _Duality:
-    """Part of the certificate: cost of the labels, least costs with prices, their scale, and the number of rows."""
+    """Part of the certificate: what the rows could save at the prices, the scale of that, and the sizes."""
 
     priced: Priced
 
     def __call__(self, rows: slice, costs: Array) -> Sums:
-        wide = costs.astype(np.float64, copy=False)
-        labels = self.priced(rows, costs)
-        spent = np.take_along_axis(wide, labels[:, None], axis=1).sum()
-        reduced = (wide + self.priced.prices).min(axis=1).sum()
-        finite = np.where(np.isfinite(wide), wide, np.nan)
-        scale = (np.nanmean(finite, axis=1) - wide.min(axis=1)).sum()
-        sizes = np.bincount(labels, minlength=costs.shape[1])
-        return Sums.of(np.array([spent, reduced, scale, float(len(costs))]), sizes)
+        from clusterkit.numerics.transport.prices_jit import audit
+
+        labels, none = self.priced(rows, costs), np.zeros(costs.shape[1], dtype=np.int64)
+        saved, scale, _ = audit(costs, labels, self.priced.prices, none, none, none)
+        return Sums.of(np.array([saved, scale]), np.bincount(labels, minlength=costs.shape[1]))
 
 
 @final
@@ -216,8 +243,8 @@ class _Border:
 class _Samples:
     """Part of a pass: costs of samples of the border, each row with the same probability and in one of them at most.
 
-    The stream follows from the position of the block, not from a seed of the fit: a balancer draws nothing, and any
-    sample leads to the same labels.
+    Which rows are drawn follows from their places, not from a seed of the fit: a balancer draws nothing, and any sample
+    leads to the same labels but for ties, which the same samples decide alike in whatever blocks.
     """
 
     levels: tuple[Level, ...]
@@ -226,6 +253,5 @@ class _Samples:
 
     def __call__(self, rows: slice, costs: Array) -> Joined:
         border, _ = split(self.levels, costs)
-        draws = np.random.default_rng([self.attempt, rows.start]).random(len(costs))
-        sample = np.where(border, draws / min(self.share, 1.0 / SAMPLES), np.inf)
+        sample = np.where(border, uniforms(self.attempt, rows) / min(self.share, 1.0 / SAMPLES), np.inf)
         return Joined(tuple(costs[(sample >= j) & (sample < j + 1)] for j in range(SAMPLES)))

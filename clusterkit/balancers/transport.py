@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
-from clusterkit.balancers._border import cheapest_by_passes
+from clusterkit.balancers._border import CostTable, are_many, cheapest_by_passes
 from clusterkit.balancers._cheapest import Present
 from clusterkit.balancers._sizes import limit_problem, limits, ranked, sizes_problem
 from clusterkit.core import params
@@ -105,6 +105,8 @@ class Transport(Balancer):
         low, high = self._sizes(n, k, np.bincount(labels, minlength=k))
         dtype = costs.dtype if costs.dtype in (np.float32, np.float64) else np.float64
         C = np.ascontiguousarray(costs, dtype=dtype)
+        if are_many(n, k):
+            return self._assign_by_passes(C, task)
         Present.of(slice(0, n), C).check()
         solution = solve_transport(C, labels, low, high)
         if solution is None:
@@ -112,6 +114,12 @@ class Transport(Balancer):
         facts = {"gap": solution.gap} | ({"tied_rows": solution.tied} if solution.tied else {})
         offsets = solution.prices if solution.prices.any() else None
         return Assignment(solution.labels, offsets, solution.tied == 0, facts)
+
+    def _assign_by_passes(self, C: Array, task: Task) -> Assignment:
+        """As outside memory, so that rows that tie have the same labels wherever the rows lie."""
+        decision = self.decide(CostTable(C), task)
+        labels = np.argmin(C, axis=1) if decision.label is None else decision.label(slice(0, len(C)), C)
+        return Assignment(labels, decision.offsets, decision.exact, decision.facts)
 
     def why_not_by_passes(self, k: int) -> str | None:
         """None: any number of clusters."""

@@ -1,8 +1,7 @@
 """Weighted draws without replacement in one pass over blocks: the rows of smallest exponential key.
 
-The number that a row gets follows from a seed and from its place among all rows, by the generator SplitMix64 (Steele,
-Lea, Flood 2014, Fast splittable pseudorandom number generators, OOPSLA), which can be entered anywhere: the draws are
-the same in whatever blocks, and by whatever threads and machines, the rows are seen.
+The number that a row gets follows from a seed and from its place among all rows (`clusterkit.numerics.split_mix`): the
+draws are the same in whatever blocks, and by whatever threads and machines, the rows are seen.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.heap_jit import sift_down, sift_up
+from clusterkit.numerics.split_mix import FIRST_FACTOR, SECOND_FACTOR, STEP
 
 __all__ = ["smallest_keys"]
-
-STEP = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 divided by the golden ratio, by which the states of the generator are apart."""
 
 
 def smallest_keys(weights: Array, first: int, seed: int, size: int) -> tuple[Array, Indices]:
@@ -63,8 +60,8 @@ def _draw(weights: Array, first: np.uint64, seed: np.uint64, negated: Array, ind
         if not weights[i] > 0.0:
             continue
         state = seed + (first + np.uint64(i + 1)) * STEP
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = (state ^ (state >> np.uint64(30))) * FIRST_FACTOR
+        state = (state ^ (state >> np.uint64(27))) * SECOND_FACTOR
         state ^= state >> np.uint64(31)
         # in (0, 1], on a grid of 2^-53
         uniform = (np.float64(state >> np.uint64(11)) + 1.0) * 2.0**-53

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
+from clusterkit.numerics.split_mix import mixed
 from clusterkit.tables.frames import MICROSECONDS, NA, Column
 
 __all__ = ["KeptRows"]
@@ -26,10 +27,6 @@ Keys = NDArray[np.uint64]
 
 GAP = np.uint64(0x9E3779B97F4A7C15)
 """What stands for a gap before it is mixed: an odd number without a pattern, which is no number that people write."""
-
-STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-"""Shifts and factors that spread every bit over all 64 (Steele, Lea, Flood 2014, Fast splittable pseudorandom number
-generators, mix64 of SplitMix, with the constants of Stafford's variant 13)."""
 
 
 @final
@@ -68,7 +65,7 @@ class KeptRows:
         """Those of a block of rows."""
         keys = np.zeros(len(columns[0].values), dtype=np.uint64)
         for column in columns:
-            keys += _mixed(_cells(column) ^ _of_text(column.name))
+            keys += mixed(_cells(column) ^ _of_text(column.name))
         return cls(tuple(columns), keys)._smallest()
 
     def __add__(self, other: KeptRows) -> KeptRows:
@@ -80,13 +77,6 @@ class KeptRows:
         keys, rows = np.unique(self.keys, return_index=True)
         most = max(1, min(MOST_ROWS, MOST_CELLS // len(self.columns)))
         return KeptRows(tuple(column.take(rows[:most]) for column in self.columns), keys[:most])
-
-
-def _mixed(x: Keys) -> Keys:
-    """Numbers of 64 bits that look independent of those they are made of."""
-    for shift, factor in STEPS:
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return x ^ (x >> np.uint64(31))
 
 
 def _cells(column: Column) -> Keys:

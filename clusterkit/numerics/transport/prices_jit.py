@@ -10,7 +10,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 
-__all__ = ["audit", "cheapest", "moves", "widest"]
+__all__ = ["audit", "cheapest", "margins", "moves", "widest"]
 
 EPS = np.finfo(np.float64).eps
 """Relative rounding error of double precision."""
@@ -34,6 +34,26 @@ def cheapest(C, prices, targets):
         labels[i] = best
         sizes[best] += 1
     return labels, sizes
+
+
+@njit
+def margins(C, prices):
+    """The first label of least cost plus price of each row, (n,), and how much more the next one costs, (n,); O(n k).
+
+    With a single cluster the next one costs inf.
+    """
+    n, k = C.shape
+    labels, more = np.empty(n, dtype=np.int64), np.empty(n)
+    for i in range(n):
+        best, least, second = 0, C[i, 0] + prices[0], np.inf
+        for j in range(1, k):
+            value = C[i, j] + prices[j]
+            if value < least:
+                best, least, second = j, value, least
+            elif value < second:
+                second = value
+        labels[i], more[i] = best, second - least
+    return labels, more
 
 
 @njit

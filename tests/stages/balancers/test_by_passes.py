@@ -174,10 +174,25 @@ def test_transport_by_passes_with_ties_equal_rows_and_forbidden_labels(bounds, g
 def test_a_border_that_does_not_shrink_is_gathered_in_the_end(monkeypatch):
     rng, n, k = np.random.default_rng(2), 500, 3
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 2.0])
+    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
     monkeypatch.setattr(_border, "GATHERED", 0)
     decision = Transport().decide(Table(costs), Task(n, k))
-    assignment = Transport().assign(costs, np.argmin(costs, axis=1), Task(n, k))
     assert np.array_equal(labels_of(decision, costs), assignment.labels)
+
+
+@given(k=st.integers(2, 4), levels=st.integers(1, 4), seed=st.integers(0, 2**16))
+def test_many_costs_in_memory_have_the_labels_of_the_passes_ties_and_all(k, levels, seed):
+    rng, n = np.random.default_rng(seed), 400
+    costs = rng.integers(0, levels + 1, size=(n, k)) / 4.0 + rng.integers(0, 3, size=k)
+    balancer, task = Transport(), Task(n, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_border, "GATHERED", 300)
+        patch.setattr(_border, "SAMPLED", 40 * k)
+        assignment = balancer.assign(costs, np.argmin(costs, axis=1), task)
+        decision = balancer.decide(Table(costs), task)
+    assert np.array_equal(assignment.labels, labels_of(decision, costs))
+    assert assignment.exact == decision.exact
+    assert assignment.facts == decision.facts
 
 
 def test_many_rows_need_their_border_only():
