@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
@@ -90,7 +91,9 @@ class Folder:
         """
         manifest = self.path / MANIFEST
         if not manifest.is_file():
-            raise FileNotFoundError(f"{self.path} is no data folder: it has no {MANIFEST}")
+            lacks = f"it has no {MANIFEST}" if self.path.is_dir() else "there is no such folder"
+            reason = f"is no data folder: {lacks}. CLUSTERKIT_DATA or data_home names the folder of the data sets"
+            raise FileNotFoundError(errno.ENOENT, reason, str(self.path))
         return read_manifest(manifest.read_text(encoding="utf-8"), str(manifest))
 
     def names(self) -> Collection[str]:

@@ -102,6 +102,26 @@ def test_a_picture(run, calls, monkeypatch, tmp_path):
     assert "needs the name of a table" in run("reproduce", "--plot", path).stderr
 
 
+def test_without_values_there_is_no_picture(run, calls, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    empty = {**ROW, "ours": None, "sd": None, "runs": 0, "verdict": "data set not found: wine"}
+    monkeypatch.setattr(clusterkit_papers, "reproduce", lambda name, **options: [empty])
+    answer = run("reproduce", "t1", "--plot", tmp_path / "t1.svg")
+    assert answer.exit_code == 2
+    assert "data set not found" in answer.stdout
+    assert "has no value to draw" in answer.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_of_values_without_printed_ones(tmp_path):
+    pytest.importorskip("matplotlib")
+    unprinted = [{**ROW, "row": name, "printed": None, "ours": ours} for name, ours in (("a", 0.0), ("b", 90.0))]
+    axes = pictures.beside(str(tmp_path / "t1.svg"), unprinted)
+    assert len(axes) == 1
+    assert [line.get_label() for line in axes[0].get_lines() if line.get_label() in ("ours", "printed")] == ["ours"]
+    assert axes[0].get_xscale() == "linear", "a logarithm would hide the zero"
+
+
 def test_what_quick_leaves_out_is_counted_but_not_shown(run, calls, monkeypatch):
     left = {**ROW, "row": "dear", "ours": None, "sd": None, "runs": 0, "verdict": "not run: quick leaves it out"}
     monkeypatch.setattr(clusterkit_papers, "reproduce", lambda name, **options: [ROW, left])

@@ -67,7 +67,8 @@ def reproduce(
         options: dict[str, Any] = {"quick": quick, "runs": runs, "seed": seed}
         rows = papers.reproduce(table, **options) if record is None else papers.record(table, record, **options)
     # the picture comes first, because printing the table may fail (a closed pipe)
-    if plot_file is not None and not interrupt.pressed:
+    has_values = any(row["ours"] is not None for row in rows)
+    if plot_file is not None and has_values and not interrupt.pressed:
         from clusterkit_papers.pictures import draw
 
         with replacing(plot_file) as part:
@@ -78,6 +79,8 @@ def reproduce(
         _show(table, rows, titles[table])
     if interrupt.pressed:
         raise click.exceptions.Exit(INTERRUPTED)
+    if plot_file is not None and not has_values:
+        raise BadInput(f"--plot: {table} has no value to draw, so {plot_file} was not written; the verdicts say why")
 
 
 def _show(table: str, rows: Sequence[Mapping[str, Any]], title: str) -> None:

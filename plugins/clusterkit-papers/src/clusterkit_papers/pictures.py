@@ -50,8 +50,10 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
     ------
     UnknownName
         If there is no such table.
+    InvalidData
+        If no row has a value to draw.
     """
-    from clusterkit.core.errors import UnknownName, nearest_names
+    from clusterkit.core.errors import InvalidData, UnknownName, nearest_names
     from clusterkit.plots.figure import matplotlib_or_raise
 
     if name not in catalogue():
@@ -66,6 +68,8 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
         from clusterkit_papers import reproduce
 
         rows = reproduce(name, seed=seed)
+    if all(row["ours"] is None for row in rows):
+        raise InvalidData(f"{name}: no row has a value, so there is nothing to draw; its verdicts say why")
     where = PICTURES.get(name, "")
     if where:
         module, _, function = where.partition(":")
@@ -82,8 +86,8 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
     path : str
         File for the picture; its ending decides the format.
     rows : sequence of mapping
-        As `clusterkit_papers.reproduce` returns them. Columns without a printed value are left out, and rows without
-        one of ours.
+        As `clusterkit_papers.reproduce` returns them. Rows without a value of ours are left out, and so are columns
+        without a printed value if any column has one.
 
     Returns
     -------
@@ -94,8 +98,10 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
 
     from clusterkit.plots.figure import COLORS, INK, frame
 
-    columns = list(dict.fromkeys(str(row["column"]) for row in rows if row["printed"] is not None))
-    compared = [row for row in rows if row["column"] in columns and row["ours"] is not None]
+    measured = [row for row in rows if row["ours"] is not None]
+    beside_print = [row for row in measured if row["printed"] is not None]
+    columns = list(dict.fromkeys(str(row["column"]) for row in beside_print or measured))
+    compared = [row for row in measured if row["column"] in columns]
     names = list(dict.fromkeys(str(row["row"]) for row in compared))[:MOST_ROWS]
     places = {name: place for place, name in enumerate(names)}
     longest = max((len(name) for name in names), default=0)
@@ -111,15 +117,16 @@ def beside(path: str, rows: Sequence[Mapping[str, object]]) -> Figure:
                 fmt="none", ecolor=COLORS[0], elinewidth=1.0,
             )  # fmt: skip
         printed = [row for row in here if row["printed"] is not None]
-        axis.plot(
-            [row["printed"] for row in printed], [places[row["row"]] for row in printed], "D", color=INK,
-            markerfacecolor="none", markersize=6, label="printed",
-        )  # fmt: skip
+        if printed:
+            axis.plot(
+                [row["printed"] for row in printed], [places[row["row"]] for row in printed], "D", color=INK,
+                markerfacecolor="none", markersize=6, label="printed",
+            )  # fmt: skip
         axis.plot(
             [row["ours"] for row in here], [places[row["row"]] for row in here], "o", color=COLORS[0], markersize=4,
             label="ours",
         )  # fmt: skip
-        values = [row[kind] for row in here for kind in ("ours", "printed") if row[kind]]
+        values = [row[kind] for row in here for kind in ("ours", "printed") if row[kind] is not None]
         if values and min(values) > 0 and max(values) > 50 * min(values):
             plain_log(axis.xaxis, decades=True)
         frame(axis, column, ("", ""))

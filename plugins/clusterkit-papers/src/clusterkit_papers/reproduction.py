@@ -127,7 +127,7 @@ def run_jobs(
             if journal is not None:
                 journal.add(job.key, filled)
         except DatasetNotFound as error:
-            reason = f"data set not found: {str(error).splitlines()[0]}"
+            reason = f"data set not found: {str(error).splitlines()[0]} CLUSTERKIT_DATA names a folder of data sets"
             rows += [(job.printed_row, row) for row in _without(table, job, reason)]
             done = start + job.units
         except NotRun as error:
@@ -158,7 +158,7 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
     rows = []
     for cell in job.cells:
         beside = _beside(table, job, cell)
-        values = [run[cell.measure] for run in measurements.runs]
+        values = [run[cell.measure] for run in measurements.runs if cell.measure in run]
         if any(math.isnan(value) for value in values):
             notes = (job.note, measurements.note)
             rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, uses_labels=job.uses_labels, notes=notes))
