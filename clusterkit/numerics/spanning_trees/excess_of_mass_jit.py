@@ -42,14 +42,14 @@ def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool)
     """The clusters of largest excess of mass; the root counts as one only if `single`."""
     nodes = len(tree.parent)
     root = nodes - 1
-    large = np.zeros(nodes, np.int64)  # children that can be clusters
+    large = np.zeros(nodes, np.int32)  # children that can be clusters
     for v in range(root):
         large[tree.parent[v]] += tree.size[v] >= min_cluster_size
-    cluster, fall = np.empty(nodes, np.int64), np.zeros(nodes)
+    cluster, fall = np.empty(nodes, np.int32), np.zeros(nodes)
     fallen = np.zeros(nodes, np.bool_)
-    birth, above = np.zeros(nodes), np.full(nodes, -1)
+    birth, above = np.zeros(nodes), np.empty(nodes, np.int64)
     stability, death = np.zeros(nodes), np.zeros(nodes)
-    cluster[root], count = 0, 1
+    cluster[root], above[0], count = 0, -1, 1
     for v in range(root - 1, -1, -1):
         p = tree.parent[v]
         c = cluster[p]
