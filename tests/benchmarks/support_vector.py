@@ -55,10 +55,10 @@ def line(name, X, y, qm, peer, repeats=3, min_cluster_size=50):
     train, _ = timed(lambda: solved(model, space), repeats)
     labels = fitted.labels_
     noise = Pipeline(**svc(X, qm).get_params(deep=False)).fit(X).labels_
-    facts = fitted.outcome_.status.facts
+    n_support = fitted.outcome_.support_counts.n_support
     peer_seconds, peer_labels = peer
     row = f"{name:<28}{len(X):>8}{X.shape[1]:>4}{qm:>5}{train:>8.2f}{seconds - train:>8.2f}{seconds:>8.2f}"
-    row += f"{peer_seconds:>10.2f}{peer_seconds / seconds:>7.2f}{facts['n_sv']:>7}{labels.max() + 1:>9}"
+    row += f"{peer_seconds:>10.2f}{peer_seconds / seconds:>7.2f}{n_support:>7}{labels.max() + 1:>9}"
     row += f"{np.mean(noise < 0):>7.3f}"
     if y is not None:
         row += f"{adjusted_rand_score(y, labels):>7.3f}{adjusted_rand_score(y, peer_labels):>9.3f}"

@@ -90,7 +90,7 @@ def train(sizes: list[int], repeats: int) -> None:
             print(
                 f"n {n:6d} d {d:2d} nu {fraction or '1/n':>4} qm {qm}: LIBSVM {theirs:7.3f} s, svdd {ours:6.3f} s "
                 f"(gap {gap:.1e}), ratio {ratios[-1]:5.1f}; at 1e-6 {default:6.3f} s ({defaults[-1]:5.1f}), float32 "
-                f"{single:6.3f} s; {outcome.status.facts['n_sv']} support vectors, {outcome.status.n_iter} pairs, "
+                f"{single:6.3f} s; {outcome.support_counts.n_support} support vectors, {outcome.status.n_iter} pairs, "
                 f"{outcome.status.facts['rounds']} rounds; objective {ours:.9g} against {objective:.9g} "
                 f"({(ours - objective) / objective:+.1e}){'' if outcome.status.converged else ' NOT CONVERGED'}",
                 flush=True,
@@ -114,7 +114,7 @@ def memory(n: int) -> None:
         print(
             f"n {n} d {d}: {seconds:.2f} s, peak of the process {peak() / 1e9:.2f} GB, "
             f"{(peak() - before) / 1e9:.2f} GB above the start (goal: < 1 GB), "
-            f"{outcome.status.facts['n_sv']} support vectors"
+            f"{outcome.support_counts.n_support} support vectors"
         )
 
 
