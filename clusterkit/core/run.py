@@ -38,6 +38,7 @@ __all__ = [
     "FitResult",
     "bind",
     "check_magnitude",
+    "check_new",
     "check_range",
     "first_least",
     "fit",
@@ -296,28 +297,39 @@ def fit(c: Composition, X: Array, seeds: Seeds) -> FitResult:
 
 def check_magnitude(X: Array) -> None:
     """Refuse values whose squared distances overflow; warn where all of them underflow."""
-    low, high = X.extremes() if isinstance(X, SparseRows) else column_extremes(X)
-    check_range(low, high, X.dtype)
+    check_range(*_extremes(X), X.dtype)
+
+
+def check_new(X: Array) -> None:
+    """Refuse new rows (m, d) whose squared distances overflow, as `check_magnitude` does where rows are fitted."""
+    _refuse_overflow(*_extremes(X), X.dtype)
+
+
+def _extremes(X: Array) -> tuple[Array, Array]:
+    return X.extremes() if isinstance(X, SparseRows) else column_extremes(X)
 
 
 def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
     """The same for samples of which the extremes of the columns are known, (d,) each."""
-    limits = np.finfo(dtype)
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    largest = float(np.maximum(np.abs(high), np.abs(low)).max())
-    most = math.sqrt(float(limits.max) / (16.0 * len(low)))
-    if largest > most:
-        raise InvalidData(
-            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {dtype}; "
-            "divide the data by a constant, or leave out the columns concerned"
-        )
-    spread = float((high - low).max())
-    if 0 < spread < math.sqrt(float(limits.tiny)):
+    _refuse_overflow(low, high, dtype)
+    spread = float((high.astype(np.float64) - low.astype(np.float64)).max())
+    if 0 < spread < math.sqrt(float(np.finfo(dtype).tiny)):
         warnings.warn(
             f"the attributes of X spread over {spread:.3g} at most, squared distances that small are 0 in {dtype}; "
             "multiply the data by a constant or use featuremap 'minmax' first",
             ClusterkitWarning,
             stacklevel=4,
+        )
+
+
+def _refuse_overflow(low: Array, high: Array, dtype: np.dtype) -> None:
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    largest = float(np.maximum(np.abs(high), np.abs(low)).max())
+    most = math.sqrt(float(np.finfo(dtype).max) / (16.0 * len(low)))
+    if largest > most:
+        raise InvalidData(
+            f"X has values up to {largest:.3g}, and squared distances above {most:.1g} overflow {dtype}; "
+            "divide the data by a constant, or leave out the columns concerned"
         )
 
 

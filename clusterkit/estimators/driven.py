@@ -16,6 +16,7 @@ from clusterkit.core.compat import Composition, Problem
 from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidParameter, UnknownName
+from clusterkit.core.run import check_new
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import Driver
 from clusterkit.drivers import compose
@@ -145,7 +146,10 @@ exact_on_training_, n_features_in_
     def rows_of(self, X: Samples) -> Array:
         """New samples X as the stages take them, (m, d): checked, and prepared where the fit prepared a table."""
         rows = features_of(self, X)
-        return checked(self, X, None, reset=False, sparse=False) if rows is None else rows
+        if rows is None:
+            rows = checked(self, X, None, reset=False, sparse=False)
+        check_new(rows)
+        return rows
 
     def planned(self) -> Composition | None:
         """The composition that a fit would run; None if a parameter is wrong, which fit reports."""

@@ -30,6 +30,7 @@ from clusterkit.core.device_engine import DeviceEngine
 from clusterkit.core.engines import engine_for
 from clusterkit.core.errors import InvalidParameter, NeedsClusters
 from clusterkit.core.params import MOST_REPEATS, check_count
+from clusterkit.core.run import check_new
 from clusterkit.core.seeds import Seeds
 from clusterkit.core.stages import FeatureMap, Solver, Stage
 from clusterkit.core.weighing import weighted
@@ -262,6 +263,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         if rows is None:
             sparse = self._takes_sparse_rows if self.space_ is not None else None
             rows = checked(self, X, self._featuremap_or_none(), reset=False, sparse=sparse)
+        check_new(rows)
         return rows
 
     def fits_by_sample(self) -> bool:

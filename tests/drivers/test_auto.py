@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import warnings
 from contextlib import nullcontext
@@ -376,3 +377,17 @@ def test_every_recipe_that_needs_a_number_finds_it(name):
     assert model.resolved_["auto"]["n_clusters"] == model.labels_.max() + 1
     assert 0.0 <= model.confidence_ <= 1.0
     assert model.perhaps_one_cluster_ in (True, False)
+
+
+def test_new_rows_are_never_noise_though_the_chosen_method_has_noise():
+    X, _ = make_blobs(120, centers=3, cluster_std=0.5, random_state=1)
+    model = Auto(3, pool=["hdbscan"], random_state=0).fit(X)
+    assert (model.labels_ >= 0).all()
+    assert model.predict([[1e3, 1e3], [-1e3, 0.0]]).min() >= 0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_handful_of_rows_has_no_confidence():
+    rng = np.random.default_rng(1)
+    assert math.isnan(Auto(2, random_state=0).fit(rng.normal(size=(5, 2))).confidence_)
+    assert not math.isnan(Auto(2, pool=["kmeans", "genie"], random_state=0).fit(rng.normal(size=(40, 2))).confidence_)

@@ -235,3 +235,11 @@ def test_sparse_samples_where_the_map_takes_none_and_a_dense_copy_is_too_large(n
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
     with pytest.raises(InvalidData, match=r"must be dense here, got 60 x 4 sparse samples.*'pca'"):
         recipe(name, n_clusters=2).fit(csr_matrix(np.eye(60, 4)))
+
+
+@pytest.mark.parametrize("name", ["kmeans", "mixture", "spectral", "genie", "emmc", "auto"])
+def test_new_rows_whose_squared_distances_overflow_are_refused_as_in_fits(name):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 8.0 * (np.arange(60) % 2)[:, None]
+    model = recipe(name, n_clusters=2, random_state=0).fit(X)
+    with pytest.raises(InvalidData, match=r"values up to 1e\+160, and squared distances .* overflow float64"):
+        model.predict([[1e160, 0.0]])

@@ -32,6 +32,10 @@ __all__ = ["AutoDriver", "tree_work"]
 FEWEST = 4
 """Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
 
+FEWEST_JUDGED = 20
+"""Fewest rows of whose clusters the confidence speaks: on four or five rows of noise it was sure of an answer. The sets
+that it was fitted to have 150 rows and more."""
+
 SHOWN = 5
 """Names of methods in a message."""
 
@@ -172,7 +176,7 @@ class AutoDriver(Driver):
         if not interrupted:
             try:
                 of_best = fits.stability(best) if stability is None else float(stability[verdict.ranking.best])
-                if best.n_clusters < terrain.n:  # where every row is a cluster by itself nothing was grouped
+                if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing was grouped
                     confidence = verdict.confidence(terrain, of_best)
                 one = OneCluster.of(terrain.X, seeds.stream("one cluster")) if points is None else None
             except KeyboardInterrupt:

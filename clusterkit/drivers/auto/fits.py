@@ -176,7 +176,11 @@ class Fits:
             votes = Votes(self.S, candidate.labels)
             return self._with(fitted, votes(self.X), votes, exact=False)
         if not noisy:
-            predict = fitted.predict or Votes(self.X, fitted.labels, 1)
+            nearest = Votes(self.X, fitted.labels, 1)
+            predict = nearest if fitted.predict is None else fitted.predict
+            if fitted.predict is not None and candidate.member.finds_number:
+                # such a method may call new rows noise where it calls none of those it was fitted to
+                predict = Complete(fitted.predict, nearest)
             return attrs.evolve(fitted, predict=predict, exact=fitted.exact and fitted.predict is not None)
         if self.scored is None:
             labels = terrain.adopted(fitted.labels)
