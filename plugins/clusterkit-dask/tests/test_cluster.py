@@ -54,7 +54,7 @@ def cluster(n_workers):
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
-            memory_limit="512MiB",
+            memory_limit="1GiB",
             preload=preload,
         ) as processes,
         distributed.Client(processes) as client,

@@ -250,7 +250,7 @@ class TestLaziness:
             sent.append(len(pickle.dumps(thing)))
             return literal(thing)
 
-        monkeypatch.setattr(engine_module.dask, "compute", counting)
+        monkeypatch.setattr(dask, "compute", counting)
         monkeypatch.setattr(engine_module, "literal", weighing)
         X = da.from_array(blobs(), chunks=150).persist()
         with dask.config.set({"clusterkit.persist": False}):

@@ -112,7 +112,7 @@ def test_each_part_is_one_task_and_no_row_is_sent(monkeypatch):
         sent.append(len(pickle.dumps(thing)))
         return literal(thing)
 
-    monkeypatch.setattr(engine_module.dask, "compute", seen)
+    monkeypatch.setattr(dask, "compute", seen)
     monkeypatch.setattr(engine_module, "literal", weighed)
     monkeypatch.setattr(rows_module, "literal", weighed)
     model = fitted(da.from_array(X, chunks=(50, 3)).persist(), y)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
 import attrs
-import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
@@ -20,6 +19,7 @@ from clusterkit.core.sums import Addable
 from clusterkit.core.transform import block_plan
 from clusterkit.numerics.thread_limit import suited
 from clusterkit_dask import tasks
+from clusterkit_dask.computing import computed
 from clusterkit_dask.on_device import OnWorkersDevice
 from clusterkit_dask.pieces import Pieces, pieces_of
 from clusterkit_dask.rows import DaskRows, literal
@@ -77,7 +77,7 @@ class DaskEngine:
             neighbours = sums.FAN_IN
         totals: list[Part]
         with suited(0):  # of Dask's own threads none could set the limit while this one lives
-            (totals,) = dask.compute(nodes[0])
+            (totals,) = computed(nodes[0])
         return sums.fold(totals)
 
     def there(self, function: Callable[[slice, Array], Part], device: Device) -> OnWorkersDevice:
@@ -133,7 +133,7 @@ class DaskEngine:
         rows, sent = _own(rows), literal(function)
         rows.keep()
         parts = rows.cut(part_of)
-        values: tuple[Value, ...] = dask.compute(
+        values: tuple[Value, ...] = computed(
             *(delayed(tasks.of_pair, pure=False)(sent, parts[a], parts[b]) for a, b in pairs)
         )
         return list(values)

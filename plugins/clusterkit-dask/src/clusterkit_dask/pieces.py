@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
-import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit_dask.computing import computed
 
 __all__ = ["Pieces", "pieces_of"]
 
@@ -72,7 +72,7 @@ class Pieces:
             )
         else:
             LOGGER.info("counting the rows of %d partitions", len(self.parts))
-        sizes = dask.compute(*(delayed(len, pure=False)(part) for part in self.counted))
+        sizes = computed(*(delayed(len, pure=False)(part) for part in self.counted))
         return attrs.evolve(self, sizes=tuple(int(size) for size in sizes))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dask
 from dask.base import get_scheduler
@@ -14,7 +14,7 @@ from clusterkit.core.errors import InvalidParameter
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["PERSIST", "keeps", "threads"]
+__all__ = ["PERSIST", "client_in_use", "keeps", "threads", "workers_of"]
 
 PERSIST = "clusterkit.persist"
 """The setting of Dask that says whether a fit keeps its rows in memory: True, False or "auto", the default."""
@@ -26,7 +26,7 @@ of features need room too."""
 
 def threads() -> int:
     """Threads of all workers, or of Dask's own pool."""
-    client = _client()
+    client = client_in_use()
     if client is not None:
         return max(1, sum(client.ncores().values()))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -51,19 +51,24 @@ def keeps(n_bytes: int) -> bool:
 
 def _memory() -> int:
     """Bytes of all workers together, or of this machine as far as clusterkit uses it."""
-    client = _client()
+    client = client_in_use()
     if client is None:
         return 2 * memory.cap()  # the cap is half of what there is
-    try:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    except TypeError:  # older clients have no such argument and tell of all workers
-        workers = client.scheduler_info()["workers"].values()
-    limits = [int(worker.get("memory_limit") or 0) for worker in workers]
+    limits = [int(worker.get("memory_limit") or 0) for worker in workers_of(client)]
     # a worker without a limit may use what its machine has; machines are taken to be alike
     return sum(limit or 2 * memory.cap() for limit in limits)
 
 
-def _client() -> Client | None:
+def client_in_use() -> Client | None:
     """The client whose cluster computes, None if Dask computes in this process."""
     scheduler: object = get_scheduler()
     return getattr(scheduler, "__self__", None)
+
+
+def workers_of(client: Client) -> list[dict[str, Any]]:  # type: ignore[explicit-any]  # what Dask tells of a worker
+    """What the scheduler knows of its workers now."""
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:  # older clients have no such argument and tell of all workers
+        workers = client.scheduler_info()["workers"]
+    return list(workers.values())

@@ -16,6 +16,7 @@ from clusterkit.core import sums
 from clusterkit.core.rows import Rows
 from clusterkit.core.transform import block_plan
 from clusterkit_dask import resources, tasks
+from clusterkit_dask.computing import computed
 from clusterkit_dask.pieces import Pieces
 
 __all__ = ["DaskRows", "literal"]
@@ -98,7 +99,7 @@ class DaskRows:
         else:
             wanted = self._read(rows.start, rows.stop)
         X: Array
-        (X,) = dask.compute(wanted)
+        (X,) = computed(wanted)
         return X
 
     def gather(self, index: Indices) -> Array:
@@ -109,7 +110,7 @@ class DaskRows:
             inside = wanted[(wanted >= unit[0][0]) & (wanted < unit[-1][1])]
             if len(inside):
                 picked.append(delayed(tasks.chosen, pure=False)(source, unit[0][0], inside))
-        parts = [np.empty((0, self.d), dtype=self.dtype), *dask.compute(*picked)]
+        parts = [np.empty((0, self.d), dtype=self.dtype), *computed(*picked)]
         return np.concatenate(parts)[place]
 
     def cut(self, part_of: Labels) -> dict[int, Delayed]:

@@ -1,0 +1,85 @@
+"""Computing graphs, with an eye on workers that all wait for memory."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import dask
+
+from clusterkit.core.errors import ClusterkitWarning
+from clusterkit_dask.resources import client_in_use, workers_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["computed"]
+
+LOOK_SECONDS = 10.0
+"""Time between two looks at the workers; they are paused for less than that while they spill."""
+
+
+def computed(*collections: object) -> tuple[Any, ...]:  # type: ignore[explicit-any]  # values of any graph
+    """What `dask.compute` gives, with a warning while no worker can go on.
+
+    Dask pauses a worker whose memory is nearly full, until it has less. What libraries take it can never spill, so that
+    workers with too little memory stay paused, and the fit would wait in silence.
+    """
+    client = client_in_use()
+    if client is None:
+        values: tuple[Any, ...] = dask.compute(*collections)
+        return values
+    with _watched(client):
+        values = dask.compute(*collections)
+    return values
+
+
+@contextmanager
+def _watched(client: Client) -> Iterator[None]:
+    """Look at the workers from a thread until the block ends."""
+    ended = threading.Event()
+    watch = threading.Thread(target=_watch, args=(client, ended), name="clusterkit-paused-workers", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _watch(client: Client, ended: threading.Event) -> None:
+    """Warn once, when two looks one after the other see paused workers only."""
+    before = ""
+    while not ended.wait(LOOK_SECONDS):
+        try:
+            paused = _all_paused(client)
+        except Exception:
+            return  # a cluster that goes away says so to the fit itself
+        if paused and before and not ended.is_set():
+            warnings.warn(
+                f"the fit waits: {paused}. It goes on when they have less in memory; what their libraries take, some "
+                "230 MiB in each process, cannot be spilled. Give workers more memory (memory_limit=), fewer threads, "
+                "or smaller partitions",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
+            return
+        before = paused
+
+
+def _all_paused(client: Client) -> str:
+    """What to say of the workers if every one of them is paused, else nothing."""
+    workers = workers_of(client)
+    if not workers or any(worker.get("status") != "paused" for worker in workers):
+        return ""
+    used, limit = max(
+        ((worker["metrics"].get("memory", 0), worker.get("memory_limit") or 0) for worker in workers),
+        key=lambda memory: memory[0] / max(1, memory[1]),
+    )
+    number = "the only worker is" if len(workers) == 1 else f"all {len(workers)} workers are"
+    return (
+        f"{number} paused by Dask for want of memory (the fullest uses {used / 2**20:.0f} of its "
+        f"{limit / 2**20:.0f} MiB)"
+    )
