@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dask
 
@@ -22,7 +22,7 @@ LOOK_SECONDS = 10.0
 """Time between two looks at the workers; they are paused for less than that while they spill."""
 
 
-def computed(*collections: object) -> tuple[Any, ...]:  # type: ignore[explicit-any]  # values of any graph
+def computed(*collections: object) -> tuple[object, ...]:
     """What `dask.compute` gives, with a warning while no worker can go on.
 
     Dask pauses a worker whose memory is nearly full, until it has less. What libraries take it can never spill, so that
@@ -30,7 +30,7 @@ def computed(*collections: object) -> tuple[Any, ...]:  # type: ignore[explicit-
     """
     client = client_in_use()
     if client is None:
-        values: tuple[Any, ...] = dask.compute(*collections)
+        values: tuple[object, ...] = dask.compute(*collections)
         return values
     with _watched(client):
         values = dask.compute(*collections)
@@ -72,14 +72,11 @@ def _watch(client: Client, ended: threading.Event) -> None:
 def _all_paused(client: Client) -> str:
     """What to say of the workers if every one of them is paused, else nothing."""
     workers = workers_of(client)
-    if not workers or any(worker.get("status") != "paused" for worker in workers):
+    if not workers or not all(worker.paused for worker in workers):
         return ""
-    used, limit = max(
-        ((worker["metrics"].get("memory", 0), worker.get("memory_limit") or 0) for worker in workers),
-        key=lambda memory: memory[0] / max(1, memory[1]),
-    )
+    fullest = max(workers, key=lambda worker: worker.used / max(1, worker.limit))
     number = "the only worker is" if len(workers) == 1 else f"all {len(workers)} workers are"
     return (
-        f"{number} paused by Dask for want of memory (the fullest uses {used / 2**20:.0f} of its "
-        f"{limit / 2**20:.0f} MiB)"
+        f"{number} paused by Dask for want of memory (the fullest uses {fullest.used / 2**20:.0f} of its "
+        f"{fullest.limit / 2**20:.0f} MiB)"
     )

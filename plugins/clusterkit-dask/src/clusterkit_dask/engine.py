@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
 import dask.array as da
@@ -75,10 +75,9 @@ class DaskEngine:
         while len(nodes) > 1:
             nodes = [add(nodes[first : first + neighbours]) for first in range(0, len(nodes), neighbours)]
             neighbours = sums.FAN_IN
-        totals: list[Part]
         with suited(0):  # of Dask's own threads none could set the limit while this one lives
             (totals,) = computed(nodes[0])
-        return sums.fold(totals)
+        return sums.fold(cast("list[Part]", totals))
 
     def there(self, function: Callable[[slice, Array], Part], device: Device) -> OnWorkersDevice:
         """The function of a block as one that runs on a device of the worker: one device a worker."""
@@ -133,10 +132,8 @@ class DaskEngine:
         rows, sent = _own(rows), literal(function)
         rows.keep()
         parts = rows.cut(part_of)
-        values: tuple[Value, ...] = computed(
-            *(delayed(tasks.of_pair, pure=False)(sent, parts[a], parts[b]) for a, b in pairs)
-        )
-        return list(values)
+        values = computed(*(delayed(tasks.of_pair, pure=False)(sent, parts[a], parts[b]) for a, b in pairs))
+        return cast("list[Value]", list(values))
 
     def named(self, labels: Labels, names: AnyArray) -> AnyArray:
         """The name of each label, (n,), as a lazy dask array."""

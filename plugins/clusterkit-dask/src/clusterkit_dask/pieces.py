@@ -6,7 +6,7 @@ import logging
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
@@ -72,8 +72,8 @@ class Pieces:
             )
         else:
             LOGGER.info("counting the rows of %d partitions", len(self.parts))
-        sizes = computed(*(delayed(len, pure=False)(part) for part in self.counted))
-        return attrs.evolve(self, sizes=tuple(int(size) for size in sizes))
+        sizes = cast("tuple[int, ...]", computed(*(delayed(len, pure=False)(part) for part in self.counted)))
+        return attrs.evolve(self, sizes=sizes)
 
 
 def pieces_of(X: object) -> Pieces:

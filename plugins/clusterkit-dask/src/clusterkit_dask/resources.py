@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, final
 
+import attrs
 import dask
 from dask.base import get_scheduler
 
@@ -14,7 +15,7 @@ from clusterkit.core.errors import InvalidParameter
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["PERSIST", "client_in_use", "keeps", "threads", "workers_of"]
+__all__ = ["PERSIST", "Worker", "client_in_use", "keeps", "threads", "workers_of"]
 
 PERSIST = "clusterkit.persist"
 """The setting of Dask that says whether a fit keeps its rows in memory: True, False or "auto", the default."""
@@ -22,6 +23,24 @@ PERSIST = "clusterkit.persist"
 SHARE = 2
 """With "auto" rows are kept if they take no more than this part of the memory: Dask spills from 60 % on, and the blocks
 of features need room too."""
+
+
+@final
+@attrs.frozen
+class Worker:
+    """What the scheduler knows of a worker now.
+
+    Parameters
+    ----------
+    paused : bool
+        Whether it starts no task until it has less in memory.
+    used, limit : int
+        Bytes of its process, and those that it may have; 0 without a limit.
+    """
+
+    paused: bool
+    used: int
+    limit: int
 
 
 def threads() -> int:
@@ -54,9 +73,8 @@ def _memory() -> int:
     client = client_in_use()
     if client is None:
         return 2 * memory.cap()  # the cap is half of what there is
-    limits = [int(worker.get("memory_limit") or 0) for worker in workers_of(client)]
     # a worker without a limit may use what its machine has; machines are taken to be alike
-    return sum(limit or 2 * memory.cap() for limit in limits)
+    return sum(worker.limit or 2 * memory.cap() for worker in workers_of(client))
 
 
 def client_in_use() -> Client | None:
@@ -65,10 +83,17 @@ def client_in_use() -> Client | None:
     return getattr(scheduler, "__self__", None)
 
 
-def workers_of(client: Client) -> list[dict[str, Any]]:  # type: ignore[explicit-any]  # what Dask tells of a worker
-    """What the scheduler knows of its workers now."""
+def workers_of(client: Client) -> list[Worker]:
+    """All workers of a cluster."""
     try:
         workers = client.scheduler_info(n_workers=-1)["workers"]
     except TypeError:  # older clients have no such argument and tell of all workers
         workers = client.scheduler_info()["workers"]
-    return list(workers.values())
+    return [
+        Worker(
+            worker.get("status") == "paused",
+            int(worker.get("metrics", {}).get("memory", 0)),
+            int(worker.get("memory_limit") or 0),
+        )
+        for worker in workers.values()
+    ]

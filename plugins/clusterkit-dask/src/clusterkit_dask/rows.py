@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import final
+from typing import cast, final
 
 import attrs
 import dask
@@ -98,9 +98,8 @@ class DaskRows:
             wanted = delayed(tasks.joined, pure=False)(*self._between_partitions()(rows.start, rows.stop))
         else:
             wanted = self._read(rows.start, rows.stop)
-        X: Array
         (X,) = computed(wanted)
-        return X
+        return cast("Array", X)
 
     def gather(self, index: Indices) -> Array:
         """Some rows, (m, d); each unit that has one of them is computed once."""
@@ -110,7 +109,7 @@ class DaskRows:
             inside = wanted[(wanted >= unit[0][0]) & (wanted < unit[-1][1])]
             if len(inside):
                 picked.append(delayed(tasks.chosen, pure=False)(source, unit[0][0], inside))
-        parts = [np.empty((0, self.d), dtype=self.dtype), *computed(*picked)]
+        parts = [np.empty((0, self.d), dtype=self.dtype), *cast("tuple[Array, ...]", computed(*picked))]
         return np.concatenate(parts)[place]
 
     def cut(self, part_of: Labels) -> dict[int, Delayed]:
