@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import dask
 
-from clusterkit.core.errors import ClusterkitWarning
 from clusterkit_dask.resources import client_in_use, workers_of
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["computed"]
+__all__ = ["LOGGER", "computed"]
+
+LOGGER = logging.getLogger("clusterkit.dask")
+"""What the engine tells beside the fit."""
 
 LOOK_SECONDS = 10.0
 """Time between two looks at the workers; they are paused for less than that while they spill."""
 
 
 def computed(*collections: object) -> tuple[object, ...]:
-    """What `dask.compute` gives, with a warning while no worker can go on.
+    """What `dask.compute` gives, with a line in the log while no worker can go on.
 
     Dask pauses a worker whose memory is nearly full, until it has less. What libraries take it can never spill, so that
     workers with too little memory stay paused, and the fit would wait in silence.
@@ -50,7 +52,7 @@ def _watched(client: Client) -> Iterator[None]:
 
 
 def _watch(client: Client, ended: threading.Event) -> None:
-    """Warn once, when two looks one after the other see paused workers only."""
+    """Tell it once, when two looks one after the other see paused workers only."""
     before = ""
     while not ended.wait(LOOK_SECONDS):
         try:
@@ -58,12 +60,12 @@ def _watch(client: Client, ended: threading.Event) -> None:
         except Exception:
             return  # a cluster that goes away says so to the fit itself
         if paused and before and not ended.is_set():
-            warnings.warn(
-                f"the fit waits: {paused}. It goes on when they have less in memory; what their libraries take, some "
-                "230 MiB in each process, cannot be spilled. Give workers more memory (memory_limit=), fewer threads, "
-                "or smaller partitions",
-                ClusterkitWarning,
-                stacklevel=2,
+            # a warning of Python could be lost: other threads put back the filters and the printer that they met
+            LOGGER.warning(
+                "the fit waits: %s. It goes on when they have less in memory; what their libraries take, some 230 MiB "
+                "in each process, cannot be spilled. Give workers more memory (memory_limit=), fewer threads, or "
+                "smaller partitions",
+                paused,
             )
             return
         before = paused

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import warnings
 from collections.abc import Sequence
@@ -13,12 +12,9 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
-from clusterkit_dask.computing import computed
+from clusterkit_dask.computing import LOGGER, computed
 
 __all__ = ["Pieces", "pieces_of"]
-
-LOGGER = logging.getLogger("clusterkit.dask")
-"""What the engine tells beside the fit."""
 
 
 @final
