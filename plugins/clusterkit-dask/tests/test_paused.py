@@ -24,7 +24,7 @@ def resume(dask_worker):
     dask_worker.status = distributed.core.Status.running
 
 
-def told(caplog):
+def lines_of(caplog):
     return [record.getMessage() for record in caplog.records if record.name == computing.LOGGER.name]
 
 
@@ -53,8 +53,8 @@ def test_a_fit_that_waits_for_paused_workers_says_so_and_goes_on(client, monkeyp
     sums = []
     waiting = threading.Thread(target=lambda: sums.extend(computing.computed(da.ones(10).sum())))
     waiting.start()
-    until(lambda: told(caplog))
-    [line] = told(caplog)
+    until(lambda: lines_of(caplog))
+    [line] = lines_of(caplog)
     assert re.match(r"the fit waits: all 2 workers are paused by Dask .* of its 4096 MiB", line)
     assert waiting.is_alive()
     client.run(resume)
@@ -67,4 +67,4 @@ def test_nothing_is_said_while_one_worker_runs(client, monkeypatch, caplog):
     client.run(pause, workers=[next(iter(client.scheduler_info()["workers"]))])
     slow = da.map_blocks(lambda block: (threading.Event().wait(0.5), block)[1], da.ones(4, chunks=2), dtype=float)
     assert np.array_equal(computing.computed(slow)[0], np.ones(4))
-    assert not told(caplog)
+    assert not lines_of(caplog)
