@@ -278,10 +278,8 @@ class _Cursor:
     position: int
     _batches: Iterator[RecordBatch] = attrs.field(init=False)
     _left: RecordBatch | None = attrs.field(init=False, default=None)
-    _columns: Array = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._columns = np.empty((self.rows.d, BATCH_ROWS + PADDING), dtype=self.rows.dtype)
         group = int(np.searchsorted(self.rows.ends, self.position, side="right")) - 1
         self._batches = _batches_from(self.rows, group)
         skipped = self.position - self.rows.ends[min(group, len(self.rows.groups))]
@@ -294,6 +292,7 @@ class _Cursor:
     def fill(self, X: Array) -> None:
         """Decode the next len(X) rows."""
         filled = 0
+        room = np.empty((self.rows.d, min(len(X), BATCH_ROWS) + PADDING), dtype=X.dtype)
         while filled < len(X):
             batch = self._next()
             if batch.num_rows > len(X) - filled:
@@ -309,7 +308,7 @@ class _Cursor:
                     )
                 columns.append(column.to_numpy(zero_copy_only=False))
             # few calls for many numbers: each one waits until the threads that compute leave the interpreter
-            decoded = self._columns[:, : batch.num_rows]
+            decoded = room[:, : batch.num_rows]
             np.stack(columns, out=decoded)
             X[filled : filled + batch.num_rows] = decoded.T
             filled += batch.num_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import dask
@@ -31,11 +31,8 @@ def computed(*collections: object) -> tuple[object, ...]:
     workers with too little memory stay paused, and the fit would wait in silence.
     """
     client = client_in_use()
-    if client is None:
+    with nullcontext() if client is None else _watched(client):
         values: tuple[object, ...] = dask.compute(*collections)
-        return values
-    with _watched(client):
-        values = dask.compute(*collections)
     return values
 
 
@@ -57,8 +54,8 @@ def _watch(client: Client, ended: threading.Event) -> None:
     while not ended.wait(LOOK_SECONDS):
         try:
             paused = _all_paused(client)
-        except Exception:
-            return  # a cluster that goes away says so to the fit itself
+        except Exception:  # of a cluster that goes away, which the fit itself meets and tells
+            return
         if paused and before and not ended.is_set():
             # a warning of Python could be lost: other threads put back the filters and the printer that they met
             LOGGER.warning(
