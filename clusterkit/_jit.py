@@ -22,7 +22,7 @@ from numba.core import event
 
 from clusterkit._interrupts import ctrl_c_waits
 
-__all__ = ["CACHE", "LOG", "has_compiled", "njit"]
+__all__ = ["CACHE", "LOG", "has_compiled", "inner", "njit"]
 
 LOG = logging.getLogger("clusterkit.compilation")
 """Gets one line when a process first compiles something; the command line shows it on a terminal."""
@@ -80,6 +80,27 @@ def njit(function: Callable[..., object] | None = None, /, **options: object) ->
     if function is None:
         return lambda decorated: _prepared(compiler(decorated))
     return _prepared(compiler(function))
+
+
+@overload
+def inner(function: Function, /) -> Function: ...
+@overload
+def inner(**options: object) -> Callable[[Function], Function]: ...
+
+
+def inner(function: Any = None, /, **options: object) -> object:
+    """Compile a function that compiled functions call, and nothing else; parameters are those of `njit`.
+
+    An entrance from Python, which converts every argument, takes numba a fifth to a third of the time of such a
+    function. Without one a call from Python runs the function as it is written, uncompiled.
+    """
+    if function is None:
+        return lambda decorated: inner(decorated, **options)
+    dispatcher = njit(no_cpython_wrapper=True, **options)(function)
+    if dispatcher is not function:  # as it is where numba is switched off
+        function.dispatcher = dispatcher  # the type holds no reference to it
+        function._numba_type_ = numba.typeof(dispatcher)  # what numba asks of a global name that it does not know
+    return function
 
 
 def _prepared(dispatcher: Any) -> Any:

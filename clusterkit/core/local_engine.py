@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from typing import TypeVar, cast, final
 
@@ -13,11 +12,10 @@ import numpy as np
 
 from clusterkit._typing import Array, Labels
 from clusterkit.core import memory
+from clusterkit.core.block_threads import in_threads
 from clusterkit.core.rows import Rows
 from clusterkit.core.sums import Addable, total
 from clusterkit.core.transform import block_plan
-from clusterkit.numerics.thread_limit import suited
-from clusterkit.numerics.threads import available, undivided
 
 __all__ = ["LocalEngine", "room_for_labels"]
 
@@ -27,9 +25,6 @@ Value = TypeVar("Value")
 READ_BYTES = 16 * 1024**2
 """Bytes of neighbouring rows that are read at once: enough for the full speed of a disk, and three such pieces (one in
 use, one being read, one handed over) are little memory."""
-
-AHEAD = 2
-"""Blocks that wait for each thread, so that none of them waits for its turn to be added."""
 
 LABELS_SHARE = 8
 """Labels that take more than this part of the memory cap go to a temporary file instead of an array."""
@@ -51,25 +46,8 @@ class LocalEngine:
     def _computed(
         self, function: Callable[[slice, Array], Value], rows: Rows, width: int
     ) -> Iterator[tuple[slice, Value]]:
-        """The function of every block, in the order of the blocks.
-
-        Each block is the work of one thread, matrix products included: several blocks at once use the cores better than
-        several threads for one thin product, and the products do not depend on the number of threads.
-        """
-        workers = available()
-        waiting: deque[tuple[slice, Future[Value]]] = deque()
-        with suited(0), ThreadPoolExecutor(workers, "clusterkit-block", undivided) as pool:
-            try:
-                for block, X in self.blocks(rows, width):
-                    waiting.append((block, pool.submit(function, block, X)))
-                    if len(waiting) > AHEAD * workers:
-                        first, value = waiting.popleft()
-                        yield first, value.result()
-                for block, value in waiting:
-                    yield block, value.result()
-            finally:
-                for _, value in waiting:
-                    value.cancel()
+        """The function of every block, in the order of the blocks."""
+        return in_threads(function, self.blocks(rows, width))
 
     def blocks(self, rows: Rows, width: int) -> Iterator[tuple[slice, Array]]:
         """The blocks of a pass with their rows; while they are used, a thread reads the next ones."""

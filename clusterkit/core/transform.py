@@ -10,6 +10,7 @@ import numpy as np
 
 from clusterkit._typing import Array
 from clusterkit.core import sums
+from clusterkit.core.block_threads import each_block
 from clusterkit.core.namespaces import array_namespace, as_type, beside, elsewhere, follows, host_dtype
 from clusterkit.core.row_graph import Node
 from clusterkit.numerics.sparse_rows import SparseRows, as_rows
@@ -207,8 +208,9 @@ class Transform:
             return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
-        for rows, H in self.blocks(Y):
-            multiply(H, B, F[rows])
+        plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
+        for _ in each_block(lambda rows, X: multiply(self(X), B, F[rows]), ((rows, Y[rows]) for rows in plan), len(Y)):
+            pass
         return F
 
     def onnx(self, rows: Node) -> Node:

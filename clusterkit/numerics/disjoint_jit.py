@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Indices
 
 __all__ = ["find", "join", "roots"]
 
 
-@njit
+@inner
 def find(parent: Indices, i: int) -> int:
     """The root of the set of element i; `parent` (n,) must start as ``arange(n)``. The path is halved on the way."""
     while parent[i] != i:
@@ -17,7 +17,7 @@ def find(parent: Indices, i: int) -> int:
     return i
 
 
-@njit
+@inner
 def join(parent: Indices, i: int, j: int) -> bool:
     """Unite the sets of i and j; return whether they were two sets.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Indices, Rows
 from clusterkit.numerics.sparse_rows import SparseRows
 
@@ -39,7 +39,8 @@ def distinct_rows(points: Rows) -> tuple[Indices, Indices]:
     points = np.ascontiguousarray(points, dtype=np.float64)
     table = _table(len(points))
     first, inverse = np.empty(len(points), dtype=np.intp), np.empty(len(points), dtype=np.intp)
-    return first[: _distinct(points, table, first, inverse)].copy(), inverse
+    number = np.empty(len(points), dtype=np.intp)
+    return first[: _distinct(points, table, first, inverse, number)].copy(), inverse
 
 
 def find_rows(rows: Rows, Y: Rows) -> Indices:
@@ -61,7 +62,7 @@ def _table(n: int) -> NDArray[np.intp]:
     return np.full(1 << max(4, (2 * n).bit_length()), -1, dtype=np.intp)
 
 
-@njit
+@inner
 def _hash(Y: Any, i: Any) -> Any:
     """FNV hash of the bits of a row, mixed afterwards, because neighbouring numbers differ in few bits."""
     code = np.uint64(14695981039346656037)
@@ -73,7 +74,7 @@ def _hash(Y: Any, i: Any) -> Any:
     return code ^ (code >> np.uint64(31))
 
 
-@njit
+@inner
 def _place(Y: Any, i: Any, rows: Any, table: Any) -> Any:
     """The place of a row equal to row i of Y in the table, or the free place where that row belongs."""
     mask = np.uint64(len(table) - 1)
@@ -89,9 +90,8 @@ def _place(Y: Any, i: Any, rows: Any, table: Any) -> Any:
 
 
 @njit
-def _distinct(points: Any, table: Any, first: Any, inverse: Any) -> Any:
+def _distinct(points: Any, table: Any, first: Any, inverse: Any, number: Any) -> Any:
     count = 0
-    number = np.empty(len(points), dtype=np.int64)
     for i in range(len(points)):
         place = _place(points, i, points, table)
         if table[place] < 0:

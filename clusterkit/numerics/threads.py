@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Crew", "available", "crew", "in_turn", "over_rows", "undivided", "wait_for"]
+__all__ = ["Crew", "available", "crew", "in_turn", "is_undivided", "over_rows", "undivided", "wait_for"]
 
 CHUNK = 4_000_000
 """Kernel values of one call: about 10 ms, so that Ctrl-C takes effect between calls."""
@@ -35,6 +35,11 @@ def undivided() -> None:
     Each thread that starts takes memory for its stack and for what it allocates.
     """
     _of_this_thread.undivided = True
+
+
+def is_undivided() -> bool:
+    """Whether `undivided` was called in this thread."""
+    return bool(getattr(_of_this_thread, "undivided", False))
 
 
 def available() -> int:
@@ -59,7 +64,7 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
         Most threads to use; None: `available()`.
     """
     threads = available() if threads is None else threads
-    threads = 1 if getattr(_of_this_thread, "undivided", False) else threads
+    threads = 1 if is_undivided() else threads
     if threads == 1 or n * work < SMALLEST:
         rows = n if n * work < CHUNK else max(1, CHUNK // max(1, work))
         for start in range(0, n, max(1, rows)):
@@ -86,7 +91,7 @@ def crew() -> Iterator[Crew]:
 
     The values that a function writes must not depend on the ranges. Yields the function that makes a pass.
     """
-    threads = 1 if getattr(_of_this_thread, "undivided", False) else available()
+    threads = 1 if is_undivided() else available()
     pool = ThreadPoolExecutor(threads - 1, "clusterkit-rows") if threads > 1 else None
 
     def over(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:

@@ -14,6 +14,7 @@ from clusterkit import recipe
 from clusterkit.core import rows_fit, rows_loop
 from clusterkit.core.errors import ClusterkitWarning, IncompatibleStages, InvalidData
 from clusterkit.core.rows import SlicedRows, gather_by_slices
+from clusterkit.numerics.thread_limit import THIN
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
 
 COMPOSITIONS = {
@@ -123,6 +124,20 @@ def test_however_they_are_read_rows_give_the_same_bits(small, tmp_path, monkeypa
     same_bits(one.outcome_ or one.predictor_.extend.coefficients, other.predictor_.extend.coefficients, "coefficients")
     same_bits(one.history_, other.history_, "objectives")
     assert np.array_equal(one.labels_, other.labels_)
+
+
+@pytest.mark.parametrize("balancer", [None, "transport"])
+def test_products_are_those_of_one_thread_in_memory_too(balancer):
+    """Features enough for several threads of BLAS, which divide the rows of a block and so round otherwise than one."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(12_123, 8)) + 3 * rng.integers(0, 4, size=(12_123, 1)) * rng.normal(size=8)).astype("f4")
+    assert X.shape[0] * 500 >= THIN
+    parameters = {"n_clusters": 5, "featuremap__n_hidden": 500, "balancer": balancer, "init": "random", "max_iter": 2}
+    with small_groups(4096):
+        memory, rows = (recipe("emmc-multi", random_state=0, **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
+    same_bits(rows.history_, memory.history_, "the objectives of all turns")
+    same_bits(rows.predictor_.extend.coefficients, memory.outcome_.extend.coefficients, "coefficients")
+    assert np.array_equal(rows.labels_, memory.labels_)
 
 
 def test_no_read_is_larger_than_a_piece(small, monkeypatch):

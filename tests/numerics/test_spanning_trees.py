@@ -8,13 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import trees as oracle
 
+from clusterkit._jit import njit
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka, tree
 from clusterkit.numerics.spanning_trees.hierarchy_jit import hierarchy
 from clusterkit.numerics.spanning_trees.prim_jit import core_squares, prim
 from clusterkit.numerics.spanning_trees.reach import nearest_by_reachability
-from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_near, kth_smallest
+from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_near, smallest
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
+
+compiled = njit(cache=False)  # what is on disk of these has no entrance from Python
+bracketed, near_a_guess, selected = compiled(bracket), compiled(kth_near), compiled(smallest)
 
 
 @st.composite
@@ -80,10 +84,10 @@ def test_a_bracket_of_the_kth_smallest_holds_it(kind, data):
     k = data.draw(st.integers(1, len(ranked)))
     above, inside, edge = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 300)), np.finfo(kind).max
     scratch = np.full(count + 1, np.nan, kind)
-    low, below, high, upto = bracket(values, count, k, above, inside, edge, scratch)
+    low, below, high, upto = bracketed(values, count, k, above, inside, edge, scratch)
     assert low < ranked[k - 1] <= high
     assert (below, upto) == ((values <= low).sum(), (values <= high).sum())
-    assert kth_smallest(values, count, k, edge, scratch) == ranked[k - 1]
+    assert selected(values, count, k) == ranked[k - 1]
 
 
 @given(data=st.data())
@@ -101,11 +105,10 @@ def test_the_kth_smallest_near_a_guess_is_exact_whatever_the_guess(data):
     guess = data.draw(
         st.sampled_from([np.inf, 0.0, 1e-300, ranked[k - 1], ranked[-1], 0.9 * ranked[k - 1], 0.5, 1e300])
     )
-    before, cell = values.copy(), np.empty(1)
-    scratch = np.full(count + 1, np.nan)
-    near = kth_near(values, values.view(np.int64), count, k, guess, scratch, cell, cell.view(np.int64))
+    room = np.append(values, np.nan)  # with the place behind the values, which is written to
+    near = near_a_guess(room, room.view(np.int64), count, k, guess, np.full(count + 1, np.nan))
     assert near == ranked[k - 1]
-    np.testing.assert_array_equal(values, before)
+    np.testing.assert_array_equal(room[:-1], values)
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 15, 300, 1500])

@@ -15,6 +15,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.core import memory, sums
+from clusterkit.core.block_threads import each_block
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
 from clusterkit.core.namespaces import to_host
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
 
 
 @attrs.frozen(eq=False)
@@ -76,6 +78,14 @@ class FeatureSpace(Space):
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices of the block plan with their rows of H; all other operations derive from these."""
 
+    def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
+        """``function(rows, H_b)`` of all blocks, in their order.
+
+        Above one group (`clusterkit.core.sums.GROUP`) several threads call it, as they do in the passes of an engine:
+        the two agree bit for bit, whatever the number of threads.
+        """
+        return each_block(function, self.blocks(), self.n)
+
     def pieces(self) -> Iterator[tuple[slice, Array]]:
         """Row slices with their rows of H, as large as memory holds them: for passes that add nothing up."""
         return self.blocks()
@@ -84,9 +94,10 @@ class FeatureSpace(Space):
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.core.sums`.
 
         A solver that reads the features by this alone runs wherever the samples lie; `part` must then be a frozen
-        callable that pickles.
+        callable that pickles. Several threads call it above one group, as of `passed`: what it writes must belong to
+        its rows.
         """
-        return sums.total((rows, part(rows, H)) for rows, H in self.blocks())
+        return sums.total(self.passed(part))
 
     def at(self, Y: Array) -> Array:
         """Features of new raw rows, (m, L); sparse rows are accepted if the map accepts them."""
@@ -97,8 +108,8 @@ class FeatureSpace(Space):
         """H B, (n, q)."""
         B = B.astype(self.dtype, copy=False)
         F = np.empty((self.n, B.shape[1]), dtype=self.dtype)
-        for rows, H in self.blocks():
-            multiply(H, B, F[rows])
+        for _ in self.passed(lambda rows, H: multiply(H, B, F[rows])):
+            pass
         return F
 
     def adjoint(self, T: Array | Counts | Coded) -> Array:
@@ -223,6 +234,11 @@ class StreamedSpace(FeatureSpace):
         """Blocks of rows, mapped when they are needed."""
         for rows in block_plan(self.n, self.width, self.dtype):
             yield rows, self.mapping(self.points[rows])
+
+    def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
+        """The function of all blocks, which are mapped by the threads that call it."""
+        blocks = ((rows, self.points[rows]) for rows in block_plan(self.n, self.width, self.dtype))
+        return each_block(lambda rows, Y: function(rows, self.mapping(Y)), blocks, self.n)
 
     def take(self, index: Indices) -> StreamedSpace:
         """The space of some samples."""
@@ -350,8 +366,13 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
     n_bytes = len(points) * mapping.width * points.dtype.itemsize
     memory.require(n_bytes, f"the {len(points)} x {mapping.width} feature matrix", "Use storage='streamed' on the map.")
     H = np.empty((len(points), mapping.width), dtype=points.dtype)
-    for rows in block_plan(len(points), mapping.width, points.dtype):
-        H[rows] = mapping(points[rows])
+
+    def fill(rows: slice, Y: Array) -> None:
+        H[rows] = mapping(Y)
+
+    blocks = ((rows, points[rows]) for rows in block_plan(len(points), mapping.width, points.dtype))
+    for _ in each_block(fill, blocks, len(points)):
+        pass
     return H
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["MapOfHost", "Mapped", "RowsSpace"]
 
 Part = TypeVar("Part", bound=Addable)
+Value = TypeVar("Value")
 
 
 @final
@@ -125,6 +126,10 @@ class RowsSpace(FeatureSpace):
         # what adds up has the type of its parts, which the type of `Mapped` does not say
         whole: Part = self.engine.reduce(Mapped(self.reading, part), self.source, self.width)  # type: ignore[assignment]
         return whole
+
+    def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
+        """The function of all blocks, by this thread: what reads them, and where they lie, is up to the engine."""
+        return ((rows, function(rows, H)) for rows, H in self.blocks())
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Blocks of features, as they are read."""

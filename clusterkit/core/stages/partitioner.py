@@ -65,4 +65,4 @@ class StartsByBlocks(Protocol):
 
 def labels_by_blocks(labels: BlockLabels, samples: FeatureSpace) -> Labels:
     """The labels of all samples of a space in memory, (n,)."""
-    return np.concatenate([labels(rows, H) for rows, H in samples.blocks()])
+    return np.concatenate([values for _, values in samples.passed(labels)])

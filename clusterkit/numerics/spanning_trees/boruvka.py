@@ -8,14 +8,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices
+from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task
 from clusterkit.numerics.spanning_trees.gathered_jit import gathered_task
 from clusterkit.numerics.spanning_trees.neighbours_jit import list_task
-from clusterkit.numerics.spanning_trees.slabs_jit import slabs
+from clusterkit.numerics.spanning_trees.node_values import boxes, floors, pure_nodes
+from clusterkit.numerics.spanning_trees.slabs import slabs
 
 __all__ = ["Tasks", "boruvka", "build_tree"]
 
@@ -142,10 +143,11 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
         1e30 if filtered else float(np.finfo(np.float64).max),
         filtered,
     )
-    tasks(kd.fill_task, X, index, shift, tree)
-    tasks(kd.summary_task, tree)
-    if d <= kd.BALLS:
-        kd.join_boxes(tree, min(kd.TASKS, leaves) - 1)
+    tasks(kd.fill_task, X, index, shift, tree.scale, tree.points, tree.rows, tree.row, tree.least, tree.most)
+    if d > kd.BALLS:
+        tasks(kd.ball_task, tree.rows, tree.row, tree.low, tree.high, tree.centre, tree.radius)
+    else:
+        boxes(tree.least, tree.most, tree.low, tree.high)  # of so few columns leaves are in double precision
     return tree
 
 
@@ -169,7 +171,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     other, weight, square = np.full(places, -1), np.empty(places), np.empty(places)
     bound, nearest = np.zeros(places), np.zeros(places)
     if n_neighbors > 1:
-        in_slots = np.zeros(0, np.int64)
+        in_slots = None
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
@@ -179,7 +181,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
         else:
             tasks(gathered_task, tree, n_neighbors, floor, core, lists)
-        rounds.floors(tree, core, floor)
+        floors(core, real, floor)
         bound[:] = core
     else:
         K = min(LISTED, n - 1)
@@ -205,16 +207,34 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
-        if rounds.choose(sizes[:count], by_size, need, most if turn else n, searched):
-            rounds.pure_nodes(tree, component, pure)
+        if _choose(sizes[:count], by_size, most if turn else n, searched):
+            pure_nodes(component, pure)
             places_and_bests = tree, component, pure, core, floor, searched, best, least
             del undecided, by_size  # what the first round holds decides how much memory the tree needs
             tasks(rounds.search_task, *places_and_bests, *state, rows=int(need[searched].sum()))
             del places_and_bests
         ready = searched | (need == 0)
         del known, best, least, need, searched
-        made, count = rounds.merge(tree, component, ready, other, weight, square, sizes, edges, squares, made)
+        room = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+        made, count = rounds.merge(
+            tree.row, component, ready, other, weight, square, sizes, edges, squares, made, *room
+        )
+        del room
         turn += 1
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
+
+
+def _choose(sizes: Counts, by_size: Indices, most: int, searched: Mask) -> int:
+    """Mark the components to search, and return their number; `by_size` has the undecided ones by ascending size.
+
+    The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
+    of all: the others' edges join it, and it needs none of its mine. Where none is decided one is taken anyway.
+    """
+    others = by_size[by_size != np.argmax(sizes)]
+    count = int(np.searchsorted(np.cumsum(sizes[others]), most, side="right"))
+    if len(by_size) == len(sizes):
+        count = max(count, 1)
+    searched[others[:count]] = True
+    return len(others[:count])

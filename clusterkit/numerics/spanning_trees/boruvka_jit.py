@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.disjoint_jit import find, join
 from clusterkit.numerics.spanning_trees.descent_jit import (
@@ -26,46 +26,14 @@ from clusterkit.numerics.spanning_trees.descent_jit import (
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, CHUNK, TASKS, KdTree
+from clusterkit.numerics.spanning_trees.node_values import MIXED
 
-__all__ = ["choose", "component_candidates", "floors", "merge", "pure_nodes", "row_candidates", "search_task"]
-
-MIXED = -1
-"""Component of a node whose rows are in several."""
+__all__ = ["component_candidates", "merge", "row_candidates", "search_task"]
 
 
-@njit
+@inner
 def _less(w: float, square: float, other_w: float, other_square: float) -> bool:
     return w < other_w or (w == other_w and square < other_square)
-
-
-@njit
-def floors(tree: KdTree, core: Array, floor: Array) -> None:
-    """The least core distance below each node; core distances are in slot order."""
-    leaves, _, slots = tree.points.shape
-    for leaf in range(leaves):
-        least = np.inf
-        for s in range(leaf * slots, (leaf + 1) * slots):
-            if tree.row[s] >= 0:
-                least = min(least, core[s])
-        floor[leaves - 1 + leaf] = least
-    for node in range(leaves - 2, -1, -1):
-        floor[node] = min(floor[2 * node + 1], floor[2 * node + 2])
-
-
-@njit
-def pure_nodes(tree: KdTree, component: Indices, pure: Indices) -> None:
-    """The component of each node whose rows are all in one."""
-    leaves, _, slots = tree.points.shape
-    for leaf in range(leaves):
-        mine = component[leaf * slots]
-        for s in range(leaf * slots + 1, (leaf + 1) * slots):
-            if tree.row[s] >= 0 and component[s] != mine:
-                mine = MIXED
-                break
-        pure[leaves - 1 + leaf] = mine
-    for node in range(leaves - 2, -1, -1):
-        left, right = pure[2 * node + 1], pure[2 * node + 2]
-        pure[node] = left if left == right else MIXED
 
 
 @njit
@@ -132,7 +100,8 @@ def component_candidates(
 
     `best` and `least` come with weights to begin with: infinite, or above one that a search will find.
     """
-    need[:] = 0
+    for c in range(len(need)):
+        need[c] = 0
     for s in range(len(component)):
         mine = component[s]
         if mine >= 0 and other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):
@@ -141,32 +110,6 @@ def component_candidates(
         mine = component[s]
         if mine >= 0 and other[s] < 0 and _less(bound[s], nearest[s], best[mine], least[mine]):
             need[mine] += 1
-
-
-@njit
-def choose(sizes: Counts, order: Indices, need: Counts, most: int, searched: Mask) -> int:
-    """Mark the components to search, and return their number; `order` has the undecided ones by ascending size.
-
-    The smallest of the undecided ones are taken while their rows are at most `most`, and never the largest component
-    of all: the others' edges join it, and it needs none of its mine.
-    """
-    searched[:] = False
-    largest = 0
-    decided = 0
-    for c in range(len(sizes)):
-        if sizes[c] > sizes[largest]:
-            largest = c
-        decided += need[c] == 0
-    rows, count = 0, 0
-    for c in order:
-        if need[c] == 0 or c == largest:
-            continue
-        rows += sizes[c]
-        if rows > most and count + decided > 0:
-            break
-        searched[c] = True
-        count += 1
-    return count
 
 
 @njit
@@ -192,13 +135,11 @@ def search_task(
     scale, grow, slack, cut = tree.scale, tree.grow, tree.slack, tree.cut
     leaves, d, slots = points.shape
     queries, edges, _, wanted, out, starts, hits, near, near_squares, nodes, apart = work_arrays(tree)
-    ranges = np.empty(slots)
     best, least = bests, leasts
     if len(bests) < tree.n:  # in the first round every row is a component, which no other task looks at
         best, least = bests.copy(), leasts.copy()
-    active = np.empty(slots, np.int64)
-    limits, squares, edge = np.empty(slots), np.empty(slots), np.empty(slots, np.int64)
-    low, high = np.empty(d), np.empty(d)
+    active, edge = np.empty(slots, np.int64), np.empty(slots, np.int64)
+    limits, squares, ranges, low, high = np.empty(slots), np.empty(slots), np.empty(slots), np.empty(d), np.empty(d)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
@@ -304,7 +245,7 @@ def search_task(
 
 @njit
 def merge(
-    tree: KdTree,
+    row: Indices,
     component: Indices,
     ready: Mask,
     other: Indices,
@@ -314,14 +255,20 @@ def merge(
     edges: Indices,
     squares: Array,
     made: int,
+    chosen: Indices,
+    parent: Indices,
+    renumbered: Indices,
 ) -> tuple[int, int]:
     """Add the best edge of every component that is ready, and renumber the components.
 
     Of edges of equal weight and length the one between the lowest (lower, higher) rows is taken; edges that would
     close a cycle, which equal weights can propose, are left out. Returns the numbers of edges and of components.
+
+    `chosen`, `parent` and `renumbered` are room for a number per component.
     """
     count = len(ready)
-    chosen = np.full(count, -1)
+    for c in range(count):
+        chosen[c], parent[c] = -1, c
     for s in range(len(component)):
         c = component[s]
         if c < 0 or not ready[c] or other[s] < 0:
@@ -331,20 +278,20 @@ def merge(
             if _less(weight[rival], square[rival], weight[s], square[s]):
                 continue
             if weight[s] == weight[rival] and square[s] == square[rival]:
-                a, b = tree.row[s], tree.row[other[s]]
-                e, f = tree.row[rival], tree.row[other[rival]]
-                if (min(a, b), max(a, b)) >= (min(e, f), max(e, f)):
+                a, b = row[s], row[other[s]]
+                e, f = row[rival], row[other[rival]]
+                low, rival_low = min(a, b), min(e, f)
+                if low > rival_low or (low == rival_low and max(a, b) >= max(e, f)):
                     continue
         chosen[c] = s
-    parent = np.arange(count)
     for c in range(count):
         s = chosen[c]
         if s >= 0 and join(parent, c, component[other[s]]):
-            edges[made, 0], edges[made, 1], squares[made] = tree.row[s], tree.row[other[s]], weight[s]
+            edges[made, 0], edges[made, 1], squares[made] = row[s], row[other[s]], weight[s]
             made += 1
-    number, renumbered = chosen, np.empty(count, np.int64)
-    number[:] = -1
-    left = 0
+    number, left = chosen, 0
+    for c in range(count):
+        number[c] = -1
     for c in range(count):
         root, size = find(parent, c), sizes[c]
         if number[root] < 0:  # numbers are at most c: the sizes that are overwritten have been read

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import (
     edge_of,
@@ -22,7 +22,7 @@ from clusterkit.numerics.spanning_trees.descent_jit import (
     work_arrays,
 )
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
-from clusterkit.numerics.spanning_trees.selection_jit import bracket, kth_smallest, smallest, smallest_weighted
+from clusterkit.numerics.spanning_trees.selection_jit import bracket, smallest, smallest_weighted
 
 __all__ = ["core_task"]
 
@@ -42,8 +42,11 @@ FRESH = 16
 STRIDE = 32
 """Distances that are looked at together for one that is wanted."""
 
+LARGEST = float(np.finfo(np.float64).max)
+"""The bound of a row that has not met k others."""
 
-@njit
+
+@inner
 def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: float) -> float:
     """What a squared distance is at most, by its value in the leaves' type."""
     if filtered:
@@ -52,7 +55,7 @@ def _limit_of(square: float, filtered: bool, scale: float, grow: float, slack: f
     return square
 
 
-@njit
+@inner
 def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
     """Bring the values that are not above `edge` to the front, with their places; how many these are."""
     left = 0
@@ -63,7 +66,7 @@ def _pack(values: Array, places: Indices, count: int, edge: float) -> int:
     return left
 
 
-@njit
+@inner
 def _within(values: Array, places: Indices, count: int, low: float, high: float, near: Indices) -> int:
     """The places of the values from `low` to `high`, and their number."""
     inside = 0
@@ -79,13 +82,13 @@ def _within(values: Array, places: Indices, count: int, low: float, high: float,
     return inside
 
 
-@njit
+@inner
 def _keep_nearest(
     values: Array,
     places: Indices,
     count: int,
     k: int,
-    repeats: Counts,
+    repeats: Counts | None,
     rows: Array,
     slot: int,
     squares: Array,
@@ -94,24 +97,28 @@ def _keep_nearest(
 ) -> tuple[float, int]:
     """Keep those that weigh k together, the nearest by their exact distances; the k-th distance and their number."""
     for i in range(count):
-        squares[i] = scratch[i] = squared(rows, places[i], slot)
-        weights[i] = repeats[places[i]] if len(repeats) else 1
-    last = smallest_weighted(scratch, weights, count, k)[0]
-    mass = 0
+        square = squared(rows, slot, places[i])
+        squares[i], scratch[i] = square, square
+    if repeats is None:
+        last = smallest(scratch, count, k)
+    else:
+        for i in range(count):
+            weights[i] = repeats[places[i]]
+        last = smallest_weighted(scratch, weights, count, k)[0]
+    mass, left = 0, 0
     for i in range(count):
         if squares[i] < last:
-            mass += repeats[places[i]] if len(repeats) else 1
-    left = 0
+            mass += 1 if repeats is None else repeats[places[i]]
     for i in range(count):
         if squares[i] < last or (squares[i] == last and mass < k):
             if squares[i] == last:
-                mass += repeats[places[i]] if len(repeats) else 1
+                mass += 1 if repeats is None else repeats[places[i]]
             values[left], places[left] = values[i], places[i]
             left += 1
     return last, left
 
 
-@njit
+@inner
 def _kth_square(
     values: Array,
     places: Indices,
@@ -130,8 +137,6 @@ def _kth_square(
     squares: Array,
 ) -> float:
     """The exact k-th smallest squared distance, from values in the leaves' type."""
-    if not filtered:
-        return kth_smallest(values, count, k, edge, buffer)
     start, _, stop, _ = bracket(values, count, k, 2, 4, edge, buffer)
     # the k-th row is not nearer than rows below `low`, since these are nearer than all those above `start`
     reach = max(((math.sqrt(max(start, 0.0)) - slack) / grow - slack) / grow, 0.0)
@@ -144,7 +149,7 @@ def _kth_square(
         nearer += values[i] < low
     inside = _within(values, places, count, low, high, near)
     for i in range(inside):
-        squares[i] = squared(rows, near[i], slot)
+        squares[i] = squared(rows, slot, near[i])
     return smallest(squares, inside, k - nearer)
 
 
@@ -153,7 +158,7 @@ def core_task(
     t: int,
     tree: KdTree,
     k: int,
-    repeats: Counts,
+    repeats: Counts | None,
     floor: Array,
     core: Array,
     near_to: Indices,
@@ -166,8 +171,9 @@ def core_task(
     tree : KdTree
     k : int
         At most the number of rows.
-    repeats : ndarray of shape (slots,) or (0,)
-        How many equal rows each row stands for, in slot order; empty if all stand for one.
+    repeats : ndarray of shape (slots,) or None
+        How many equal rows each row stands for, in slot order; None if all stand for one, which leaves the code for
+        others out of what is compiled.
     floor : ndarray of shape (nodes,)
         Zeros.
     core : ndarray of shape (slots,)
@@ -183,8 +189,6 @@ def core_task(
     queries, edges, bounds, wanted, _, counts, hits, _, _, nodes, apart = work_arrays(tree)
     leaves, _, slots = points.shape
     K = near_to.shape[1]
-    largest = np.finfo(np.float64).max
-    weighted = len(repeats) > 0
     cap = BLOCKS * (k + slots) + ROOM
     # what a row has met: distances in the leaves' type, and slots
     values, places = np.empty((slots, cap), points.dtype), np.empty((slots, cap), np.int32)
@@ -192,15 +196,14 @@ def core_task(
     squares, scratch, weights, listed = np.empty(cap), np.empty(cap), np.empty(cap, np.int64), np.empty(K)
     # how many these are, what they weigh (their number if all stand for one), and a bound of the k-th distance
     masses, limits, fresh = np.empty(slots, np.int64), np.empty(slots), np.empty(slots, np.int64)
-    pure = np.empty(0, np.int64)
     again = max(k // 2, FRESH)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
             while filled < slots and row[leaf * slots + filled] >= 0:
-                counts[filled], masses[filled], limits[filled], fresh[filled] = 0, 0, largest, 0
-                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
+                counts[filled], masses[filled], limits[filled], fresh[filled] = 0, 0, LARGEST, 0
+                edges[filled] = edge_of(LARGEST, filtered, scale, grow, slack, cut)
                 filled += 1
             prepare_queries(points, leaf, queries)
             nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
@@ -219,7 +222,7 @@ def core_task(
                     centre,
                     radius,
                     floor,
-                    pure,
+                    masses,
                     -1,
                     widest,
                     np.inf,
@@ -233,12 +236,12 @@ def core_task(
                 for a in range(filled):
                     if hits[a] > 0:
                         count, first, stop = counts[a], there * slots, counts[a] + hits[a]
-                        if weighted:
+                        if repeats is None:
+                            masses[a] += hits[a]
+                        else:
                             for j in range(slots):
                                 if values[a, count + j] <= edges[a]:
                                     masses[a] += repeats[first + j]
-                        else:
-                            masses[a] += hits[a]
                         if hits[a] * DENSE >= slots:  # the others among them do no harm
                             part = places[a, count : count + slots]
                             for j in range(slots):
@@ -254,14 +257,14 @@ def core_task(
                         fresh[a] += hits[a]
                         full = count > cap - slots
                         if masses[a] >= k and (full or fresh[a] >= again):
-                            if not weighted:
+                            if repeats is None:
                                 value = bracket(values[a], count, k, ROOM, cap, edges[a], buffer)[2]
                                 limits[a] = _limit_of(value, filtered, scale, grow, slack)
                                 edges[a] = edge_of(limits[a], filtered, scale, grow, slack, cut)
                             fresh[a] = 0
-                            if weighted or 2 * count > cap:
+                            if repeats is not None or 2 * count > cap:
                                 count = _pack(values[a], places[a], count, edges[a])
-                            if weighted or count > cap - slots:
+                            if repeats is not None or count > cap - slots:
                                 limits[a], count = _keep_nearest(
                                     values[a],
                                     places[a],
@@ -281,7 +284,7 @@ def core_task(
             for a in range(filled):
                 slot = leaf * slots + a
                 count, last = _pack(values[a], places[a], counts[a], edges[a]), limits[a]
-                if weighted:
+                if repeats is not None:
                     last, count = _keep_nearest(
                         values[a], places[a], count, k, repeats, rows, slot, squares, scratch, weights
                     )
@@ -307,19 +310,19 @@ def core_task(
                 for i in range(K):
                     near_to[slot, i] = -1
                 edge = edges[a]
-                if not weighted or count > K + 1:
+                if repeats is None or count > K + 1:
                     value = bracket(values[a], count, K + 1, 2, cap, edge, buffer)[2]
                     buffer[0] = edge_of(
                         _limit_of(value, filtered, scale, grow, slack), filtered, scale, grow, slack, cut
                     )
                     edge = buffer[0]
-                met = _within(values[a], places[a], count, edge * 0, edge, near)
+                met = _within(values[a], places[a], count, edge - edge, edge, near)
                 length = 0
                 for i in range(met):
                     other = near[i]
                     if other == slot:
                         continue
-                    distance = squared(rows, other, slot)
+                    distance = squared(rows, slot, other)
                     if length == K and distance >= listed[K - 1]:
                         continue
                     length = min(length + 1, K)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.spanning_trees.kd_tree_jit import BALLS, KdTree
 
@@ -55,27 +55,34 @@ class Work(NamedTuple):
     apart: Array
 
 
-@njit
+@inner
 def work_arrays(tree: KdTree) -> Work:
-    """Work arrays for a tree."""
+    """Work arrays for a tree.
+
+    All are made by `np.empty` with lengths that are no constants: numba compiles each other kind of call anew.
+    """
     d, slots = tree.points.shape[1], tree.points.shape[2]
     kind = tree.points.dtype
+    edges, wanted = np.empty(slots, kind), np.empty(slots, np.bool_)
+    starts, hits = np.empty(slots, np.int64), np.empty(slots, np.int64)
+    for s in range(slots):
+        edges[s], wanted[s], starts[s], hits[s] = 0, False, 0, 0
     return Work(
         np.empty((slots, d), kind),
-        np.zeros(slots, kind),
+        edges,
         np.empty(slots, kind),
-        np.zeros(slots, np.bool_),
+        wanted,
         np.empty((slots, slots), kind),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
+        starts,
+        hits,
         np.empty(slots + 1, np.int64),
         np.empty(slots + 1),
-        np.empty(DEPTH, np.int64),
-        np.empty(DEPTH),
+        np.empty(slots + DEPTH, np.int64),
+        np.empty(slots + DEPTH),
     )
 
 
-@njit
+@inner
 def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: float, cut: float) -> float:
     """What distances of the leaves' type may be at most, for a limit of the squared distances."""
     if filtered:
@@ -84,7 +91,7 @@ def edge_of(limit: float, filtered: bool, scale: float, grow: float, slack: floa
     return min(limit, cut)
 
 
-@njit
+@inner
 def between(
     lows: Array,
     highs: Array,
@@ -119,7 +126,7 @@ def between(
     return total
 
 
-@njit
+@inner
 def squared(rows: Array, i: int, j: int) -> float:
     """The squared distance of two rows; sums as `leaf_squares` does."""
     total = 0.0
@@ -129,7 +136,7 @@ def squared(rows: Array, i: int, j: int) -> float:
     return total
 
 
-@njit
+@inner
 def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> float:
     """Lower bound of the squared distances between a row and the rows of a node; sums as `leaf_squares` does."""
     total = 0.0
@@ -141,7 +148,7 @@ def point_bound(lows: Array, highs: Array, node: int, rows: Array, s: int) -> fl
     return total
 
 
-@njit
+@inner
 def reaching(
     points: Array, home: int, least: Array, most: Array, leaf: int, edges: Array, out: Array, wanted: Mask
 ) -> None:
@@ -164,7 +171,7 @@ def reaching(
         wanted[j] = out[j] <= edges[j]
 
 
-@njit
+@inner
 def next_leaf(
     lows: Array,
     highs: Array,
@@ -215,7 +222,7 @@ def next_leaf(
     return -1, 0
 
 
-@njit
+@inner
 def prepare_queries(points: Array, leaf: int, queries: Array) -> None:
     """Make the rows of a leaf the queries, one a slot."""
     for c in range(points.shape[1]):
@@ -223,7 +230,7 @@ def prepare_queries(points: Array, leaf: int, queries: Array) -> None:
             queries[s, c] = points[leaf, c, s]
 
 
-@njit
+@inner
 def leaf_squares(
     points: Array,
     leaf: int,
@@ -273,7 +280,7 @@ def leaf_squares(
         hits[a] = near
 
 
-@njit
+@inner
 def near_slots(
     out: Array,
     a: int,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusterkit._jit import njit
-from clusterkit._typing import Array, Labels
+from clusterkit._jit import inner, njit
+from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.numerics.spanning_trees.hierarchy_jit import Hierarchy
 
 __all__ = ["Extracted", "excess_of_mass"]
@@ -31,45 +31,104 @@ class Extracted(NamedTuple):
     birth: Array
 
 
-@njit
+@inner
 def _excess(leaving: float, birth: float) -> float:
     """``leaving - birth``, 0 where both are infinite: equal rows that are all there is."""
     return 0.0 if birth == np.inf else leaving - birth
 
 
-@njit
 def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool) -> Extracted:
     """The clusters of largest excess of mass; the root counts as one only if `single`."""
     nodes = len(tree.parent)
-    root = nodes - 1
     large = np.zeros(nodes, np.int32)  # children that can be clusters
+    cluster, fall, fallen = np.empty(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.bool_)
+    most = 2 * (n // min_cluster_size) + 1  # each division of a cluster makes one more that is not divided later
+    birth, above, stability, death = np.zeros(most), np.full(most, -1), np.zeros(most), np.zeros(most)
+    count = _condense(*tree[:3], min_cluster_size, large, cluster, fall, fallen, birth, above, stability, death)
+    birth, above, stability, death = birth[:count], above[:count], stability[:count], death[:count]
+    within, deep = np.full(count, -1), death.copy()
+    _choose(stability, above, single, np.zeros(count, np.bool_), stability.copy(), np.zeros(count), within, deep)
+    owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
+    _of_rows(cluster, fall, within, death, deep, owner, probability, score)
+    return Extracted(owner, probability, score, birth.copy())
+
+
+@njit
+def _condense(
+    parent: Indices,
+    height: Array,
+    size: Counts,
+    min_cluster_size: int,
+    large: Counts,
+    cluster: Labels,
+    fall: Array,
+    fallen: Mask,
+    birth: Array,
+    above: Labels,
+    stability: Array,
+    death: Array,
+) -> int:
+    """The clusters of the condensed hierarchy, and their number.
+
+    Nodes get the `cluster` that they are in and, where they have left it, the λ of that (`fallen`, `fall`).
+    """
+    root = len(parent) - 1
     for v in range(root):
-        large[tree.parent[v]] += tree.size[v] >= min_cluster_size
-    cluster, fall = np.empty(nodes, np.int32), np.zeros(nodes)
-    fallen = np.zeros(nodes, np.bool_)
-    birth, above = np.zeros(nodes), np.empty(nodes, np.int64)
-    stability, death = np.zeros(nodes), np.zeros(nodes)
-    cluster[root], above[0], count = 0, -1, 1
+        large[parent[v]] += size[v] >= min_cluster_size
+    cluster[root], count = 0, 1
     for v in range(root - 1, -1, -1):
-        p = tree.parent[v]
+        p = parent[v]
         c = cluster[p]
         if fallen[p]:
             cluster[v], fall[v], fallen[v] = c, fall[p], True
             continue
-        level = np.inf if tree.height[p] == 0 else 1.0 / tree.height[p]
-        if tree.size[v] >= min_cluster_size and large[p] == 1:
+        level = np.inf if height[p] == 0 else 1.0 / height[p]
+        if size[v] >= min_cluster_size and large[p] == 1:
             cluster[v] = c
             continue
-        stability[c] += _excess(level, birth[c]) * tree.size[v]
+        stability[c] += _excess(level, birth[c]) * size[v]
         death[c] = max(death[c], level)
-        if tree.size[v] < min_cluster_size:
+        if size[v] < min_cluster_size:
             cluster[v], fall[v], fallen[v] = c, level, True
         else:
             cluster[v], birth[count], above[count] = count, level, c
             count += 1
-    within, deep = _choose(stability[:count], above[:count], death[:count], single)
-    owner, probability, score = np.empty(n, np.int64), np.zeros(n), np.zeros(n)
-    for i in range(n):
+    return count
+
+
+@njit
+def _choose(
+    stability: Array, above: Labels, single: bool, chosen: Mask, best: Array, below: Array, within: Labels, deep: Array
+) -> None:
+    """The chosen cluster that each cluster is or is in (`within`), or -1, and the largest death in or below each."""
+    count = len(stability)
+    for c in range(count - 1, -1, -1):
+        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
+        if not chosen[c]:
+            best[c] = below[c]
+        if c > 0:
+            below[above[c]] += best[c]
+            deep[above[c]] = max(deep[above[c]], deep[c])
+    for c in range(count):
+        if above[c] >= 0 and within[above[c]] >= 0:
+            within[c] = within[above[c]]
+        elif chosen[c]:
+            within[c] = c
+
+
+@njit
+def _of_rows(
+    cluster: Labels,
+    fall: Array,
+    within: Labels,
+    death: Array,
+    deep: Array,
+    owner: Labels,
+    probability: Array,
+    score: Array,
+) -> None:
+    """What the rows get from the clusters that they are in."""
+    for i in range(len(owner)):
         c = cluster[i]
         owner[i] = within[c]
         # a cluster that no row ever leaves does not exist; infinite λ belong to equal rows
@@ -78,26 +137,3 @@ def excess_of_mass(tree: Hierarchy, n: int, min_cluster_size: int, single: bool)
             probability[i] = 1.0 if fall[i] >= last else fall[i] / last
         if fall[i] < deep[c]:
             score[i] = 1.0 if deep[c] == np.inf else (deep[c] - fall[i]) / deep[c]
-    return Extracted(owner, probability, score, birth[:count].copy())
-
-
-@njit
-def _choose(stability: Array, above: Labels, death: Array, single: bool) -> tuple[Labels, Array]:
-    """The chosen cluster that each cluster is or is in, or -1, and the largest death in or below each."""
-    count = len(stability)
-    chosen, best = np.zeros(count, np.bool_), stability.copy()
-    below, deep = np.zeros(count), death.copy()
-    for c in range(count - 1, -1, -1):
-        chosen[c] = below[c] <= stability[c] and (c > 0 or single)
-        if not chosen[c]:
-            best[c] = below[c]
-        if c > 0:
-            below[above[c]] += best[c]
-            deep[above[c]] = max(deep[above[c]], deep[c])
-    within = np.full(count, -1)
-    for c in range(count):
-        if above[c] >= 0 and within[above[c]] >= 0:
-            within[c] = within[above[c]]
-        elif chosen[c]:
-            within[c] = c
-    return within, deep

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.spanning_trees.descent_jit import DEPTH, between, next_leaf
 from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
@@ -32,17 +32,16 @@ FARTHER = 1.4
 """Factor by which that distance grows where it reaches too few."""
 
 
-@njit
+@inner
 def _rows_of(leaf: int, leaves: int, n: int) -> int:
     return ((leaf + 1) * n) // leaves - (leaf * n) // leaves
 
 
-@njit
+@inner
 def _gather(
     tree: KdTree,
     node: int,
     floor: Array,
-    pure: Indices,
     reach: float,
     k: int,
     nodes: Indices,
@@ -69,7 +68,7 @@ def _gather(
             centre,
             radius,
             floor,
-            pure,
+            near,
             -1,
             widest,
             np.inf,
@@ -105,21 +104,20 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
     K = near_to.shape[1]
     # room for all leaves, of which memory is taken for those that are gathered
     near, first = np.empty(leaves, np.int64), np.empty(leaves, np.int64)
-    gathered, values = np.empty((2, leaves * slots)), np.empty(leaves * slots)
-    bits, buffer, close = values.view(np.int64), np.empty(leaves * slots + 1), np.empty(leaves * slots + 1, np.int64)
-    cell, nodes, apart, pure = np.empty(1), np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(0, np.int64)
-    cell_bits, done, reaches = cell.view(np.int64), np.empty(slots, np.bool_), np.empty(CHUNK)
-    listed = np.empty(K)
+    places = leaves * slots + 1
+    xs, ys, values, buffer = np.empty(places), np.empty(places), np.empty(places), np.empty(places)
+    bits, close = values.view(np.int64), np.empty(places, np.int64)
+    nodes, apart = np.empty(slots + DEPTH, np.int64), np.empty(slots + DEPTH)
+    done, reaches, listed = np.empty(slots, np.bool_), np.empty(slots + CHUNK), np.empty(K)
     shrink = min((K + LISTED_WITHIN) / k, 1.0)
     width, guess = min(CHUNK, leaves), np.inf
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
-        above, covered = (leaves + chunk) // width - 1, 0.0
+        above, covered, widest, count = (leaves + chunk) // width - 1, -1.0, 0.0, 0
         for i in range(width):
             node = leaves - 1 + chunk + i
             area = (highs[node, 0] - lows[node, 0]) * (highs[node, 1] - lows[node, 1])
             reaches[i] = REACH * k * leaves / n * area / math.pi
-            covered = max(covered, reaches[i])
-        count = _gather(tree, above, floor, pure, covered, k, nodes, apart, near)
+            widest = max(widest, reaches[i])
         for leaf in range(chunk, chunk + width):
             home, reach = leaves - 1 + leaf, reaches[leaf - chunk]
             low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
@@ -129,8 +127,8 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                 done[a] = False
             while left > 0:
                 if reach > covered:
-                    covered = reach
-                    count = _gather(tree, above, floor, pure, covered, k, nodes, apart, near)
+                    covered = max(reach, widest)
+                    count = _gather(tree, above, floor, covered, k, nodes, apart, near)
                 met, rows = 0, 0
                 for j in range(count):
                     if between(lows, highs, centres, radii, near[j], low, high, centre, radius, reach) < reach:
@@ -145,18 +143,17 @@ def gathered_task(t: int, tree: KdTree, k: int, floor: Array, core: Array, near_
                 for j in range(met):
                     there = first[j] // slots
                     for s in range(slots):
-                        gathered[0, j * slots + s] = points[there, 0, s]
-                        gathered[1, j * slots + s] = points[there, 1, s]
+                        xs[j * slots + s], ys[j * slots + s] = points[there, 0, s], points[there, 1, s]
                 farthest = 0.0
                 for a in range(filled):
                     if done[a]:
                         continue
                     x, y = points[leaf, 0, a], points[leaf, 1, a]
                     for j in range(places):
-                        p, q = gathered[0, j] - x, gathered[1, j] - y
+                        p, q = xs[j] - x, ys[j] - y
                         values[j] = p * p + q * q
                     # rows of a leaf have similar core distances
-                    guess = kth_near(values, bits, places, k, guess, buffer, cell, cell_bits)
+                    guess = kth_near(values, bits, places, k, guess, buffer)
                     if guess > reach:
                         farthest = max(farthest, guess)
                         continue

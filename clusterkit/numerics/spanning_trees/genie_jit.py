@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Counts, Indices, Labels
 from clusterkit.numerics.disjoint_jit import find, join
 
 __all__ = ["genie"]
 
 
-@njit
+@inner
 def _add(sums: Counts, size: int, clusters: int) -> None:
     """Add clusters of a size to a Fenwick tree (n + 1, 2) of clusters and their rows: O(log n), as its sums are."""
     place, rows = size, clusters * size
@@ -21,7 +21,7 @@ def _add(sums: Counts, size: int, clusters: int) -> None:
         place += place & -place
 
 
-@njit
+@inner
 def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
     """Sum of ``|c - size|`` over the sizes c of all clusters."""
     few, below, place = 0, 0, size
@@ -32,7 +32,6 @@ def _apart(sums: Counts, size: int, clusters: int, rows: int) -> int:
     return size * few - below + (rows - below) - size * (clusters - few)
 
 
-@njit
 def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     """Labels of k clusters, as any numbers, from the edges of a spanning tree in ascending order.
 
@@ -51,10 +50,27 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
     The sum is kept as a whole number, with the sizes in a Fenwick tree: O(n log n).
     """
     n = len(merges) + 1
-    parent, size = np.arange(n), np.zeros(n, np.int64)
+    parent, sums = np.arange(n), np.zeros((n + 1, 2), np.int64)
     after, before = np.arange(1, n + 1), np.arange(-1, n - 1)  # of the edges left; n - 1 is the end
-    sums = np.zeros((n + 1, 2), np.int64)
-    of_size = np.zeros(n + 1, np.int64)
+    size, of_size = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
+    _merge(merges, first_equal, k, gini, parent, sums, after, before, size, of_size)
+    return parent
+
+
+@njit
+def _merge(
+    merges: Indices,
+    first_equal: Indices,
+    k: int,
+    gini: float,
+    parent: Labels,
+    sums: Counts,
+    after: Indices,
+    before: Indices,
+    size: Counts,
+    of_size: Counts,
+) -> None:
+    n = len(merges) + 1
     for i in range(n):
         parent[i] = first_equal[i]
         size[first_equal[i]] += 1
@@ -105,4 +121,3 @@ def genie(merges: Indices, first_equal: Indices, k: int, gini: float) -> Labels:
         clusters += 1
     for i in range(n):
         parent[i] = find(parent, i)
-    return parent

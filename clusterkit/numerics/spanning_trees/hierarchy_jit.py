@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 
 __all__ = ["Hierarchy", "cut_off", "hierarchy", "trunks"]
@@ -26,7 +26,6 @@ class Hierarchy(NamedTuple):
     first: Indices
 
 
-@njit
 def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     """The hierarchy of n - 1 merges (n - 1, 2) by ascending height; any number of children of one height is one node.
 
@@ -35,9 +34,22 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
     n = len(merges) + 1
     nodes = 2 * n - 1
     parent, height = np.full(nodes, -1, np.int32), np.zeros(nodes)
-    size, first = np.ones(nodes, np.int32), np.arange(nodes).astype(np.int32)
+    size, first = np.ones(nodes, np.int32), np.arange(nodes, dtype=np.int32)
     # the lowest row of a set holds -1 - the node of the set, every other one a lower row of it
-    link = np.arange(-1, -n - 1, -1).astype(np.int32)
+    link = np.arange(-1, -n - 1, -1, dtype=np.int32)
+    ties = _merge(merges, heights, parent, height, size, first, link)
+    if ties:
+        room = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        nodes = _without_ties(n, parent, height, size, first, *room)
+    return Hierarchy(parent[:nodes], height[:nodes], size[:nodes], first[:nodes])
+
+
+@njit
+def _merge(
+    merges: Indices, heights: Array, parent: Indices, height: Array, size: Counts, first: Indices, link: Indices
+) -> bool:
+    """Write the nodes of the merges, and return whether any has a child of its height."""
+    n = len(merges) + 1
     ties, begin = False, 0
     for i in range(n - 1):
         if heights[i] > heights[begin]:
@@ -47,14 +59,13 @@ def hierarchy(merges: Indices, heights: Array) -> Hierarchy:
         u, v, node = -1 - link[low], -1 - link[high], n + i
         parent[u], parent[v] = node, node
         height[node], size[node], first[node] = heights[i], size[u] + size[v], low
-        ties |= max(u, v) >= n + begin  # a child at the same height
+        ties |= max(u, v) >= n + begin
         link[high] = low
         link[low] = -1 - node
-    every = Hierarchy(parent, height, size, first)
-    return _without_ties(every, n) if ties else every
+    return ties
 
 
-@njit
+@inner
 def _lowest(link: Indices, i: int) -> int:
     """The lowest row of the set of row i. The path is halved on the way."""
     while link[i] >= 0:
@@ -66,27 +77,24 @@ def _lowest(link: Indices, i: int) -> int:
 
 
 @njit
-def _without_ties(tree: Hierarchy, n: int) -> Hierarchy:
-    """The hierarchy of n rows in which a merge at the height of its parent is the same node."""
-    nodes = len(tree.parent)
-    same, number = np.empty(nodes, np.int32), np.full(nodes, -1, np.int32)
-    for v in range(nodes - 1, -1, -1):
-        p = tree.parent[v]
-        same[v] = same[p] if v >= n and p >= 0 and tree.height[p] == tree.height[v] else v
+def _without_ties(
+    n: int, parent: Indices, height: Array, size: Counts, first: Indices, same: Indices, number: Indices
+) -> int:
+    """Make a merge of n rows at the height of its parent the same node; how many nodes are left, at the front."""
+    for v in range(len(parent) - 1, -1, -1):
+        p = parent[v]
+        same[v] = same[p] if v >= n and p >= 0 and height[p] == height[v] else v
     count = 0
-    for v in range(nodes):
+    for v in range(len(parent)):
         if same[v] == v:
             number[v] = count
             count += 1
-    parent, height = np.full(count, -1, np.int32), np.zeros(count)
-    size, first = np.empty(count, np.int32), np.empty(count, np.int32)
-    for v in range(nodes):
-        if same[v] == v:
-            u, p = number[v], tree.parent[v]
-            height[u], size[u], first[u] = tree.height[v], tree.size[v], tree.first[v]
-            if p >= 0:
-                parent[u] = number[same[p]]
-    return Hierarchy(parent, height, size, first)
+    for v in range(len(parent)):
+        if same[v] == v:  # its number is at most v: what is overwritten has been read
+            u, p = number[v], parent[v]
+            height[u], size[u], first[u] = height[v], size[v], first[v]
+            parent[u] = number[same[p]] if p >= 0 else -1
+    return count
 
 
 @njit

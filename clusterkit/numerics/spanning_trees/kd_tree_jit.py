@@ -16,18 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices
 
 __all__ = [
     "FILTERED",
     "TASKS",
     "KdTree",
+    "ball_task",
     "fill_task",
-    "join_boxes",
     "split_task",
     "subtree_task",
-    "summary_task",
 ]
 
 FILTERED = 8
@@ -73,7 +72,7 @@ class KdTree(NamedTuple):
     filtered: bool
 
 
-@njit
+@inner
 def _select(key: Array, index: Indices, low: int, high: int, middle: int) -> None:
     """Reorder ``[low, high)`` so that no key before `middle` is above one from there on.
 
@@ -104,7 +103,7 @@ def _select(key: Array, index: Indices, low: int, high: int, middle: int) -> Non
         low = upto
 
 
-@njit
+@inner
 def _split(X: Array, index: Indices, key: Array, low: int, high: int, middle: int) -> None:
     d = X.shape[1]
     step = max(1, (high - low) // SAMPLE)
@@ -141,76 +140,47 @@ def subtree_task(t: int, X: Array, index: Indices, key: Array, level: int, depth
 
 
 @njit
-def fill_task(t: int, X: Array, index: Indices, shift: Array, tree: KdTree) -> None:
-    """Copy the rows of a task's leaves into slot order; `shift` is what float32 copies are centred by."""
-    leaves, d, slots = tree.points.shape
-    n = tree.n
-    tree_rows, points, least, most = tree.rows, tree.points, tree.least, tree.most
+def fill_task(
+    t: int,
+    X: Array,
+    index: Indices,
+    shift: Array,
+    scale: float,
+    points: Array,
+    rows: Array,
+    row: Indices,
+    least: Array,
+    most: Array,
+) -> None:
+    """Copy the rows of a task's leaves into slot order; `shift` and `scale` are those of the copies in the leaves."""
+    n = len(X)
+    leaves, d, slots = points.shape
     for leaf in range((t * leaves) // TASKS, ((t + 1) * leaves) // TASKS):
         start, stop = (leaf * n) // leaves, ((leaf + 1) * n) // leaves
-        least[leaf] = np.inf
-        most[leaf] = -np.inf
+        for c in range(d):
+            least[leaf, c], most[leaf, c] = np.inf, -np.inf
         for s in range(slots):
             place = leaf * slots + s
             if start + s < stop:
                 i = index[start + s]
-                tree.row[place] = i
+                row[place] = i
                 for c in range(d):
-                    tree_rows[place, c] = X[i, c]
-                    points[leaf, c, s] = (X[i, c] - shift[c]) * tree.scale
-                    least[leaf, c] = min(least[leaf, c], points[leaf, c, s])
-                    most[leaf, c] = max(most[leaf, c], points[leaf, c, s])
+                    rows[place, c] = X[i, c]
+                    points[leaf, c, s] = (X[i, c] - shift[c]) * scale
+                    value = points[leaf, c, s]
+                    least[leaf, c], most[leaf, c] = min(least[leaf, c], value), max(most[leaf, c], value)
             else:
-                tree.row[place] = -1
+                row[place] = -1
                 for c in range(d):
-                    tree_rows[place, c] = np.inf
+                    rows[place, c] = np.inf
                     points[leaf, c, s] = np.inf
 
 
 @njit
-def _join_boxes(low: Array, high: Array, node: int) -> None:
-    left, right = 2 * node + 1, 2 * node + 2
-    for c in range(low.shape[1]):
-        low[node, c] = min(low[left, c], low[right, c])
-        high[node, c] = max(high[left, c], high[right, c])
-
-
-@njit
-def join_boxes(tree: KdTree, first: int) -> None:
-    """Boxes of the nodes before `first` from those of their children."""
-    low, high = tree.low, tree.high
-    for node in range(first - 1, -1, -1):
-        _join_boxes(low, high, node)
-
-
-@njit
-def summary_task(t: int, tree: KdTree) -> None:
-    """Boxes of a task's nodes, and their balls: the mean and the largest distance from it.
-
-    Without balls only nodes with at least `TASKS` on their level get their boxes, and `join_boxes` does the rest.
-    """
-    leaves, d, slots = tree.points.shape
-    if d <= BALLS:
-        tree_rows, low, high = tree.rows, tree.low, tree.high
-        parts = min(TASKS, leaves)
-        if t >= parts:
-            return
-        for leaf in range((t * leaves) // parts, ((t + 1) * leaves) // parts):
-            node = leaves - 1 + leaf
-            for c in range(d):
-                least, most = np.inf, -np.inf
-                for s in range(leaf * slots, (leaf + 1) * slots):
-                    value = tree_rows[s, c]
-                    if value < np.inf:
-                        least, most = min(least, value), max(most, value)
-                low[node, c], high[node, c] = least, most
-        width = leaves // 2
-        while width >= parts:
-            for j in range((t * width) // parts, ((t + 1) * width) // parts):
-                _join_boxes(low, high, width - 1 + j)
-            width //= 2
-        return
-    level = 0
+def ball_task(t: int, rows: Array, row: Indices, low: Array, high: Array, centre: Array, radius: Array) -> None:
+    """Boxes of a task's nodes, and their balls: the mean and the largest distance from it."""
+    leaves = (len(low) + 1) // 2
+    slots, d, level = len(rows) // leaves, rows.shape[1], 0
     for node in range(2 * leaves - 1):
         if node + 1 >= 2 << level:
             level += 1
@@ -218,29 +188,25 @@ def summary_task(t: int, tree: KdTree) -> None:
             continue
         width = leaves >> level
         first = (node + 1 - (1 << level)) * width * slots
-        last = first + width * slots
-        low, high, centre = tree.low[node], tree.high[node], tree.centre[node]
-        low[:] = np.inf
-        high[:] = -np.inf
-        centre[:] = 0.0
-        count = 0
+        last, count = first + width * slots, 0
+        for c in range(d):
+            low[node, c], high[node, c], centre[node, c] = np.inf, -np.inf, 0.0
         for s in range(first, last):
-            if tree.row[s] >= 0:
+            if row[s] >= 0:
                 count += 1
                 for c in range(d):
-                    value = tree.rows[s, c]
-                    low[c] = min(low[c], value)
-                    high[c] = max(high[c], value)
-                    centre[c] += value
+                    value = rows[s, c]
+                    low[node, c], high[node, c] = min(low[node, c], value), max(high[node, c], value)
+                    centre[node, c] += value
+        for c in range(d):
+            centre[node, c] /= count
         farthest = 0.0
-        if d > BALLS:
-            for c in range(d):
-                centre[c] /= count
-            for s in range(first, last):
-                if tree.row[s] >= 0:
-                    total = 0.0
-                    for c in range(d):
-                        total += (tree.rows[s, c] - centre[c]) ** 2
-                    farthest = max(farthest, total)
+        for s in range(first, last):
+            if row[s] >= 0:
+                total = 0.0
+                for c in range(d):
+                    apart = rows[s, c] - centre[node, c]
+                    total += apart * apart
+                farthest = max(farthest, total)
         # a hair larger, so that rounding cannot put a point outside its ball
-        tree.radius[node] = np.sqrt(farthest) * (1.0 + 1e-9)
+        radius[node] = np.sqrt(farthest) * (1.0 + 1e-9)

@@ -19,6 +19,9 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import CHUNK, TASKS, KdTree
 
 __all__ = ["list_task"]
 
+LARGEST = float(np.finfo(np.float64).max)
+"""The bound of a row that has not met K others."""
+
 
 @njit
 def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
@@ -33,17 +36,16 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
     leaves, _, slots = points.shape
     K = near_to.shape[1]
     listed = np.empty((slots, K))
-    largest = np.finfo(np.float64).max
-    pure = np.empty(0, np.int64)
     for chunk in range(t * CHUNK, leaves, TASKS * CHUNK):
         for leaf in range(chunk, min(chunk + CHUNK, leaves)):
             home = leaves - 1 + leaf
             filled = 0
             while filled < slots and row[leaf * slots + filled] >= 0:
-                edges[filled] = edge_of(largest, filtered, scale, grow, slack, cut)
+                edges[filled] = edge_of(LARGEST, filtered, scale, grow, slack, cut)
                 filled += 1
-            near_to[leaf * slots : (leaf + 1) * slots] = -1
-            listed[:] = largest
+            for a in range(slots):
+                for i in range(K):
+                    near_to[leaf * slots + a, i], listed[a, i] = -1, LARGEST
             prepare_queries(points, leaf, queries)
             nodes[0], apart[0], top, widest = 0, 0.0, 1, np.inf
             low, high, centre, radius = lows[home], highs[home], centres[home], radii[home]
@@ -61,7 +63,7 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
                     centre,
                     radius,
                     floor,
-                    pure,
+                    near,
                     -1,
                     widest,
                     np.inf,

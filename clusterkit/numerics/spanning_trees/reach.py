@@ -44,7 +44,7 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
             nearest[block], weights[block] = _of_few(X, core_distances, k, Y[block])
         return nearest, weights
     from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
-    from clusterkit.numerics.spanning_trees.boruvka_jit import floors
+    from clusterkit.numerics.spanning_trees.node_values import floors
     from clusterkit.numerics.spanning_trees.reach_jit import reach_task
 
     with Tasks(max(n, len(Y))) as tasks:
@@ -52,7 +52,7 @@ def nearest_by_reachability(X: Array, core_distances: Array, n_neighbors: int, Y
         in_slots = np.zeros(len(tree.row))
         in_slots[tree.row >= 0] = core_distances[tree.row[tree.row >= 0]]
         floor = np.zeros(len(tree.radius))
-        floors(tree, in_slots**2 * (1 - 1e-14), floor)
+        floors(in_slots**2 * (1 - 1e-14), tree.row >= 0, floor)
         tasks(reach_task, tree, in_slots, floor, k, Y, nearest, weights)
     return nearest, weights
 

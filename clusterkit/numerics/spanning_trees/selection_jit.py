@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner
 from clusterkit._typing import Array, Counts
 
-__all__ = ["bracket", "count_upto", "kth_near", "kth_smallest", "smallest", "smallest_weighted"]
+__all__ = ["bracket", "count_upto", "kth_near", "smallest", "smallest_weighted"]
 
 MARGIN = 1.5
 """Places beside the k-th at which a guess aims until it is between two of them: about how far a guess is off."""
@@ -29,7 +29,7 @@ LARGEST = np.int64(0x7FF0000000000000)
 """The bits of infinity."""
 
 
-@njit
+@inner
 def smallest(values: Array, count: int, k: int) -> float:
     """The k-th smallest of the first `count` values, which it brings to the front together with the smaller ones."""
     low, high, place = 0, count, k - 1
@@ -57,7 +57,7 @@ def smallest(values: Array, count: int, k: int) -> float:
     return values[place]
 
 
-@njit
+@inner
 def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tuple[float, int]:
     """The least of the first `count` values that weighs k together with the smaller ones, and how many are these.
 
@@ -92,7 +92,7 @@ def smallest_weighted(values: Array, weights: Counts, count: int, k: int) -> tup
     return values[low], low + 1
 
 
-@njit
+@inner
 def count_upto(values: Array, count: int, edge: float) -> int:
     """How many of the first values are not above `edge`."""
     inside = 0
@@ -101,7 +101,7 @@ def count_upto(values: Array, count: int, edge: float) -> int:
     return inside
 
 
-@njit(fastmath={"reassoc", "nsz"})
+@inner(fastmath={"reassoc", "nsz"})
 def _total(values: Array, count: int, low: float, high: float) -> float:
     """The sum, in any order, of the first values above `low` that are not above `high`."""
     total, zero = low - low, low - low
@@ -110,7 +110,7 @@ def _total(values: Array, count: int, low: float, high: float) -> float:
     return total
 
 
-@njit
+@inner
 def bracket(
     values: Array, count: int, k: int, above: int, inside: int, edge: float, scratch: Array
 ) -> tuple[float, int, float, int]:
@@ -148,44 +148,27 @@ def bracket(
     return low, below, high, upto
 
 
-@njit
-def kth_smallest(values: Array, count: int, k: int, edge: float, scratch: Array) -> float:
-    """The k-th smallest of the first `count` values, which stay where they are; arguments are those of `bracket`."""
-    low, below, high, upto = bracket(values, count, k, 0, 1, edge, scratch)
-    if upto - below == 1:
-        return _total(values, count, low, high)
-    inside = 0
-    for i in range(count):
-        value = values[i]
-        scratch[inside] = value
-        inside += (value > low) & (value <= high)
-    return smallest(scratch, inside, k - below)
-
-
-@njit
-def _next_above(values: Array, bits: Counts, count: int, low: float) -> int:
+@inner
+def _next_above(values: Array, bits: Counts, count: int, low: float) -> np.int64:
     """The least value above `low`, as its bits: numbers that are not negative are in the order of their bits."""
     least = LARGEST
     for i in range(count):
         least = min(least, bits[i] if values[i] > low else LARGEST)
-    return int(least)
+    return least
 
 
-@njit
-def kth_near(
-    values: Array, bits: Counts, count: int, k: int, guess: float, scratch: Array, cell: Array, cell_bits: Counts
-) -> float:
+@inner
+def kth_near(values: Array, bits: Counts, count: int, k: int, guess: float, scratch: Array) -> float:
     """The k-th smallest of the first `count` values, which stay where they are: fast if it is near the guess.
 
     Parameters
     ----------
-    values, bits : ndarray of shape (>= count,)
-        Float64, none negative, at least k of them finite; and the same memory as int64.
+    values, bits : ndarray of shape (> count,)
+        Float64, none negative, at least k of them finite; and the same memory as int64. The place behind them is
+        written to.
     count, k : int
     guess : float
     scratch : ndarray of shape (> count,)
-    cell, cell_bits : ndarray of shape (1,)
-        Place for a number, and the same memory as int64.
     """
     low, below, high, upto = -1.0, 0, np.inf, count
     for _ in range(TURNS):
@@ -211,8 +194,8 @@ def kth_near(
             scratch[inside] = value
             inside += (value > low) & (value <= high)
         return smallest(scratch, inside, k - below)
-    cell[0] = low
+    values[count] = low
     while below < k:
-        cell_bits[0] = _next_above(values, bits, count, cell[0])
-        below = below + 1 if below + 1 == k else count_upto(values, count, cell[0])
-    return cell[0]
+        bits[count] = _next_above(values, bits, count, values[count])
+        below = below + 1 if below + 1 == k else count_upto(values, count, values[count])
+    return values[count]

@@ -185,6 +185,6 @@ class PreparedAnls(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         function, status = solve_by_turns(self.turns, self.space, rng, self.weights)
         A = np.empty((self.space.n, self.turns.k), dtype=self.space.dtype)
-        for rows, H in self.space.blocks():
-            A[rows] = function.on(H)
+        for rows, values in self.space.passed(lambda _, H: function.on(H)):
+            A[rows] = values
         return Scores(A, function, status=status)

@@ -15,7 +15,7 @@ from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.sums import Sums
+from clusterkit.core.sums import Sums, total
 from clusterkit.core.transform import block_plan
 from clusterkit.solvers.means._fuzzy_turns import (
     ALL_EQUAL,
@@ -249,7 +249,9 @@ class _FeatureCentres:
             scores = minus_distances(H @ C, constants, geometry.radii[rows], rounding_error)
             return weighted_sums(H, update(rows, scores))
 
-        return self.turns.moved(geometry.space.reduce(part), centres)
+        # in turn, because `update` adds up what memberships change by
+        moved = total((rows, part(rows, H)) for rows, H in geometry.space.blocks())
+        return self.turns.moved(moved, centres)
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples."""
