@@ -25,7 +25,8 @@ LEAF, FILTERED_LEAF = 32, 64
 
 LISTED = 8
 """Neighbours that are found at once: most rows have a denser one among them, which mutual reachability asks for, and of
-the Euclidean tree most rows need no others until few components are left."""
+the Euclidean tree most rows need no others until few components are left. Core distances that reach no farther are
+those of the last ones."""
 
 PARALLEL = 4096
 """Rows from which tasks run in threads: with fewer, handing them over costs as much as they do."""
@@ -177,7 +178,9 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
             in_slots[real] = repeats[tree.row[real]]
         K = min(LISTED, n_neighbors - 1, n - 1)
         lists = np.empty((places, K), np.int32)
-        if len(repeats) or tree.rows.shape[1] != 2:
+        if n_neighbors <= K + 1 and not len(repeats):
+            tasks(list_task, tree, floor, core, lists)
+        elif len(repeats) or tree.rows.shape[1] != 2:
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
         else:
             tasks(gathered_task, tree, n_neighbors, floor, core, lists)
@@ -186,7 +189,7 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     else:
         K = min(LISTED, n - 1)
         lists = np.empty((places, K), np.int32)
-        tasks(list_task, tree, floor, lists)
+        tasks(list_task, tree, floor, np.empty(0), lists)
     pointer = np.zeros(len(lists), np.int8)
     component = np.full(places, -1)
     component[real] = np.arange(n)

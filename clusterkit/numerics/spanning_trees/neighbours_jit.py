@@ -1,4 +1,4 @@
-"""Lists of the nearest neighbours of all rows of a k-d tree."""
+"""Lists of the nearest neighbours of all rows of a k-d tree, and few of them reach to the core distances."""
 
 from __future__ import annotations
 
@@ -24,10 +24,20 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 @njit
-def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
-    """The K nearest other rows of the rows in a task's leaves, nearest first, as slots (slots, K).
+def list_task(t: int, tree: KdTree, floor: Array, core: Array, near_to: Indices) -> None:
+    """The K nearest other rows of the rows in a task's leaves, nearest first, and squared distances to the last ones.
 
-    Of rows at equal distances those hits first are listed.
+    Parameters
+    ----------
+    t : int
+    tree : KdTree
+    floor : ndarray of shape (nodes,)
+        Zeros.
+    core : ndarray of shape (slots,) or (0,)
+        Gets the squared distances to the K-th nearest other rows, unless it is empty.
+    near_to : ndarray of shape (slots, K)
+        Gets the slots of the nearest other rows, nearest first; K is less than the number of rows. Of rows at equal
+        distances those hit first are listed.
     """
     points, rows, row, filtered = tree.points, tree.rows, tree.row, tree.filtered
     lows, highs, centres, radii, least, most = tree.low, tree.high, tree.centre, tree.radius, tree.least, tree.most
@@ -95,3 +105,5 @@ def list_task(t: int, tree: KdTree, floor: Array, near_to: Indices) -> None:
                         if met > 0:
                             edges[a] = edge_of(last, filtered, scale, grow, slack, cut)
                     widest = max(widest, last)
+            for a in range(min(filled, len(core))):
+                core[leaf * slots + a] = listed[a, K - 1]

@@ -130,7 +130,11 @@ def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
 
 
 def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
-    """The partitions with and without the shortcut are the same, run by run."""
+    """The partitions with and without the shortcut are the same, run by run.
+
+    But for one in a hundred: the solver is exact up to a tolerance, and rounding, which differs between processors, may
+    put an edge on the other side of the sphere in one of two solutions.
+    """
     from clusterkit.tuners._svc_runs import WidthRuns
 
     def partitions(X):
@@ -146,12 +150,14 @@ def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
             tune(X)
         return made
 
-    X, _ = blobs(90, seed=2)
-    short = partitions(X)
+    tables = [blobs(90, seed)[0] for seed in range(3)]
+    short = [partitions(X) for X in tables]
     monkeypatch.setattr(_svc_runs, "_largest_free_weight", lambda *_: None)
-    whole = partitions(X)
-    for place, partition in short.items():
-        assert adjusted_rand(partition, whole[place]) > 0.999
+    whole = [partitions(X) for X in tables]
+    pairs = [(runs[place], others[place]) for runs, others in zip(short, whole, strict=True) for place in runs]
+    equal = [adjusted_rand(partition, other) > 0.999 for partition, other in pairs]
+    assert len(equal) > 200
+    assert np.mean(equal) >= 0.99
 
 
 def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
