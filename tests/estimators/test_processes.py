@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import sys
 
 import pytest
 
-from clusterkit._jit import _after_which_ctrl_c, njit
+from clusterkit._jit import _undisturbed, njit
 from clusterkit.estimators._search_run import _deaf_to_ctrl_c
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="fork and signals of POSIX")
@@ -70,17 +71,28 @@ class TestWhileCompiling:
             return "code"
 
         with pytest.raises(KeyboardInterrupt):
-            _after_which_ctrl_c(compile)("signature")
+            _undisturbed(compile)("signature")
         assert finished == ["signature"]
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
     def test_nor_in_a_compilation_within_another(self):
-        inner = _after_which_ctrl_c(lambda signature: signal.raise_signal(signal.SIGINT))
+        inner = _undisturbed(lambda signature: signal.raise_signal(signal.SIGINT))
         finished = []
-        outer = _after_which_ctrl_c(lambda signature: finished.append(inner(signature)))
+        outer = _undisturbed(lambda signature: finished.append(inner(signature)))
         with pytest.raises(KeyboardInterrupt):
             outer("signature")
         assert finished == [None]
+
+    def test_no_cycles_are_looked_for_and_later_they_are_again(self):
+        seen = []
+        inner = _undisturbed(lambda signature: seen.append(gc.isenabled()))
+        outer = _undisturbed(lambda signature: (inner(signature), seen.append(gc.isenabled())))
+        outer("signature")
+        assert seen == [False, False]
+        assert gc.isenabled()
+        with pytest.raises(ValueError, match="signature"):
+            _undisturbed(lambda signature: int(signature))("signature")
+        assert gc.isenabled()
 
     def test_every_compiled_function_has_it(self):
         @njit(cache=False)
