@@ -172,18 +172,18 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     other, weight, square = np.full(places, -1), np.empty(places), np.empty(places)
     bound, nearest = np.zeros(places), np.zeros(places)
     if n_neighbors > 1:
-        in_slots = None
+        K = min(LISTED, n_neighbors - 1, n - 1)
+        lists = np.empty((places, K), np.int32)
         if len(repeats):
             in_slots = np.zeros(places, np.int64)
             in_slots[real] = repeats[tree.row[real]]
-        K = min(LISTED, n_neighbors - 1, n - 1)
-        lists = np.empty((places, K), np.int32)
-        if n_neighbors <= K + 1 and not len(repeats):
-            tasks(list_task, tree, floor, core, lists)
-        elif len(repeats) or tree.rows.shape[1] != 2:
             tasks(core_task, tree, n_neighbors, in_slots, floor, core, lists)
-        else:
+        elif n_neighbors <= K + 1:
+            tasks(list_task, tree, floor, core, lists)
+        elif tree.rows.shape[1] == 2:
             tasks(gathered_task, tree, n_neighbors, floor, core, lists)
+        else:
+            tasks(core_task, tree, n_neighbors, None, floor, core, lists)
         floors(core, real, floor)
         bound[:] = core
     else:
