@@ -119,44 +119,49 @@ def maximise(
     for j in range(k):
         members = np.flatnonzero(F[:, j] > NEGLIGIBLE * shares[j] / n)
         weights = F[members, j] / shares[j]
-        plan = [members[rows] for rows in block_plan(len(members), d, np.float64)]
-        parts = [weights[rows] for rows in block_plan(len(members), d, np.float64)]
+        plan = list(block_plan(len(members), d, np.float64))
+        # one block is gathered once, several are gathered again for the second pass
+        only = H[members] - origin if len(plan) == 1 else None
         mean = np.zeros(d)
-        for rows, part in zip(plan, parts, strict=True):
-            mean += part @ (H[rows] - origin)
+        for rows in plan:
+            mean += weights[rows] @ (H[members[rows]] - origin if only is None else only)
         means[j] = mean
-        for rows, part in zip(plan, parts, strict=True):
-            gaps = (H[rows] - origin) - mean
-            gaps *= np.sqrt(part)[:, None]
+        for rows in plan:
+            gaps = (H[members[rows]] - origin if only is None else only) - mean
+            gaps *= np.sqrt(weights[rows])[:, None]
             spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
     pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
     if covariance == "tied":
-        factors[:], logarithm = _factor(pooled, floor, stage)
-        return Mixture(origin, means, factors, constants + logarithm)
-    for j in range(k):
-        spread = spreads[j] if not pooling else (shares[j] * spreads[j] + pooling * pooled) / (shares[j] + pooling)
-        if covariance == "diag":
-            factors[j] = 1.0 / np.sqrt(spread + floor)
-            constants[j] += float(np.log(factors[j]).sum())
-            continue
-        factors[j], logarithm = _factor(spread, floor, stage)
-        constants[j] += logarithm
-    return Mixture(origin, means, factors, constants)
+        factors[:], logarithms = _factors(pooled[None], floor, stage)
+        return Mixture(origin, means, factors, constants + logarithms)
+    if pooling:
+        wide = shares.reshape(k, *[1] * (spreads.ndim - 1))
+        spreads = (wide * spreads + pooling * pooled) / (wide + pooling)
+    if covariance == "diag":
+        factors[:] = 1.0 / np.sqrt(spreads + floor)
+        logarithms = np.log(factors).sum(axis=1)
+    else:
+        factors[:], logarithms = _factors(spreads, floor, stage)
+    return Mixture(origin, means, factors, constants + logarithms)
 
 
-def _factor(covariance: Array, floor: float, stage: str) -> tuple[Array, float]:
-    """Upper triangular ``U`` with ``(covariance + floor I)^-1 = U U'``, and ``ln det U``."""
-    from scipy.linalg import solve_triangular
+def _factors(covariances: Array, floor: float, stage: str) -> tuple[Array, Array]:
+    """Upper triangular ``U`` with ``(covariance + floor I)^-1 = U U'``, (b, d, d), and ``ln det U``, (b,)."""
+    from scipy.linalg.lapack import dtrtrs
 
-    d = len(covariance)
+    identity = np.eye(covariances.shape[1])
     try:
-        lower = np.linalg.cholesky(covariance + floor * np.eye(d))
+        lower = np.asarray_chkfinite(np.linalg.cholesky(covariances + floor * identity))
     except np.linalg.LinAlgError:
         raise InvalidParameter(
             f"{stage}: the covariance of a component is singular for covariance_floor = {floor:.3g} in the "
             "units of the features; raise covariance_floor, use covariance='diag', or map to fewer features first"
         ) from None
-    return solve_triangular(lower, np.eye(d), lower=True).T, -float(np.log(np.diag(lower)).sum())
+    factors = np.empty_like(lower)
+    for factor, triangle in zip(factors, lower, strict=True):
+        # LAPACK itself: with few columns the checks of solve_triangular took ten times as long as the solution
+        factor[:] = dtrtrs(triangle.T, identity, lower=0, trans=1)[0].T
+    return factors, -np.log(np.ascontiguousarray(np.diagonal(lower, axis1=1, axis2=2))).sum(axis=1)
 
 
 @final
