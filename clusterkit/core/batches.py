@@ -154,7 +154,7 @@ def _solved(
 
 
 def _labeling(c: Composition, function: RowFunction, space: FeatureSpace, task: Task, rng: Rng) -> BalancedLabeling:
-    rows = np.concatenate([np.asarray(function.on(H)) for _, H in space.blocks()])
+    rows = np.concatenate([values for _, values in space.passed(lambda _, H: np.asarray(function.on(H)))])
     return read(Scores(rows, function), c.labeler, c.balancer, space, task, rng)
 
 

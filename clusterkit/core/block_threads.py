@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from clusterkit._typing import Array
 from clusterkit.core import sums
-from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.thread_limit import THIN, suited
 from clusterkit.numerics.threads import available, is_undivided, undivided
 
-__all__ = ["each_block", "in_threads"]
+__all__ = ["each_block", "in_threads", "one_above_a_group"]
 
 Value = TypeVar("Value")
 
@@ -29,6 +30,16 @@ def each_block(
     in memory agrees with those bit for bit. Below, one thread does, with all threads of BLAS.
     """
     return in_threads(function, blocks) if n > sums.GROUP else _in_turn(function, blocks)
+
+
+def one_above_a_group(n: int) -> AbstractContextManager[None]:
+    """Context for products of single blocks of n rows in memory, which then have the bits that passes give them.
+
+    Above one group it limits BLAS to one thread, up to there it changes nothing. A plan of other blocks would not do
+    instead: on two threads OpenBLAS was seen to round blocks of 64 and of 4,096 rows otherwise than on one, and blocks
+    of fewer than 64 rows too.
+    """
+    return suited(0 if n > sums.GROUP else THIN)
 
 
 def in_threads(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar, Protocol, final
+from typing import ClassVar, Protocol, TypeVar, final
 
 import attrs
 import numpy as np
@@ -27,6 +27,8 @@ __all__ = [
     "product",
     "scaling_of",
 ]
+
+Value = TypeVar("Value")
 
 BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
@@ -200,6 +202,14 @@ class Transform:
         for rows in block_plan(len(Y), width, self.dtype):
             yield rows, self(Y[rows])
 
+    def passed(self, function: Callable[[slice, Array], Value], Y: Array) -> Iterator[tuple[slice, Value]]:
+        """``function(rows, features of the rows)`` of all blocks of Y, in their order.
+
+        Above one group several threads call it, as of `clusterkit.core.block_threads.each_block`.
+        """
+        plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
+        return each_block(lambda rows, X: function(rows, self(X)), ((rows, Y[rows]) for rows in plan), len(Y))
+
     def apply(self, Y: Array, B: Array) -> Array:
         """Features times B, (m, q), never holding more than a block of features."""
         if elsewhere(Y):
@@ -208,8 +218,7 @@ class Transform:
             return in_blocks(lambda rows: xp.matmul(self(rows), beside(B, rows, self.dtype)), Y, width)
         B = B.astype(self.dtype, copy=False)
         F = np.empty((len(Y), B.shape[1]), dtype=self.dtype)
-        plan = block_plan(len(Y), self.width or Y.shape[1], self.dtype)
-        for _ in each_block(lambda rows, X: multiply(self(X), B, F[rows]), ((rows, Y[rows]) for rows in plan), len(Y)):
+        for _ in self.passed(lambda rows, H: multiply(H, B, F[rows]), Y):
             pass
         return F
 

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from threadpoolctl import threadpool_limits
 
 import clusterkit
 from clusterkit import recipe
@@ -137,6 +138,35 @@ def test_products_are_those_of_one_thread_in_memory_too(balancer):
         memory, rows = (recipe("emmc-multi", random_state=0, **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
     same_bits(rows.history_, memory.history_, "the objectives of all turns")
     same_bits(rows.predictor_.extend.coefficients, memory.outcome_.extend.coefficients, "coefficients")
+    assert np.array_equal(rows.labels_, memory.labels_)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_products_of_kmeans_are_those_of_one_thread_in_memory_too(monkeypatch, seed):
+    """Far from the origin rounding decides, and several threads of BLAS round otherwise than the one of a pass."""
+    monkeypatch.setattr("clusterkit.numerics.nearest.LEAST_WORK", np.inf)
+    X = (np.random.default_rng(seed).normal(size=(12_123, 60)) + 3000.0).astype(np.float32)
+    parameters = {"n_clusters": 40, "n_init": 1, "random_state": seed, "max_iter": 10}
+    with small_groups(4096):
+        memory, rows = (recipe("kmeans", **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
+    assert np.array_equal(rows.labels_, memory.labels_)
+
+
+def test_products_of_fuzzy_cmeans_are_those_of_one_thread_in_memory_too():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(12_123, 500)) + 2.0 * rng.normal(size=500) * rng.integers(0, 3, size=(12_123, 1))).astype(
+        "f4"
+    )
+    parameters = {"n_clusters": 5, "n_init": 1, "random_state": 0, "solver__max_iter": 4}
+    with small_groups(4096):
+        memory, rows = (recipe("fuzzy-cmeans", **parameters).fit(Y) for Y in (X, clusterkit.open(X)))
+        with threadpool_limits(1):
+            alone = recipe("fuzzy-cmeans", **parameters).fit(X)
+    same_bits(rows.history_, memory.history_, "the objectives of all turns")
+    same_bits(
+        rows.predictor_.extend.nearness.centres, memory.predictor_.extend.nearness.centres, "the centres of all turns"
+    )
+    same_bits(alone.memberships_, memory.memberships_, "memberships of one and of several threads")
     assert np.array_equal(rows.labels_, memory.labels_)
 
 

@@ -36,6 +36,7 @@ from clusterkit.solvers.means._nearness import NearestMeans
 
 __all__ = [
     "ALL_EQUAL",
+    "FuzzySums",
     "FuzzyTurns",
     "Memberships",
     "distinct",

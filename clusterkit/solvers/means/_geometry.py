@@ -220,9 +220,11 @@ class FeatureMeans:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
         constants, space = self.constants(centres), self.space
         scores = np.empty((space.n, centres.shape[1]), dtype=space.dtype)
-        # thin products: several blocks at once use the cores better than several threads for one
-        thin = compiled_pays(space.n, space.width, centres.shape[1]) and not space.sparse
-        with suited(0 if thin else THIN), crew() if thin else nullcontext(in_turn) as over:
+        # thin products: several blocks at once use the cores better than several threads for one; above one group the
+        # bits of a product must be those of passes, in which each block has one thread
+        single = compiled_pays(space.n, space.width, centres.shape[1]) or space.n > sums.GROUP
+        single = single and not space.sparse
+        with suited(0 if single else THIN), crew() if single else nullcontext(in_turn) as over:
             for piece, H in space.pieces():
                 self._score(piece, H, centres, constants, over, scores)
         return scores, constants

@@ -12,6 +12,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.core.block_threads import one_above_a_group
 from clusterkit.core.spaces import FeatureSpace
 from clusterkit.core.transform import BLOCK_ROWS
 from clusterkit.numerics.threads import Crew
@@ -174,7 +175,8 @@ class LooksByProducts:
             ties = np.flatnonzero(self.gap[index] <= 0.0) if block is not None else ()
             if block is not None and len(ties):
                 inside, whole = block
-                scores = geometry.block_scores(whole, inside, centres, constants)
+                with one_above_a_group(geometry.space.n):
+                    scores = geometry.block_scores(whole, inside, centres, constants)
                 nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
             movers = np.flatnonzero(nearest != old)
             if len(movers):

@@ -46,8 +46,8 @@ class NearestMeans:
         if elsewhere(Y):
             return in_blocks(lambda rows: self.on(self.transform(rows)), Y, self._widest)
         scores = np.empty((len(Y), self.centres.shape[1]), dtype=self.transform.dtype)
-        for rows, H in self.transform.blocks(Y):
-            scores[rows] = self.on(H)
+        for rows, values in self.transform.passed(lambda _, H: self.on(H), Y):
+            scores[rows] = values
         return scores
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 import attrs
@@ -15,10 +15,10 @@ from clusterkit.core.outcomes import Extension, Outcome, Scores, Status
 from clusterkit.core.progress import Report, tell
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
-from clusterkit.core.sums import Sums, total
 from clusterkit.core.transform import block_plan
 from clusterkit.solvers.means._fuzzy_turns import (
     ALL_EQUAL,
+    FuzzySums,
     FuzzyTurns,
     Memberships,
     distinct,
@@ -156,12 +156,12 @@ class _PreparedFuzzyCMeans(Prepared):
         try:
             for turn in range(1, spec.max_iter + 1):
                 update = _MembershipUpdate(spare, U, spec.fuzzifier, self.representation.weights)
-                moved = self.representation.centres(centres, update)
+                moved, objective, largest = self.representation.centres(centres, update)
                 if turn > 1:
-                    change = update.change
+                    change = largest
                 U, spare, current, centres = spare, U, centres, moved
-                history.append(update.objective)
-                tell(Report("fuzzy_cmeans", turn, spec.max_iter, update.objective))
+                history.append(objective)
+                tell(Report("fuzzy_cmeans", turn, spec.max_iter, objective))
                 if change <= spec.tol:
                     converged = True
                     break
@@ -179,9 +179,10 @@ class _PreparedFuzzyCMeans(Prepared):
         return U, current, Status(len(history), converged, reason, tuple(history), interrupted=interrupted)
 
 
-@attrs.define(eq=False)
+@final
+@attrs.frozen(eq=False)
 class _MembershipUpdate:
-    """Computes the memberships of one iteration block by block and returns the weights for the centres.
+    """Computes the memberships of one iteration block by block, by several threads above one group.
 
     Parameters
     ----------
@@ -190,31 +191,28 @@ class _MembershipUpdate:
     fuzzifier : float
     counts : ndarray of shape (n,) or None
         How much each sample counts.
-    change : float
-        Largest change of a membership so far.
-    objective : float
-        Objective of the samples so far.
     """
 
     new: Array
     old: Array
     fuzzifier: float
     counts: Array | None = None
-    change: float = 0.0
-    objective: float = 0.0
 
-    def __call__(self, rows: slice, scores: Array) -> Array:
-        """Weights ``u^φ`` of some samples, float64, from minus their squared distances."""
+    def __call__(self, rows: slice, scores: Array) -> tuple[Array, float, float]:
+        """Weights ``u^φ`` of some samples, float64, from minus their squared distances.
+
+        Also their objective, and the largest change of a membership.
+        """
         U = memberships(-scores, self.fuzzifier)
         self.new[rows] = U
         counts = None if self.counts is None else self.counts[rows]
-        self.change = max(self.change, largest_change(self.new[rows] - self.old[rows], counts))
+        change = largest_change(self.new[rows] - self.old[rows], counts)
         with np.errstate(under="ignore"):
             weights = U**self.fuzzifier
         if counts is not None:
             weights *= counts[:, None]
-        self.objective -= float(np.vdot(weights, scores.astype(np.float64, copy=False)))
-        return weights
+        # not the negative number, which could be -0
+        return weights, 0.0 - float(np.vdot(weights, scores.astype(np.float64, copy=False))), change
 
 
 @final
@@ -239,19 +237,19 @@ class _FeatureCentres:
         assert isinstance(nearness, NearestMeans)
         return nearness.centres
 
-    def centres(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
-        """New centres, (L, k), in one pass."""
+    def centres(self, centres: Array, update: _MembershipUpdate) -> tuple[Array, float, float]:
+        """New centres, (L, k), the objective, and the largest change of a membership, in one pass."""
         geometry, dtype = self.geometry, self.geometry.space.dtype
         constants, rounding_error = geometry.constants(centres), geometry.rounding_error
         C = centres.astype(dtype, copy=False)
 
-        def part(rows: slice, H: Array) -> Sums:
+        def part(rows: slice, H: Array) -> FuzzySums:
             scores = minus_distances(H @ C, constants, geometry.radii[rows], rounding_error)
-            return weighted_sums(H, update(rows, scores))
+            weights, objective, change = update(rows, scores)
+            return FuzzySums(weighted_sums(H, weights), objective, change)
 
-        # in turn, because `update` adds up what memberships change by
-        moved = total((rows, part(rows, H)) for rows, H in geometry.space.blocks())
-        return self.turns.moved(moved, centres)
+        total = geometry.space.reduce(part)
+        return self.turns.moved(total.sums, centres), total.objective, total.change
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples."""
@@ -276,16 +274,17 @@ class _KernelCentres:
         coded = Coded(labels[None], Coding.ONEHOT, k, np.eye(k))
         return geometry.means(coded, coded.sizes()[0])
 
-    def centres(self, centres: Array, update: Callable[[slice, Array], Array]) -> Array:
-        """New centres, (n, k), by one product with K."""
+    def centres(self, centres: Array, update: _MembershipUpdate) -> tuple[Array, float, float]:
+        """New centres, (n, k), the objective, and the largest change of a membership, by one product with K."""
         space = self.geometry.space
         scores, _ = self.geometry.scores(centres)
-        weights = np.empty(centres.shape)
+        weights, objective, change = np.empty(centres.shape), 0.0, 0.0
         for rows in block_plan(space.n, centres.shape[1], space.dtype):
-            weights[rows] = update(rows, scores[rows])
+            weights[rows], part, changed = update(rows, scores[rows])
+            objective, change = objective + part, max(change, changed)
         sums = weights.sum(axis=0)
         means = np.divide(weights, sums, out=centres.astype(np.float64), where=sums > 0.0)
-        return means.astype(space.dtype, copy=False)
+        return means.astype(space.dtype, copy=False), objective, change
 
     def extension(self, centres: Array) -> Extension:
         """Minus squared distances of new samples; the norms of the centres cost a product with K."""
