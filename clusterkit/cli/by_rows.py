@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clusterkit.core.rows import Rows
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["ENDINGS", "check", "copied", "fit", "fits", "is_large", "rows_of"]
+__all__ = ["ENDINGS", "check", "fit", "fits", "is_large", "rows_of"]
 
 SHARE = 3
 """Files whose numbers would take more than this part of the memory cap are read block by block."""
@@ -141,15 +141,6 @@ def _spooled(data: str, options: TableOptions) -> Rows:
         ) from error
 
 
-def copied(rows: Rows, cache: str | None) -> Rows:
-    """The rows, or their copy in the file of --cache."""
-    if cache is None:
-        return rows
-    from clusterkit.datasets.raw_rows import cached
-
-    return cached(rows, cache)
-
-
 def fits(model: object) -> TypeGuard[Pipeline]:
     """Whether an estimator can be fitted to rows that are read block by block."""
     from clusterkit.core.errors import NeedsClusters
@@ -173,6 +164,8 @@ def fit(
     path: str | None,
     save: str | None,
     *,
+    cache: str | None,
+    spool: bool,
     instead_of: str | None,
     as_json: bool,
 ) -> None:
@@ -191,11 +184,15 @@ def fit(
         File for the labels.
     save : str or None
         File for the model.
+    cache : str or None
+        File for a copy of the rows.
+    spool : bool
+        Whether rows that every pass would decode anew may be copied to a temporary file beside the labels or the model.
     instead_of : str or None
         The recipe that would be used if all rows were in memory, where the user named none.
     as_json : bool
     """
-    from clusterkit.cli import summary
+    from clusterkit.cli import row_copies, summary
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
     from clusterkit.estimators.bars import shown
@@ -203,11 +200,15 @@ def fit(
     from clusterkit.tables.selection import numbered
 
     began = time.perf_counter()
-    with watching() as interrupt, shown(True):
-        try:
-            model.fit(rows)
-        except NeedsClusters as error:
-            raise BadInput(f"{error}. Give it with -k N.") from error
+    written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
+    try:
+        model.composition()  # a missing number of clusters is said before rows are copied
+        with shown(True):
+            source, note = row_copies.copied(rows, model, cache, written[0] if spool and written else None)
+        with watching() as interrupt, shown(True):
+            model.fit(source)
+    except NeedsClusters as error:
+        raise BadInput(f"{error}. Give it with -k N.") from error
     if path is not None:
         labels.write(path, model.labels_)
     if save is not None:
@@ -218,6 +219,7 @@ def fit(
     facts = summary.of_fit(data, columns, name, model, time.perf_counter() - began)
     facts |= {
         "read": "block by block",
+        "copy": note,
         "doubts": None,  # they need all rows in memory
         "bytes": 8 * rows.n * rows.d,
         "instead_of": instead_of,

@@ -73,6 +73,13 @@ Examples:
     metavar="FILE",
     help="Copy a file that is read block by block here first, as float32 (.npy), and read the copy; it is kept.",
 )
+@click.option(
+    "--spool/--no-spool",
+    default=True,
+    show_default=True,
+    help="Copy Parquet that is read block by block to a temporary file beside the output, instead of decoding it in "
+    "every pass. It takes no more than half of the free disk, and the labels are the same.",
+)
 @click.option("--set", "settings", multiple=True, metavar="SLOT.PARAM=VALUE", help="Change a stage or a parameter.")
 @device.option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
@@ -88,6 +95,7 @@ def fit(
     save: str | None,
     picture: str | None,
     cache: str | None,
+    spool: bool,
     settings: tuple[str, ...],
     seed: int,
     table_options: source.TableOptions,
@@ -117,9 +125,17 @@ def fit(
         by_rows.check(with_data=with_data, picture=picture)
         output.check(path)
         models.check(save)
-        rows = by_rows.copied(by_rows.rows_of(data, table_options), cache)
         by_rows.fit(
-            rows, data, large_name, large, path, save, instead_of=DEFAULT if name is None else None, as_json=as_json
+            by_rows.rows_of(data, table_options),
+            data,
+            large_name,
+            large,
+            path,
+            save,
+            cache=cache,
+            spool=spool,
+            instead_of=DEFAULT if name is None else None,
+            as_json=as_json,
         )
         return
     if cache is not None:

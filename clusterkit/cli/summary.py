@@ -152,7 +152,8 @@ def _reading(values: Mapping[str, Any]) -> str:
     """How rows were read that did not fit into memory."""
     if "read" not in values:
         return ""
-    return f", read {values['read']}, because they take {human(values['bytes'])} in memory"
+    note = "" if values.get("copy") is None else f", {values['copy']}"
+    return f", read {values['read']}, because they take {human(values['bytes'])} in memory{note}"
 
 
 def _size_keeper(model: Pipeline | Driven) -> str | None:

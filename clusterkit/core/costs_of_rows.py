@@ -5,15 +5,20 @@ The first pass maps the rows. Where its scores are kept, the others read them, w
 
 from __future__ import annotations
 
+import tempfile
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, final
 
 import attrs
+import numpy as np
 
 from clusterkit._typing import Array, Indices
+from clusterkit.core import memory
+from clusterkit.core.errors import ClusterkitWarning
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.namespaces import follows, to_host
-from clusterkit.core.scores_file import ScoresFile
+from clusterkit.core.rows_file import RowsFile, missing_room
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.stages import Codec
 from clusterkit.core.sums import Addable
@@ -21,9 +26,29 @@ from clusterkit.core.sums import Addable
 if TYPE_CHECKING:
     from clusterkit.core.rows_loop import Decide
 
-__all__ = ["CostsOfRows", "TurnCosts"]
+__all__ = ["CostsOfRows", "TurnCosts", "room_for_scores"]
 
 Part = TypeVar("Part", bound=Addable)
+
+
+def room_for_scores(n: int, d: int, dtype: np.dtype) -> RowsFile | None:
+    """A file for scores in the folder of `tempfile.gettempdir` (``TMPDIR``); None where the disk has no room for it.
+
+    Warns
+    -----
+    ClusterkitWarning
+        If there is no room.
+    """
+    folder, n_bytes = tempfile.gettempdir(), n * d * dtype.itemsize
+    if (free := missing_room(n_bytes, folder)) is not None:
+        warnings.warn(
+            f"the scores of {n:,} rows take {memory.human(n_bytes)} in {folder}, where only {free} are free: the "
+            "balancer maps the rows anew in each of its passes, which takes longer. Choose more room by TMPDIR",
+            ClusterkitWarning,
+            stacklevel=2,
+        )
+        return None
+    return RowsFile(n, d, dtype, f"the scores of {n:,} rows", folder)
 
 
 @final
@@ -40,7 +65,7 @@ class TurnCosts:
     """
 
     space: RowsSpace
-    _file: ScoresFile | None = attrs.field(init=False, default=None)
+    _file: RowsFile | None = attrs.field(init=False, default=None)
     _begun: bool = attrs.field(init=False, default=False)
 
     def __enter__(self) -> TurnCosts:
@@ -56,7 +81,7 @@ class TurnCosts:
             first = slice(0, 1)
             scores = decide.scores(first, self.space.source.read(first))
             if scores.dtype == self.space.source.dtype:
-                self._file = ScoresFile.room_for(self.space.n, scores.shape[1], scores.dtype)
+                self._file = room_for_scores(self.space.n, scores.shape[1], scores.dtype)
         self._begun = True
         return CostsOfRows(self.space, decide, self._file)
 
@@ -71,13 +96,13 @@ class CostsOfRows:
     space : RowsSpace
     decide : Decide
         How scores follow from the rows.
-    file : ScoresFile or None
+    file : RowsFile or None
         Where the first pass writes the scores.
     """
 
     space: RowsSpace
     decide: Decide
-    file: ScoresFile | None = None
+    file: RowsFile | None = None
     _written: bool = attrs.field(init=False, default=False)
 
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
@@ -110,7 +135,7 @@ class _OfRows:
 
     decide: Decide
     part: Callable[[slice, Array], Addable]
-    file: ScoresFile | None
+    file: RowsFile | None
 
     @property
     def array_api(self) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, final
@@ -20,23 +20,20 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.core import memory
 from clusterkit.core.errors import InvalidData, NeedsSpace, first_names
+from clusterkit.core.local_engine import LocalEngine
+from clusterkit.core.progress import Report, tell
 from clusterkit.core.rows import Rows
+from clusterkit.core.rows_file import RowsFile, missing_room
 from clusterkit.core.whole_files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.tables.chunks import TextReading
     from clusterkit.tables.delimited import Form
 
-__all__ = ["RawRows", "cached", "is_text", "require_space", "spooled_text"]
-
-COPIED_BYTES = 2**24
-"""Bytes of rows that are copied at once."""
+__all__ = ["RawRows", "cached", "is_text", "require_space", "spooled", "spooled_text"]
 
 SHOWN = 6
 """Columns that a warning names."""
-
-SPARE = 1.02
-"""Part of a disk that a file may take, more than its size: file systems need some room for themselves."""
 
 
 @final
@@ -91,11 +88,10 @@ class RawRows:
 
 def require_space(n_bytes: int, folder: str | os.PathLike[str], what: str) -> None:
     """Raise `NeedsSpace` if a file of that many bytes would not fit on the disk of a folder."""
-    free = shutil.disk_usage(folder).free
-    if n_bytes * SPARE > free:
+    if (free := missing_room(n_bytes, os.fspath(folder))) is not None:
         raise NeedsSpace(
-            f"{what} needs {n_bytes:,} bytes ({memory.human(n_bytes)}) in {os.fspath(folder)}, where "
-            f"{free:,} ({memory.human(free)}) are free. Make room, or choose another folder"
+            f"{what} needs {n_bytes:,} bytes ({memory.human(n_bytes)}) in {os.fspath(folder)}, where {free} are free. "
+            "Make room, or choose another folder"
         )
 
 
@@ -108,16 +104,43 @@ def cached(rows: Rows, path: str) -> RawRows:
         Before anything is written, if the copy would not fit.
     """
     require_space(rows.n * rows.d * 4, Path(os.path.realpath(path)).parent, f"a copy of {rows.n} x {rows.d} float32")
-    per_copy = max(1, COPIED_BYTES // max(1, rows.d * rows.dtype.itemsize))
     header = {"descr": "<f4", "fortran_order": False, "shape": (rows.n, rows.d)}
     with replacing(path) as part, builtins.open(part, "wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
         offset = file.tell()
-        for start in range(0, rows.n, per_copy):
+        for X in _copied(rows):
             # a number too large for float32 becomes infinite, which the fit refuses by row and column
             with np.errstate(over="ignore"):
-                rows.read(slice(start, min(rows.n, start + per_copy))).astype("<f4").tofile(file)
+                X.astype("<f4").tofile(file)
     return RawRows(os.path.abspath(path), rows.n, rows.d, np.dtype("<f4"), rows.names, offset)
+
+
+def spooled(rows: Rows, folder: str) -> RowsFile:
+    """A copy of rows with the same bits in a temporary file without a name, which goes with what is returned.
+
+    Raises
+    ------
+    NeedsSpace
+        Before anything is written, if the copy would not fit; or if the disk becomes full.
+    """
+    what = f"copies of {rows.n:,} x {rows.d} numbers"
+    require_space(rows.n * rows.d * rows.dtype.itemsize, folder, what)
+    file, start = RowsFile(rows.n, rows.d, rows.dtype, what, folder, rows.names), 0
+    try:
+        for X in _copied(rows):
+            file.write(slice(start, start + len(X)), X)
+            start += len(X)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _copied(rows: Rows) -> Iterator[Array]:
+    """All rows in their order, the next ones read by a thread; tells how many were taken."""
+    for block, X in LocalEngine().blocks(rows, rows.d):
+        yield X
+        tell(Report("copy", block.stop, rows.n))
 
 
 def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **reading: Unpack[TextReading]) -> RawRows:

@@ -46,6 +46,7 @@ from clusterkit.core.summing import Adder, RowFunction, Summing, adder_of
 from clusterkit.core.sums import Sums
 from clusterkit.core.survey import extremes
 from clusterkit.core.transform import Keep
+from clusterkit.datasets.raw_rows import spooled
 
 PIECE = 2**18
 """Rows that are made at once, and the rows of a row group: a few hundred thousand are usual in Parquet."""
@@ -178,7 +179,7 @@ def parquet(options: argparse.Namespace) -> None:
     fits: dict[str, tuple[str, dict[str, object]]] = {
         "transport": ("emmc-multi", {**emmc, "balancer": "transport"}),
         "none": ("emmc-multi", {**emmc, "balancer": None}),
-        "kmeans": ("kmeans", {"max_iter": options.turns, "n_init": 1}),
+        "kmeans": ("kmeans", {"max_iter": options.turns}),
     }
     with folder_of(options) as folder:
         path = parquet_file(folder / "x.parquet", options.rows, options.columns)
@@ -278,6 +279,7 @@ def of_a_pass(options: argparse.Namespace) -> None:
             ".npy": clusterkit.open(npy),
             "Parquet": clusterkit.open(table),
             "cache= of Parquet": clusterkit.open(table, cache=folder / "copy.npy"),
+            "the temporary copy that `clusterkit fit` makes of Parquet": spooled(clusterkit.open(table), str(folder)),
         }
         gigabytes = rows * d * 4 / 1e9
         for name, composition in compositions(options, 10).items():

@@ -14,11 +14,11 @@ from sklearn.datasets import make_blobs
 
 import clusterkit
 from clusterkit import recipe
-from clusterkit.core.costs_of_rows import TurnCosts
+from clusterkit.core.costs_of_rows import TurnCosts, room_for_scores
 from clusterkit.core.errors import ClusterkitWarning, NeedsSpace
 from clusterkit.core.local_engine import LocalEngine
 from clusterkit.core.rows import SlicedRows
-from clusterkit.core.scores_file import ScoresFile
+from clusterkit.core.rows_file import RowsFile
 from clusterkit.core.spaces.rows_space import RowsSpace
 from clusterkit.core.transform import Keep
 from clusterkit.testing.compare import same_bits, small_blocks, small_groups
@@ -47,19 +47,19 @@ def small():
 @pytest.fixture
 def files(monkeypatch):
     """The files of scores that a test makes."""
-    made, room_for = [], ScoresFile.room_for
+    made = []
 
     def recorded(*arguments):
-        made.append(room_for(*arguments))
+        made.append(room_for_scores(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(ScoresFile, "room_for", recorded)
+    monkeypatch.setattr("clusterkit.core.costs_of_rows.room_for_scores", recorded)
     return made
 
 
 def full(monkeypatch, free=0):
     """A disk without room."""
-    monkeypatch.setattr("clusterkit.core.scores_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
+    monkeypatch.setattr("clusterkit.core.rows_file.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
 
 
 @attrs.frozen(eq=False)
@@ -91,7 +91,7 @@ def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monk
     assert len(files) == 1
     assert files[0] is not None
     full(monkeypatch)
-    with pytest.warns(ClusterkitWarning, match=r"the scores of 700 rows take .* free: the balancer maps .* Set TMPDIR"):
+    with pytest.warns(ClusterkitWarning, match=r"the scores of 700 rows take .* free: the balancer maps .* by TMPDIR"):
         anew = recipe(recipe_name, **parameters).fit(rows)
     assert files[1] is None
     assert np.array_equal(written.labels_, anew.labels_)
@@ -119,7 +119,7 @@ def test_a_turn_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, param
 
 @pytest.mark.parametrize("turn", [1, 2])
 def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatch):
-    by, read, turns = TurnCosts.by, ScoresFile.read, []
+    by, read, turns = TurnCosts.by, RowsFile.read, []
 
     def counted(self, decide):
         turns.append(decide)
@@ -131,7 +131,7 @@ def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatc
         return read(self, rows)
 
     monkeypatch.setattr(TurnCosts, "by", counted)
-    monkeypatch.setattr(ScoresFile, "read", interrupted)
+    monkeypatch.setattr(RowsFile, "read", interrupted)
     model = recipe("emmc-multi", **BALANCERS["transport of four"][1])
     if turn == 1:
         with pytest.raises(KeyboardInterrupt):
@@ -143,8 +143,8 @@ def test_ctrl_c_in_a_pass_of_the_balancer_leaves_no_file(turn, files, monkeypatc
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full")
 def test_a_disk_that_becomes_full_is_one_error_that_says_what_to_do(files, monkeypatch):
-    monkeypatch.setattr("clusterkit.core.scores_file.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
-    with pytest.raises(NeedsSpace, match=r"became full with the scores of 700 rows, which take 10\.9 KiB; set TMPDIR"):
+    monkeypatch.setattr("clusterkit.core.rows_file.tempfile.TemporaryFile", lambda **how: FileIO("/dev/full", "r+"))
+    with pytest.raises(NeedsSpace, match=r"became full with the scores of 700 rows, which take 10\.9 KiB; choose"):
         recipe("emmc-multi", **BALANCERS["transport of four"][1]).fit(clusterkit.open(X))
     assert [file._file.closed for file in files] == [True]
 
@@ -166,13 +166,13 @@ def test_scores_of_another_type_than_the_rows_are_not_kept():
 
 def test_several_threads_write_and_any_rows_are_read():
     scores = np.random.default_rng(0).normal(size=(1000, 3))
-    file = ScoresFile.room_for(1000, 3, scores.dtype)
+    file = room_for_scores(1000, 3, scores.dtype)
     blocks = [slice(start, start + 50) for start in range(0, 1000, 50)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda rows: file.write(rows, scores[rows]), blocks))
     assert np.array_equal(file.read(slice(33, 777)), scores[33:777])
     index = np.array([999, 0, 5, 4, 5])
     assert np.array_equal(file.gather(index), scores[index])
-    with pytest.raises(EOFError, match="the scores end before row 1001"):
+    with pytest.raises(EOFError, match="the scores of 1,000 rows end before row 1001"):
         file.read(slice(990, 1001))
     file.close()
