@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import sys
@@ -39,16 +40,37 @@ pytestmark = pytest.mark.filterwarnings("error:Sending large graph")
 GROUP = 150
 """Rows of a group, here and in workers_preload.py."""
 
+LOADED = [
+    "distributed",
+    "dask.array",
+    "dask.dataframe",
+    "numba",
+    "sklearn.svm",
+    "clusterkit_dask.engine",
+    "clusterkit.estimators.pipeline",
+]
+"""What all workers load: once for all of them, since most of the time of starting one is that of its libraries."""
+
 PATIENCE = 1000
 """Looks, a hundredth of a second apart, until something that must happen has happened."""
+
+
+def settings():
+    """Of the cluster: patience, and workers that are forked from a process which has loaded the libraries."""
+    # on a busy machine a killed worker needs longer to start again than the cluster would wait
+    patient = {"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "300s"}
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return dask.config.set(patient)
+    context = dask.config.set({**patient, "distributed.worker.multiprocessing-method": "forkserver"})
+    distributed.utils.get_mp_context().set_forkserver_preload(LOADED)
+    return context
 
 
 @contextmanager
 def cluster(n_workers):
     preload = [str(Path(__file__).with_name("workers_preload.py"))]
     with (
-        # on a busy machine a killed worker needs longer to start again than the cluster would wait
-        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "300s"}),
+        settings(),
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
@@ -182,10 +204,10 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path, turn, persist):
     if turn == 0:
         mark.touch()
     with dask.config.set({"clusterkit.persist": persist}), listening(listen):
-        model = emmc(X, max_iter=4)
+        model = emmc(X, max_iter=turn + 2)
     assert model.n_iter_ > turn
     assert not mark.exists()
-    same_fit(emmc(clusterkit.open(blobs()), max_iter=4), model)
+    same_fit(emmc(clusterkit.open(blobs()), max_iter=turn + 2), model)
     client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != before, "a worker was killed"
 
