@@ -56,6 +56,8 @@ def copied(rows: Rows, model: Pipeline, cache: str | None, beside: str | None) -
             return spooled(rows, folder), f"from a temporary copy in {folder}"
         except NeedsSpace:
             reason = f"the disk of {folder} became full"
+        except OSError as error:  # one of the Parquet comes again, from the fit
+            reason = f"{folder} takes no temporary file: {error.strerror}"
     return rows, f"decoded in every pass, because {reason}"
 
 

@@ -1,10 +1,12 @@
 """Seconds of fits with this checkout against another one, in turn: whether a change costs speed.
 
     python tests/benchmarks/paired.py ../another-checkout --rounds 5
+    python tests/benchmarks/paired.py ../another-checkout --only blocks USPS
 
 Each round runs every case once with each checkout, in a process of its own: one fit to warm up, then the least CPU time
-of three. Printed are the medians over the rounds and the median of the ratios round by round; a ratio near 1 within
-the spread of the rounds is no difference. The other checkout needs the public names only.
+of three, and the least time of the wall. Printed are the medians over the rounds and the median of the ratios round by
+round; a ratio near 1 within the spread of the rounds is no difference. The other checkout needs the public names only.
+`--only` takes cases by words of their names; USPS needs `CLUSTERKIT_DATA`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).parents[2]
 
 CHILD = """
-import json, sys, time, warnings
+import json, os, sys, time, warnings
 import numpy as np
 from sklearn.datasets import make_blobs
 from clusterkit import Pipeline, recipe
@@ -41,24 +43,46 @@ CASES = {
         recipe("kmeans", n_clusters=10, n_init=1, balancer="transport", random_state=0), blobs(8000, 5, 10)),
     "equal, 8,000 x 16, k = 20": (recipe("equal-clustering", n_clusters=20, random_state=0), blobs(8000, 16, 20)),
 }
+def by_blocks(n):
+    name, streamed = "emmc-multi", {"name": "elm", "n_hidden": 300, "storage": "streamed"}
+    settings = {"balancer": None, "init": "random", "max_iter": 10, "random_state": 0, "featuremap": streamed}
+    return recipe(name, n_clusters=5, **settings), blobs(n, 50, 5).astype(np.float32)
+
+def usps():
+    from clusterkit import datasets
+    return recipe("emmc-multi", n_clusters=10, max_iter=15, random_state=0), datasets.load("usps").data
+
+LARGE = {
+    "emmc by blocks, 200,000 x 50": lambda: by_blocks(200_000),
+    "emmc by blocks, 600,000 x 50": lambda: by_blocks(600_000),
+    **({"emmc of USPS, k = 10": usps} if "CLUSTERKIT_DATA" in os.environ else {}),
+}
+wanted = sys.argv[1:]
 times, labels = {}, {}
-for name, (model, X) in CASES.items():
+for name in [*CASES, *LARGE]:
+    if wanted and not any(word in name for word in wanted):
+        continue
+    model, X = CASES[name] if name in CASES else LARGE[name]()
     labels[name] = model.fit(X).labels_.tolist()
-    seconds = []
+    processor, wall = [], []
     for _ in range(3):
-        begin = time.process_time()
+        begin = time.process_time(), time.perf_counter()
         model.fit(X)
-        seconds.append(time.process_time() - begin)
-    times[name] = min(seconds)
+        processor.append(time.process_time() - begin[0])
+        wall.append(time.perf_counter() - begin[1])
+    times[name] = min(processor)
+    times[name + ", wall"] = min(wall)
+    labels[name + ", wall"] = labels[name]
 print(json.dumps([times, {name: hash(tuple(values)) for name, values in labels.items()}]))
 """
 
 
-def measured(checkout: Path) -> tuple[dict[str, float], dict[str, int]]:
-    """CPU seconds of each case, and a number that stands for its labels."""
+def measured(checkout: Path, only: list[str]) -> tuple[dict[str, float], dict[str, int]]:
+    """Seconds of each case, of the processor and of the wall, and a number that stands for its labels."""
     plugins = [str(path) for path in checkout.glob("plugins/*/src")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout), *plugins]), "CLUSTERKIT_PLUGINS": ""}
-    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, env=environment, check=True)
+    command = [sys.executable, "-c", CHILD, *only]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     times, labels = json.loads(done.stdout.splitlines()[-1])
     return times, labels
 
@@ -70,11 +94,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("other", type=Path, help="root of the other checkout")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="*", default=[])
     arguments = parser.parse_args()
     print(describe())
     other = arguments.other.resolve()
-    rounds = [(measured(other), measured(HERE)) for _ in range(arguments.rounds)]
-    print(f"{'case':30s} {'other s':>9s} {'this s':>9s} {'ratio':>7s}  {'ratios':20s} labels")
+    rounds = [(measured(other, arguments.only), measured(HERE, arguments.only)) for _ in range(arguments.rounds)]
+    print(f"{'case':35s} {'other s':>9s} {'this s':>9s} {'ratio':>7s}  {'ratios':20s} labels")
     for name in rounds[0][0][0]:
         theirs = [other_round[0][name] for other_round, _ in rounds]
         ours = [this_round[0][name] for _, this_round in rounds]
@@ -83,7 +108,7 @@ def main() -> None:
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
         middle = [statistics.median(values) for values in (theirs, ours, ratios)]
         print(
-            f"{name:30s} {middle[0]:9.3f} {middle[1]:9.3f} {middle[2]:7.2f}  {spread:20s} "
+            f"{name:35s} {middle[0]:9.3f} {middle[1]:9.3f} {middle[2]:7.2f}  {spread:20s} "
             f"{'equal' if same else 'DIFFERENT'}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from io import FileIO
 from types import SimpleNamespace
@@ -98,6 +99,15 @@ def test_a_disk_that_becomes_full_costs_the_copy_only(run, parquet, tmp_path, mo
     assert note == f"decoded in every pass, because the disk of {tmp_path} became full"
     assert np.array_equal(labels, without)
     assert [file.closed for file in files] == [True]
+
+
+def test_a_folder_that_takes_no_temporary_file_costs_the_copy_only(run, parquet, tmp_path, monkeypatch):
+    def refused(**how):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("clusterkit.core.rows_file.tempfile.TemporaryFile", refused)
+    _, note = fitted(run, parquet, tmp_path / "l.npy")
+    assert note == f"decoded in every pass, because {tmp_path} takes no temporary file: No space left on device"
 
 
 def test_ctrl_c_while_rows_are_copied_ends_the_command_and_leaves_nothing(run, parquet, tmp_path, monkeypatch):

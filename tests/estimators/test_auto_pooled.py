@@ -18,6 +18,7 @@ from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.testing.oracles import gap as oracle
+from clusterkit.testing.pytest_plugin import deep
 
 QUICK = {
     "n_maps": 2,
@@ -269,9 +270,12 @@ def test_svmguide1_is_not_worse_than_from_k_means():
 
 
 @pytest.mark.slow
-def test_all_pairs_of_digits():
+@pytest.mark.deep
+def test_pairs_of_digits():
+    """All 45 with the deep profile of hypothesis, every fourth otherwise, among them 1 against 9, the worst of all."""
+    pairs = list(itertools.combinations(range(10), 2))[:: 1 if deep() else 4]
     errors = []
-    for X, y in digit_pairs(itertools.combinations(range(10), 2)):
+    for X, y in digit_pairs(pairs):
         model = recipe("emmc-auto", n_clusters=2, random_state=0).fit(X)
         errors.append(1.0 - clustering_accuracy(y, model.labels_))
-    assert np.mean(errors) <= 0.016
+    assert np.mean(errors) <= (0.016 if deep() else 0.022)

@@ -45,6 +45,7 @@ def test_its_own_tests_pass(run, tmp_path):
     info.joinpath("entry_points.txt").write_text(f"[clusterkit]\n{name} = {module}\n", encoding="utf-8")
     path = os.pathsep.join([str(source), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "few", "CLUSTERKIT_PLUGINS": "ck-nearby"}
+    environment.pop("PYTEST_ADDOPTS", None)  # `--durations` would print names of tests that pass
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         capture_output=True,
