@@ -13,6 +13,7 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from clusterkit import datasets, recipe
+from clusterkit.testing.pytest_plugin import deep
 
 
 def digits_pair():
@@ -29,6 +30,7 @@ SETS = {
 }
 REAL = ("ionosphere", "banknote", "glass", "synthetic-control", "aggregation", "flame")
 RECIPES = sorted(TABLE["recipe"])
+TAKEN = [name for name in SETS if name != "wdbc" or deep()]  # wdbc takes a minute, and digits are as wide and as many
 
 
 def fit(name, X, threads, monkeypatch=None):
@@ -42,8 +44,9 @@ def all_threads(monkeypatch):
     monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 0)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.parametrize("data", SETS)
+@pytest.mark.parametrize("data", TAKEN)
 def test_one_and_two_threads(name, data):
     X = SETS[data]()
     one, two = fit(name, X, 1), fit(name, X, 2)
