@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, TypeVar, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.core.block_threads import in_threads
 from clusterkit.core.namespaces import (
     array_namespace,
     as_type,
@@ -22,12 +26,14 @@ from clusterkit.core.namespaces import (
     to_host,
 )
 from clusterkit.core.spaces import DenseSpace, EmbeddedSpace, FeatureSpace, squared_distances_to
-from clusterkit.core.sums import Sums
+from clusterkit.core.sums import Addable, Sums
 from clusterkit.core.survey import draw_weighted
 from clusterkit.numerics.lloyd import weighted_kmeans
 from clusterkit.numerics.smallest import smallest
 
 __all__ = ["NearestOf", "scattered_centres"]
+
+Part = TypeVar("Part", bound=Addable)
 
 ROUNDS = 5
 """Rounds of k-means||; the authors find no gain after five."""
@@ -35,6 +41,8 @@ DRAWN_PER_CENTRE = 2
 """Rows drawn in each round for each centre: the authors' oversampling factor of 2 k."""
 RECLUSTERINGS = 10
 """Starts of k-means++ on the rows drawn, which are few: a bad start there would be a bad start for all rows."""
+RANGE = 2**15
+"""Rows in memory whose keys are drawn at once."""
 MARGIN = 16.0
 """Squared distances below this many times eps times the numbers they are computed from are taken as rounding errors, as
 in the partitioner `seeds`."""
@@ -191,6 +199,16 @@ class _Remembered:
         self.count, self.nearest = len(nearest.centres), nearest
         return self
 
+    def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
+        """The sum of a part over all rows, as of the space, where the cut of the rows is without effect on it.
+
+        So the parts are larger than blocks of features, which would cost more calls than work.
+        """
+        [(_, H)] = self.space.pieces()
+        starts = range(0, len(H), RANGE)
+        ranges = ((slice(start, start + RANGE), H[start : start + RANGE]) for start in starts)
+        return reduce(add, (value for _, value in in_threads(part, ranges)))
+
     def distances(self, rows: slice, H: Array) -> Array:
         """As of `NearestOf`, bit for bit."""
         return self.nearest.rounded(self.squares[rows], self.lengths[rows])
@@ -224,13 +242,16 @@ def scattered_centres(
     for seed in seeds:
         nearest = NearestOf(origin, candidates)
         known = nearest if remembered is None else remembered.to(nearest)
-        drawn = space.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
+        # the smallest keys are the same by whatever parts
+        over = space if remembered is None else remembered
+        drawn = over.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
     nearest = NearestOf(origin, candidates)
     known = nearest if remembered is None else remembered.to(nearest)
-    counts = space.reduce(_Weigh(known, len(candidates), weights)).arrays[0]
+    over = space if remembered is None or weights is not None else remembered  # counts are exact, sums of weights not
+    counts = over.reduce(_Weigh(known, len(candidates), weights)).arrays[0]
     return weighted_kmeans(candidates, counts, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
 
 

@@ -25,6 +25,7 @@ CHILD = """
 import json, os, sys, time, warnings
 import numpy as np
 from sklearn.datasets import make_blobs
+import clusterkit
 from clusterkit import Pipeline, recipe
 warnings.simplefilter("ignore")
 
@@ -75,7 +76,7 @@ for name in [*CASES, *LARGE]:
     times[name] = min(processor)
     times[name + ", wall"] = min(wall)
     labels[name + ", wall"] = labels[name]
-print(json.dumps([times, {name: hash(tuple(values)) for name, values in labels.items()}]))
+print(json.dumps([times, {name: hash(tuple(values)) for name, values in labels.items()}, clusterkit.__file__]))
 """
 
 
@@ -84,8 +85,11 @@ def measured(checkout: Path, only: list[str]) -> tuple[dict[str, float], dict[st
     plugins = [str(path) for path in checkout.glob("plugins/*/src")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout), *plugins]), "CLUSTERKIT_PLUGINS": ""}
     command = [sys.executable, "-c", CHILD, *only]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    times, labels = json.loads(done.stdout.splitlines()[-1])
+    # the child looks in its working directory first, which must not be the root of the checkout that this file is in
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True, cwd=checkout)
+    times, labels, imported = json.loads(done.stdout.splitlines()[-1])
+    if not Path(imported).is_relative_to(checkout):
+        raise SystemExit(f"{imported} was measured instead of {checkout}")
     return times, labels
 
 

@@ -39,13 +39,17 @@ def test_k_means_ends_as_low_from_these_centres_as_from_those_of_scikit_learn(se
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", [0, 7])
-def test_readers_change_no_bit_of_the_centres(dtype, seed):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_readers_change_no_bit_of_the_centres(dtype, seed, weighted, monkeypatch):
+    monkeypatch.setattr("clusterkit.partitioners._scattered.RANGE", 210)  # several ranges, of no whole blocks
     X, k = data(seed)
     X = X.astype(dtype)
     d = X.shape[1]
 
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, len(X)) if weighted else None
+
     def centres(space):
-        return scattered_centres(space, k, np.random.default_rng(seed))
+        return scattered_centres(space, k, np.random.default_rng(seed), weights=weights)
 
     with small_groups(400), small_blocks():
         expected = centres(build_space(X, Keep(d)))
