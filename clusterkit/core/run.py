@@ -25,7 +25,7 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_with_samples, shortage
+from clusterkit.core.shortage import n_distinct, n_with_samples, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
@@ -261,12 +261,7 @@ def _shortage(labeling: BalancedLabeling, labels: Labels, task: Task, X: Array) 
     if task.n_clusters is None or used >= task.n_clusters or task.n == 1 or _all_equal(X):
         return None
     words = None if status is None else status.empty_clusters
-    return shortage(used, task.n_clusters, task.n, partial(_n_distinct, X), words)
-
-
-def _n_distinct(X: Array) -> int:
-    """The number of distinct samples."""
-    return len(X.distinct()[0] if isinstance(X, SparseRows) else np.unique(X, axis=0))
+    return shortage(used, task.n_clusters, task.n, partial(n_distinct, X, task.n_clusters), words)
 
 
 def _predicts(bound: BoundComposition, labeling: BalancedLabeling, labels: Labels) -> bool:

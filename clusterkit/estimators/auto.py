@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import attrs
@@ -14,7 +15,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_with_samples, shortage
+from clusterkit.core.shortage import n_distinct, n_with_samples, shortage
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -198,7 +199,7 @@ n_features_in_
         """What is said of clusters without rows; nothing where the number is open, for then none is missing."""
         if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
             return None
-        return fit.shortage or shortage(n_with_samples(fit.labels), k, len(rows), lambda: len(np.unique(rows, axis=0)))
+        return fit.shortage or shortage(n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k))
 
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)

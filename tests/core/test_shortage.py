@@ -1,0 +1,34 @@
+"""Distinct samples are counted as far as it takes to say why clusters are missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from clusterkit.core.shortage import n_distinct
+from clusterkit.numerics.sparse_rows import SparseRows
+
+
+@given(
+    X=arrays(float, st.tuples(st.integers(1, 60), st.integers(1, 2)), elements=st.integers(0, 3)),
+    enough=st.integers(1, 9),
+)
+def test_the_number_is_exact_below_what_is_enough(X, enough):
+    true = len(np.unique(X, axis=0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clusterkit.core.shortage.LOOKED_AT_FIRST", 2)
+        count = n_distinct(X, enough)
+    assert count == true if true < enough else enough <= count <= true
+    assert n_distinct(SparseRows.of(scipy.sparse.csr_array(X)), enough) == true
+
+
+def test_no_more_samples_are_sorted_than_it_takes(monkeypatch):
+    sorted_rows = []
+    unique = np.unique
+    monkeypatch.setattr(np, "unique", lambda X, axis: (sorted_rows.append(len(X)), unique(X, axis=axis))[1])
+    assert n_distinct(np.arange(100_000.0)[:, None], 5) >= 5
+    assert sorted_rows == [1024]
