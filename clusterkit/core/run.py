@@ -25,10 +25,11 @@ from clusterkit.core.ordering import along_principal_axis
 from clusterkit.core.outcomes import Domain, Outcome
 from clusterkit.core.row_graph import Node
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_distinct, n_with_samples, shortage
+from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.core.spaces import FeatureSpace, Space
 from clusterkit.core.stages import Balancer, Codec, Predict, Prepared, Task
 from clusterkit.core.starts import BalancedLabeling, StartResult, first_least
+from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.extremes import column_extremes
 from clusterkit.numerics.sparse_rows import SparseRows
 

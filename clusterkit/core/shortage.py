@@ -6,35 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from clusterkit._typing import Array, Labels
-from clusterkit.numerics.sparse_rows import SparseRows
+from clusterkit._typing import Labels
 
-__all__ = ["n_distinct", "n_with_samples", "shortage"]
-
-LOOKED_AT_FIRST = 1024
-"""Samples that mostly have as many distinct ones among them as there are clusters."""
+__all__ = ["n_with_samples", "shortage"]
 
 
 def n_with_samples(labels: Labels) -> int:
     """The number of clusters that samples have; noise (-1) is none."""
     return int(np.count_nonzero(np.bincount(labels + 1)[1:]))
-
-
-def n_distinct(X: Array | SparseRows, enough: int) -> int:
-    """The number of distinct samples of X (n, d), or a smaller number of them that is at least `enough`.
-
-    Examples
-    --------
-    >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), 3)
-    2
-    """
-    if isinstance(X, SparseRows):
-        return len(X.distinct()[0])
-    size, count = 0, 0
-    while count < enough and size < len(X):
-        size = max(LOOKED_AT_FIRST, 8 * size)
-        count = len(np.unique(X[:size], axis=0))
-    return count
 
 
 def shortage(

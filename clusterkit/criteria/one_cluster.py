@@ -11,6 +11,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.criteria.unimodality import dip_of, dip_p_value
+from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.spanning_trees.mass import births, edge_masses
 
 __all__ = ["OneCluster", "few_points", "projection_p_value", "tree_statistic"]
@@ -50,10 +51,7 @@ def few_points(X: Array) -> int | None:
     """
     if len(X) < 2 * REPEATS:
         return None
-    first = np.unique(X[: REPEATS * (MOST_POINTS + 1)], axis=0)
-    if len(first) > MOST_POINTS:
-        return None
-    points = len(np.unique(X, axis=0))
+    points = n_distinct(X, MOST_POINTS + 1)
     return points if points <= min(MOST_POINTS, len(X) // REPEATS) else None
 
 

@@ -15,7 +15,7 @@ from clusterkit.core.compat import Composition
 from clusterkit.core.errors import InvalidParameter
 from clusterkit.core.run import FitResult
 from clusterkit.core.seeds import Seeds
-from clusterkit.core.shortage import n_distinct, n_with_samples, shortage
+from clusterkit.core.shortage import n_with_samples, shortage
 from clusterkit.drivers.auto.driver import AutoDriver
 from clusterkit.estimators import bars, threads
 from clusterkit.estimators.fitted_attributes import set_fitted
@@ -28,6 +28,7 @@ from clusterkit.estimators.row_span import RowSpan, of_rows
 from clusterkit.estimators.samples import checked
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.estimators.unsuited import refuse_unsuited
+from clusterkit.numerics.distinct_count import n_distinct
 
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation

@@ -239,19 +239,18 @@ def scattered_centres(
     candidates = space.rows(first).astype(np.float64)
     origin = candidates[0]
     remembered = _Remembered.of(space, origin) if isinstance(space, DenseSpace | EmbeddedSpace) else None
+    over = space if remembered is None else remembered  # the smallest keys are the same by whatever parts
     for seed in seeds:
         nearest = NearestOf(origin, candidates)
         known = nearest if remembered is None else remembered.to(nearest)
-        # the smallest keys are the same by whatever parts
-        over = space if remembered is None else remembered
         drawn = over.reduce(_Draw(known, int(seed), DRAWN_PER_CENTRE * k, weights))
         if not len(drawn.keys):  # every row lies on a candidate
             break
         candidates = np.concatenate([candidates, drawn.rows.astype(np.float64)])
     nearest = NearestOf(origin, candidates)
     known = nearest if remembered is None else remembered.to(nearest)
-    over = space if remembered is None or weights is not None else remembered  # counts are exact, sums of weights not
-    counts = over.reduce(_Weigh(known, len(candidates), weights)).arrays[0]
+    # counts are exact, sums of weights are not
+    counts = (over if weights is None else space).reduce(_Weigh(known, len(candidates), weights)).arrays[0]
     return weighted_kmeans(candidates, counts, k, n_init=n_init, seed=int(rng.integers(2**31 - 1)))
 
 

@@ -187,6 +187,13 @@ def kernel(options: argparse.Namespace) -> None:
     compare(title, sides, options.repeats, lambda labels: trace_form(K, labels))
 
 
+def timed(fit: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:
+    """What a fit returns, with its seconds by the wall and of the processor."""
+    begin, work = time.perf_counter(), time.process_time()
+    model = fit()
+    return model, (time.perf_counter() - begin, time.process_time() - work)
+
+
 def large(options: argparse.Namespace) -> None:
     """Whole fits of many rows, both sides with their defaults."""
     rng = np.random.default_rng(0)
@@ -207,9 +214,8 @@ def large(options: argparse.Namespace) -> None:
         fits["clusterkit"]()  # compiled code is loaded
         for _ in range(options.repeats):
             for name, fit in fits.items():
-                begin, work = time.perf_counter(), time.process_time()
-                models[name] = fit()
-                seconds[name].append((time.perf_counter() - begin, time.process_time() - work))
+                models[name], spent = timed(fit)
+                seconds[name].append(spent)
         print(f"{title}: {len(X)} x {X.shape[1]}, k = {k}, n_init = {n_init}")
         reached = {"clusterkit": "objective_", "scikit-learn": "inertia_"}
         for name, pairs in seconds.items():
@@ -229,14 +235,9 @@ def print_time_to(objective: float, model: Any, X: np.ndarray, others: np.ndarra
     """The time to an objective that is above the one at the end: with the turns that the best start takes to it."""
     turns = 1 + int(np.argmax(np.asarray(model.history_) <= objective))
     shorter = clone(model).set_params(max_iter=turns)
-    seconds = []
-    for _ in range(repeats):
-        begin, work = time.perf_counter(), time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of turns that did not suffice
-            shorter.fit(X)
-        seconds.append((time.perf_counter() - begin, time.process_time() - work))
-    wall, work = np.min(seconds, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of turns that did not suffice
+        wall, work = np.min([timed(lambda: shorter.fit(X))[1] for _ in range(repeats)], axis=0)
     print(
         f"  to the objective of scikit-learn: {wall:.3f} s, {work:.3f} s of processor time, at most {turns} turns, "
         f"objective {shorter.objective_:.8g}; ratio {wall / others[0]:.2f} and {work / others[1]:.2f}"

@@ -18,13 +18,12 @@ from clusterkit.core import memory, sums
 from clusterkit.core.block_threads import each_block
 from clusterkit.core.class_sums import target_sums
 from clusterkit.core.coding import Coded
-from clusterkit.core.namespaces import elsewhere, to_host
+from clusterkit.core.namespaces import to_host
 from clusterkit.core.spaces.feature_sums import Differences, Gram, squared_distances_to
 from clusterkit.core.spaces.space import Space, check_saved_names
 from clusterkit.core.sums import Addable, Sums
-from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, block_rows, multiply, scaling_of
+from clusterkit.core.transform import Keep, RowMap, Transform, block_plan, multiply, scaling_of
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.threads import over_rows
 
 __all__ = [
     "DenseSpace",
@@ -174,15 +173,9 @@ class FeatureSpace(Space):
 
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
-        distances, step = np.empty(self.n), block_rows(self.width, self.dtype)
-        for piece, H in self.pieces():
-            # a whole matrix in memory is one piece, whose ranges take threads: the distance of a row needs no other row
-            def fill(begin: int, end: int, H: Array = H, written: Array = distances[piece]) -> None:
-                for start in range(begin, end, step):
-                    rows = slice(start, min(end, start + step))
-                    written[rows] = squared_distances_to(H[rows], point)
-
-            over_rows(fill, piece.stop - piece.start, self.width, threads=1 if elsewhere(H) else None)
+        distances = np.empty(self.n)
+        for rows, H in self.blocks():
+            distances[rows] = squared_distances_to(H, point)
         return distances
 
     def minimum(self) -> float:

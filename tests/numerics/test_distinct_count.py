@@ -1,4 +1,4 @@
-"""Distinct samples are counted as far as it takes to say why clusters are missing."""
+"""Distinct rows are counted as far as it takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from clusterkit.core.shortage import n_distinct
+from clusterkit.numerics.distinct_count import n_distinct
 from clusterkit.numerics.sparse_rows import SparseRows
 
 
@@ -20,7 +20,7 @@ from clusterkit.numerics.sparse_rows import SparseRows
 def test_the_number_is_exact_below_what_is_enough(X, enough):
     true = len(np.unique(X, axis=0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clusterkit.core.shortage.LOOKED_AT_FIRST", 2)
+        patch.setattr("clusterkit.numerics.distinct_count.LOOKED_AT_FIRST", 2)
         count = n_distinct(X, enough)
     assert count == true if true < enough else enough <= count <= true
     assert n_distinct(SparseRows.of(scipy.sparse.csr_array(X)), enough) == true
