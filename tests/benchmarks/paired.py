@@ -56,8 +56,10 @@ CASES = {
     "emmc by blocks, 200,000 x 50": lambda: by_blocks(200_000),
 }
 if "CLUSTERKIT_DATA" in os.environ:
+    # a random start, which every checkout draws alike: k-means, the default, sees scaled attributes now,
+    # ends elsewhere after other numbers of turns, and is two thirds of the time
     CASES["emmc of USPS, k = 10"] = lambda: (
-        recipe("emmc-multi", n_clusters=10, max_iter=15, random_state=0), datasets.load("usps").data)
+        recipe("emmc-multi", n_clusters=10, init="random", max_iter=15, random_state=0), datasets.load("usps").data)
 wanted = sys.argv[1:]
 cases = {}
 for name, case in CASES.items():
