@@ -16,6 +16,8 @@ from clusterkit.cli.data import keys_of
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clusterkit.cli.data import TableOptions
     from clusterkit.core.rows import Rows
     from clusterkit.estimators.pipeline import Pipeline
@@ -97,7 +99,7 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     options : TableOptions
         Columns to use or to leave out, and how a text is read.
     """
-    from clusterkit.datasets.opening import NpyRows, ParquetRows
+    from clusterkit.datasets.opening import NpyRows, ParquetRows, holds_numbers
 
     _share_heaps()
     path, columns, drop = Path(data), options.columns, options.drop
@@ -109,13 +111,27 @@ def rows_of(data: str, options: TableOptions) -> Rows:
         return _spooled(data, options)
     from pyarrow.parquet import read_schema
 
-    names = read_schema(data).names
+    schema = read_schema(data)
+    names = schema.names
     chosen = keys_of(columns, names) or names
     left_out = set(keys_of(drop, names))
     for name in (*chosen, *left_out):
         if name not in names:
             raise BadInput(f"{data} has no column {name!r}; it is read block by block, with columns by name only")
-    return ParquetRows.of([data], [name for name in chosen if name not in left_out])
+    taken = [name for name in chosen if name not in left_out]
+    kinds = dict(zip(names, schema.types, strict=True))
+    if words := [name for name in taken if not holds_numbers(kinds[name])]:
+        listed = ", ".join(f"{name} ({kinds[name]})" for name in words)
+        raise _only_numbers(f"{data} has columns that are no numbers: {listed[:200]}.", words)
+    return ParquetRows.of([data], taken)
+
+
+def _only_numbers(error: str, words: Sequence[str]) -> BadInput:
+    """The error for columns of something else, with the way out."""
+    return BadInput(
+        f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
+        f"--drop {','.join(words)}"
+    )
 
 
 def _spooled(data: str, options: TableOptions) -> Rows:
@@ -134,11 +150,7 @@ def _spooled(data: str, options: TableOptions) -> Rows:
     try:
         return spooled_text([data], chosen, **reading)
     except NotNumeric as error:
-        words = ",".join(error.columns)
-        raise BadInput(
-            f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
-            f"--drop {words}"
-        ) from error
+        raise _only_numbers(str(error), error.columns) from error
 
 
 def fits(model: object) -> TypeGuard[Pipeline]:
@@ -196,9 +208,15 @@ def fit(
     from clusterkit.cli.interrupt import watching
     from clusterkit.core.errors import NeedsClusters
     from clusterkit.estimators.bars import shown
+    from clusterkit.estimators.number import is_open
     from clusterkit.estimators.saving import save_with_facts
     from clusterkit.tables.selection import numbered
 
+    if is_open(getattr(model, "n_clusters", None)):
+        raise BadInput(
+            f"-k auto and ranges compare fits of all rows in memory, and {data} is read block by block, because it is "
+            "too large. Give one number with -k N, or choose it on a part of the rows"
+        )
     began = time.perf_counter()
     written = [file for file in (path, save) if file is not None and file != outputs.STDOUT]
     try:

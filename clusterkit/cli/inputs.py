@@ -26,6 +26,8 @@ def check_file(path: str, hint: str = "") -> None:
     place = Path(path)
     if place.is_dir():
         raise BadInput(f"{path} is a folder, not a file")
+    if not place.exists() and "*" in path:
+        raise BadInput(f"{path}: no such file; patterns are for Python: clusterkit.open({path!r})")
     if not place.exists():
         raise BadInput(f"{path}: no such file{hint or _near(place)}")
 

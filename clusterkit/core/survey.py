@@ -72,7 +72,7 @@ class Extremes:
         """Refuse values that are no finite numbers, by column and row; `place` says where a row lies."""
         if self.odd is not None:
             row, column, value = self.odd
-            title = f"'{names[column]}'" if names is not None else str(column)
+            title = f"'{names[column]}'" if names is not None else f"{column + 1} of {len(self.low)}"
             lies = "" if place is None else place(row)
             raise InvalidData(
                 f"column {title} has the value {value} in row {row}{lies}; all values must be finite numbers. Leave "

@@ -19,7 +19,8 @@ from clusterkit.core.whole_files import same_file
 from clusterkit.datasets.raw_rows import cached, is_text, spooled_text
 
 if TYPE_CHECKING:
-    from pyarrow import RecordBatch
+    from pyarrow import DataType, RecordBatch
+    from pyarrow.parquet import ParquetFile
 
 __all__ = ["NpyRows", "ParquetRows", "open"]
 
@@ -46,7 +47,8 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
         Columns of Parquet files or of text to read, in this order; default all.
     cache : path, optional
         Copy the rows to this file ``x.npy`` first, as float32, and read them there: for Parquet and other sources that
-        are slow to read in many passes. The file is overwritten, and kept; it cannot be one that is read.
+        are slow to read in many passes. The file is kept. One that is there already is replaced if it is such a copy
+        of the same rows, by its shape, type, and first and last rows.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     ------
     InvalidData
         If there is no such file, or it holds something else than a table of numbers; if `columns` is given for a source
-        whose columns have no names; if `cache` is a file that is read, or no ``.npy``.
+        whose columns have no names; if `cache` is a file that is read, holds something else, or is no ``.npy``.
     NeedsSpace
         If the copy, or the numbers of a text, would not fit on the disk.
 
@@ -85,6 +87,10 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
         return SlicedRows(cast("Sliceable", source))
     text = os.fspath(source)
     path = Path(text)
+    if not text:
+        raise InvalidData("cannot open '': the name of a file or a folder is empty")
+    if columns is not None and not len(columns):
+        raise InvalidData(f"columns=[] chooses no column of {text!r}; leave it out for all")
     if path.suffix == ".npy":
         return NpyRows(text)
     if path.suffix == ".zarr":
@@ -94,7 +100,12 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
         return ParquetRows.of(files, columns)
     if files and is_text(files):
         return spooled_text(files, columns)
-    reason = "there is no such file" if not files else "it is no Parquet, .npy, .zarr, .csv, .tsv or .txt"
+    if files:
+        reason = "it is no Parquet, .npy, .zarr, .csv, .tsv or .txt"
+    elif path.is_dir():
+        reason = f"the folder holds no .parquet; name other files by a pattern, such as {str(path / '*.csv')!r}"
+    else:
+        reason = "there is no such file"
     raise InvalidData(f"cannot open {text!r} row by row: {reason}")
 
 
@@ -112,6 +123,24 @@ def _check_cache(source: object, cache: str) -> None:
         sources = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
     if any(same_file(cache, each) for each in sources):
         raise InvalidData(f"cache={cache!r} is the file that is read; the copy needs a file of its own")
+
+
+def holds_numbers(kind: DataType) -> bool:
+    """Whether a type of pyarrow is one of numbers."""
+    from pyarrow import types
+
+    return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
+
+def _footer(path: str) -> ParquetFile:
+    """A Parquet file whose footer is read; one that is broken is named."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        return ParquetFile(path)
+    except (ArrowException, OSError) as error:
+        raise InvalidData(f"cannot open {path!r}: {error}") from error
 
 
 def _zarr(path: str) -> Sliceable:
@@ -209,21 +238,24 @@ class ParquetRows:
         """The rows of files with the same columns; only their footers are read."""
         try:
             from pyarrow import types
-            from pyarrow.parquet import ParquetFile
         except ImportError:
             raise InvalidData("Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
         paths, names, narrow = tuple(paths), tuple(columns or ()), True
         ends, groups = [0], []
         for number, path in enumerate(paths):
-            with ParquetFile(path) as file:
+            with _footer(path) as file:
                 schema = file.schema_arrow
+                if not columns and names and (further := [name for name in schema.names if name not in names]):
+                    raise InvalidData(
+                        f"{path!r} has columns that {paths[0]!r} has not: {', '.join(further)[:200]}; choose columns"
+                    )
                 names = names or tuple(schema.names)
                 for name in names:
                     if (number_of := schema.names.count(name)) != 1:
                         has = f"{number_of} columns named {name!r}; rename them" if number_of else f"no column {name!r}"
                         raise InvalidData(f"{path!r} has {has}; it has {', '.join(schema.names)[:200]}")
                     kind = schema.field(name).type
-                    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+                    if not holds_numbers(kind):
                         raise InvalidData(
                             f"column {name!r} of {path!r} has the type {kind}, which is no number; choose columns"
                         )
@@ -302,9 +334,9 @@ class _Cursor:
             for name in self.rows.names:
                 column = batch.column(name)
                 if column.null_count:
+                    row = self.position + filled + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
                     raise InvalidData(
-                        f"column {name!r} has missing values within {BATCH_ROWS:,} rows behind row "
-                        f"{self.position + filled}; leave such rows or columns out, or fill the gaps, before the fit"
+                        f"column {name!r} has no value in row {row}; leave such rows or columns out, or fill the gaps"
                     )
                 columns.append(column.to_numpy(zero_copy_only=False))
             # few calls for many numbers: each one waits until the threads that compute leave the interpreter

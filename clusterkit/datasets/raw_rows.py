@@ -35,6 +35,9 @@ __all__ = ["RawRows", "cached", "is_text", "require_space", "spooled", "spooled_
 SHOWN = 6
 """Columns that a warning names."""
 
+COMPARED = 1024
+"""Rows at each end that tell an earlier copy from another file."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -100,9 +103,16 @@ def cached(rows: Rows, path: str) -> RawRows:
 
     Raises
     ------
+    InvalidData
+        If the file is there already and is no earlier copy of these rows.
     NeedsSpace
         Before anything is written, if the copy would not fit.
     """
+    if os.path.isfile(path) and os.path.getsize(path) and not _is_copy(path, rows):
+        raise InvalidData(
+            f"{path!r}, the file for the copy of the rows, is there already and holds something else; remove it, or "
+            "name another one"
+        )
     require_space(rows.n * rows.d * 4, Path(os.path.realpath(path)).parent, f"a copy of {rows.n} x {rows.d} float32")
     header = {"descr": "<f4", "fortran_order": False, "shape": (rows.n, rows.d)}
     with replacing(path) as part, builtins.open(part, "wb") as file:
@@ -113,6 +123,19 @@ def cached(rows: Rows, path: str) -> RawRows:
             with np.errstate(over="ignore"):
                 X.astype("<f4").tofile(file)
     return RawRows(os.path.abspath(path), rows.n, rows.d, np.dtype("<f4"), rows.names, offset)
+
+
+def _is_copy(path: str, rows: Rows) -> bool:
+    """Whether a file has the shape and the type of a copy of the rows, and the same first and last rows."""
+    try:
+        stored = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return False
+    if not isinstance(stored, np.ndarray) or stored.shape != (rows.n, rows.d) or stored.dtype != np.dtype("<f4"):
+        return False
+    ends = (slice(0, min(rows.n, COMPARED)), slice(max(0, rows.n - COMPARED), rows.n))
+    with np.errstate(over="ignore"):
+        return all(np.array_equal(stored[end], rows.read(end).astype("<f4"), equal_nan=True) for end in ends)
 
 
 def spooled(rows: Rows, folder: str) -> RowsFile:

@@ -72,6 +72,8 @@ def fit_elsewhere(model: Pipeline, rows: Rows, engine: Engine, sample_weight: Ar
 
     Few rows are read at once; with a device only where a sample would be fitted on the host, and holds them all.
     """
+    if not rows.d:
+        raise InvalidData(f"X has {rows.n} rows and no column; a minimum of 1 is required")
     if in_memory(rows) and (not isinstance(engine, DeviceEngine) or _all_are_a_sample(model, rows)):
         _fit_at_once(model, rows, engine, sample_weight)
     else:

@@ -37,9 +37,9 @@ def refuse_unsuited(X: object) -> None:
     """
     if isinstance(X, Rows) and not isinstance(X, np.ndarray):
         raise InvalidData(
-            f"rows that are read block by block ({type(X).__name__}) are for single fits, and this estimator compares "
-            "fits of all rows. Pass rows.read(slice(0, rows.n)) if they fit into memory, or a part of the rows, and "
-            "label the others by predict."
+            f"rows that are read block by block ({type(X).__name__}) are for `fit` and `predict` of recipes that make "
+            "one fit. Other methods, and estimators that compare fits, take arrays: rows.read(slice(0, rows.n)) if all "
+            "fit into memory, or a part of the rows, and `predict` for the others."
         )
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.vstack(X)  # what is made of a list of rows keeps no mask
@@ -65,7 +65,7 @@ def refuse_unsuited(X: object) -> None:
             plugin = where("engine", package, VARIABLE) or "A plugin may provide one."
             hint = f"To fit it where it lies needs an engine. {plugin}"
         else:
-            hint = "Single fits, of `recipe` or `Pipeline`, and MinMaxModularSVC take it as it is."
+            hint = "`fit` and `predict` take it as it is, for recipes that make one fit and for MinMaxModularSVC."
         raise InvalidData(
             f"X is a Dask {kind.__name__}, which would be computed{_size(X)} and kept in memory. If that is meant, "
             f"pass X.compute(); otherwise a part of the rows, and label the others by predict. {hint}"

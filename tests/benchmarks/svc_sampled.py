@@ -4,7 +4,8 @@
 all rows are fitted at its width and nu, with no limit of work. Printed are the adjusted Rand index between the labels
 of the two, the same with the generated classes for both, the share outside, the stability, and processor times.
 `--share` takes nu as given instead of the tuner's; `--hard` takes C = 1, where rows outside join until the gap is below
-tol.
+tol. `--budget` is the tuner's `max_work`: with less than the default fewer rows are too many, but its search of the
+width ends early too.
 
 `passes`: the time from the chosen parameters to all labels, in units of one pass of the kernel sums over all rows. With
 `--file FOLDER` the rows are written there and read out of core by `clusterkit.open`.
@@ -133,7 +134,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=20_000)
     parser.add_argument("--d", type=int, default=10)
     parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--budget", type=int, default=300_000_000)
+    parser.add_argument("--budget", type=int, default=10_000_000_000)
     parser.add_argument("--share", type=float, default=None)
     parser.add_argument("--hard", action="store_true")
     parser.add_argument("--only", nargs="*", default=None)

@@ -115,6 +115,26 @@ def test_columns_of_a_large_file_go_by_name(run, parquet, little_memory):
     assert "has no column 'nothing'" in " ".join(answer.output.split())
 
 
+def test_words_in_a_large_parquet_file_are_named_with_the_way_out(run, parquet, little_memory):
+    answer = run("fit", parquet, *KMEANS)
+    assert answer.exit_code == 2
+    assert "columns that are no numbers: title (string)" in " ".join(answer.output.split())
+    assert "--drop title" in " ".join(answer.output.split())
+
+
+def test_a_number_of_clusters_is_not_chosen_on_a_large_file(run, npy, little_memory):
+    for number in ("auto", "2-5"):
+        answer = run("fit", npy, "--recipe", "kmeans", "-k", number)
+        assert answer.exit_code == 2
+        assert "Give one number with -k N" in " ".join(answer.output.split())
+
+
+def test_a_pattern_is_refused_with_the_way_in_python(run, npy):
+    answer = run("fit", npy.with_name("*.npy"), *KMEANS)
+    assert answer.exit_code == 2
+    assert "patterns are for Python: clusterkit.open(" in " ".join(answer.output.split())
+
+
 @pytest.fixture
 def csv(tmp_path):
     path = tmp_path / "x.csv"

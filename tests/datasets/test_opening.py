@@ -119,13 +119,14 @@ def test_columns_that_are_no_numbers_are_named(parquet):
         clusterkit.open(parquet, columns=["a", "d"])
 
 
-def test_missing_values_are_named(tmp_path):
+def test_a_missing_value_is_named_by_column_and_row(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="Parquet files are read by pyarrow")
     from pyarrow.parquet import write_table
 
-    write_table(pa.table({"a": [1.0, 2.0], "b": [None, 2.0]}), tmp_path / "gaps.parquet")
-    with pytest.raises(InvalidData, match="column 'b' has missing values"):
-        clusterkit.open(tmp_path / "gaps.parquet").read(slice(0, 2))
+    gaps = [None if row in (431, 700) else 1.5 for row in range(1000)]
+    write_table(pa.table({"a": X[:, 0], "b": gaps}), tmp_path / "gaps.parquet", row_group_size=170)
+    with pytest.raises(InvalidData, match="column 'b' has no value in row 431;"):
+        clusterkit.open(tmp_path / "gaps.parquet").read(slice(400, 900))
 
 
 def test_objects_with_a_shape_and_slices_are_rows():
@@ -163,6 +164,31 @@ def test_zarr_is_read(tmp_path):
 def test_what_cannot_be_opened_says_why(source, reason):
     with pytest.raises(InvalidData, match=reason):
         clusterkit.open(source)
+
+
+def test_parts_of_parquet_that_are_broken_or_wider_are_named(parquet):
+    from pyarrow.parquet import read_table, write_table
+
+    first = parquet / "part-0.parquet"
+    for part in parquet.iterdir():
+        write_table(read_table(part, columns=["a", "b"]), part)
+    table = read_table(first)
+    write_table(table.append_column("more", table.column("a")), parquet / "part-2.parquet")
+    with pytest.raises(InvalidData, match=r"part-2\.parquet' has columns that .*part-0\.parquet' has not: more"):
+        clusterkit.open(parquet)
+    assert clusterkit.open(parquet, columns=["a", "b"]).d == 2
+    (parquet / "part-2.parquet").write_bytes(first.read_bytes()[:-50])
+    with pytest.raises(InvalidData, match=r"cannot open '.*part-2\.parquet': "):
+        clusterkit.open(parquet, columns=["a"])
+
+
+def test_folders_without_parquet_and_names_that_choose_nothing(tmp_path):
+    with pytest.raises(InvalidData, match=r"the folder holds no \.parquet; name other files by a pattern"):
+        clusterkit.open(tmp_path)
+    with pytest.raises(InvalidData, match="name of a file or a folder is empty"):
+        clusterkit.open("")
+    with pytest.raises(InvalidData, match="chooses no column"):
+        clusterkit.open(tmp_path, columns=[])
 
 
 def test_files_of_other_kinds_are_refused_with_those_that_are_read(tmp_path):
@@ -248,6 +274,24 @@ def test_a_copy_never_replaces_what_it_is_made_of(tmp_path, kind):
         with pytest.raises(InvalidData, match="is the file that is read"):
             clusterkit.open(source, cache=cache)
     assert path.read_bytes() == before
+
+
+def test_a_copy_replaces_an_earlier_one_and_no_other_file(tmp_path):
+    copy, other = tmp_path / "copy.npy", tmp_path / "other.npy"
+    copy.touch()  # nothing is lost with an empty file
+    for _ in range(2):
+        assert np.array_equal(clusterkit.open(X.astype(float), cache=copy).read(slice(0, 1000)), X)
+    changed = X.copy()
+    changed[-1, 0] += 1
+    for content in (changed, X.astype(float), X[:500], X.astype(np.int64)):
+        np.save(other, content)
+        before = other.read_bytes()
+        with pytest.raises(InvalidData, match="is there already and holds something else"):
+            clusterkit.open(X, cache=other)
+        assert other.read_bytes() == before
+    other.write_bytes(b"no array")
+    with pytest.raises(InvalidData, match="is there already and holds something else"):
+        clusterkit.open(X, cache=other)
 
 
 @pytest.mark.parametrize(

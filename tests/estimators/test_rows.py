@@ -192,7 +192,7 @@ def test_few_rows_are_read_at_once_and_any_recipe_fits_them():
         ("kernel-kmeans", {}, "featuremap: 'rbf' needs all rows at once"),
         ("nmf", {}, "solver: 'nmf' has no form as sums"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters='auto' compares fits"),
-        ("emmc-multistart", {}, "for single fits"),
+        ("emmc-multistart", {}, "recipes that make one fit"),
         (
             "kmeans",
             {"init": {"name": "random", "leftover": "last"}},
@@ -215,6 +215,22 @@ def test_values_that_are_no_numbers_are_named_by_column_and_row(small):
     X[431, 2] = np.nan
     with pytest.raises(InvalidData, match="column 'height' has the value nan in row 431"):
         recipe("kmeans", n_clusters=4).fit(Watched(X, names=("a", "b", "height", "d", "e")))
+
+
+def test_a_column_without_a_name_counts_from_one_as_in_memory():
+    X = blobs()
+    X[431, 2] = np.nan
+    model = recipe("kmeans", n_clusters=4, n_init=1, random_state=0).fit(blobs())
+    with pytest.raises(InvalidData, match="column 3 of 5 has the value nan in row 431"):
+        model.predict(Watched(X))
+    with pytest.raises(InvalidData, match=r"in column 3 \(1\)"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("n", [10, 3000])
+def test_rows_without_a_column_are_refused(small, n):
+    with pytest.raises(InvalidData, match=f"{n} rows and no column"):
+        recipe("kmeans", n_clusters=2).fit(Watched(np.zeros((n, 0))))
 
 
 def test_names_of_columns_are_compared(small):

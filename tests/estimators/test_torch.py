@@ -121,9 +121,9 @@ def test_other_types_become_float64(dispatch, dtype):
 def test_gaps_are_named(dispatch):
     X = torch.asarray(blobs())
     X[6, 3] = torch.nan
-    with pytest.raises(InvalidData, match="column 3 has the value nan in row 6"):
+    with pytest.raises(InvalidData, match="column 4 of 5 has the value nan in row 6"):
         model_of("k-means").fit(X)
-    with pytest.raises(InvalidData, match="column 3 has the value nan in row 6"):
+    with pytest.raises(InvalidData, match="column 4 of 5 has the value nan in row 6"):
         model_of("k-means").fit(blobs()).predict(X)
 
 

@@ -305,7 +305,9 @@ def test_more_workers_than_groups_and_files_that_workers_read(client, tmp_path):
 def test_errors_of_workers_keep_their_type(client):
     X = blobs()
     X[1234, 2] = np.nan
-    with pytest.raises(clusterkit.core.errors.InvalidData, match=r"column 2 has the value nan in row 1234 \(row 34 of"):
+    with pytest.raises(
+        clusterkit.core.errors.InvalidData, match=r"column 3 of 5 has the value nan in row 1234 \(row 34 of"
+    ):
         k_means(da.from_array(X, chunks=(300, 5)))
 
 

@@ -224,7 +224,7 @@ class TestLaziness:
         assert model.labels_.chunks == ((50, 50, 20),)
         assert np.array_equal(model.labels_.compute(), recipe("svc", random_state=0).fit(X).labels_)
         X[77, 3] = np.inf
-        with pytest.raises(InvalidData, match=r"column 3 has the value inf in row 77 \(row 27 of partition 1\)"):
+        with pytest.raises(InvalidData, match=r"column 4 of 5 has the value inf in row 77 \(row 27 of partition 1\)"):
             recipe("svc", random_state=0).fit(da.from_array(X, chunks=50))
 
     def test_unknown_chunks_are_counted_and_said(self):
