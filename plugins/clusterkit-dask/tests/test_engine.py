@@ -300,7 +300,7 @@ class TestRefusals:
         assert X.reads == 0
 
     def test_estimators_of_several_fits_say_what_takes_lazy_samples(self):
-        with pytest.raises(InvalidData, match=r"Dask Array, which would be computed.*`recipe` or `Pipeline`"):
+        with pytest.raises(InvalidData, match=r"Dask Array, which would be computed.*recipes that make one fit"):
             clusterkit.Pooled(n_clusters=2).fit(da.from_array(blobs(), chunks=300))
 
     @pytest.mark.parametrize(
