@@ -38,7 +38,7 @@ def refuse_unsuited(X: object) -> None:
     if isinstance(X, Rows) and not isinstance(X, np.ndarray):
         raise InvalidData(
             f"rows that are read block by block ({type(X).__name__}) are for `fit` and `predict` of recipes that make "
-            "one fit. Other methods, and estimators that compare fits, take arrays: rows.read(slice(0, rows.n)) if all "
+            "one fit. Other methods and estimators take arrays: rows.read(slice(0, rows.n)) if all "
             "fit into memory, or a part of the rows, and `predict` for the others."
         )
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):

@@ -59,8 +59,8 @@ class TestNewSamples:
             (X[:0], r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
             (X[0], "Expected 2D array"),
             (X[:, :2], "X has 2 columns, and the model was fitted to 3"),
-            (changed(7, 1, np.nan), "column 1 has the value nan in row 7; .* before the prediction"),
-            (changed(7, 1, -np.inf), "column 1 has the value -inf in row 7"),
+            (changed(7, 1, np.nan), "column 2 of 3 has the value nan in row 7; .* before the prediction"),
+            (changed(7, 1, -np.inf), "column 2 of 3 has the value -inf in row 7"),
             (X.astype(complex), "Complex data not supported"),
         ],
         ids=["no row", "one row without a table", "too few columns", "a gap", "an infinite value", "complex"],
@@ -97,7 +97,7 @@ class TestNewSamples:
             for device in ("cpu", str(DEVICE)):
                 with (
                     clusterkit.config(device=device),
-                    pytest.raises(InvalidData, match="column 2 has the value nan in row 100"),
+                    pytest.raises(InvalidData, match="column 3 of 3 has the value nan in row 100"),
                 ):
                     model.predict(clusterkit.open(tmp_path / "x.npy"))
 

@@ -259,7 +259,7 @@ class TestUse:
             assert np.array_equal(model.predict(SlicedRows(X)), model.predict(X))
         with pytest.raises(InvalidData, match=r"X has 2 columns, and the model was fitted to 3"):
             model.predict(SlicedRows(X[:, :2]))
-        with pytest.raises(InvalidData, match=r"Pass rows.read\(slice\(0, rows.n\)\) if they fit into memory"):
+        with pytest.raises(InvalidData, match=r"rows.read\(slice\(0, rows.n\)\) if all fit into memory"):
             MinMaxModularSVC(3).fit(SlicedRows(X), y)
 
     def test_pickle(self, blobs):
