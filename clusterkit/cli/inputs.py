@@ -26,14 +26,14 @@ def check_file(path: str, hint: str = "") -> None:
     place = Path(path)
     if place.is_dir():
         raise BadInput(f"{path} is a folder, not a file")
-    if not place.exists() and "*" in path:
-        raise BadInput(f"{path}: no such file; patterns are for Python: clusterkit.open({path!r})")
     if not place.exists():
         raise BadInput(f"{path}: no such file{hint or _near(place)}")
 
 
 def _near(place: Path) -> str:
-    """A question with the nearest names of files."""
+    """What is meant instead: a call that takes patterns, or a question with the nearest names of files."""
+    if "*" in place.name:
+        return f"; patterns are for Python: clusterkit.open({str(place)!r})"
     if not place.parent.is_dir():
         return f"; there is no folder {place.parent}"
     try:
