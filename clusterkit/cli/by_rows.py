@@ -99,7 +99,8 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     options : TableOptions
         Columns to use or to leave out, and how a text is read.
     """
-    from clusterkit.datasets.opening import NpyRows, ParquetRows, holds_numbers
+    from clusterkit.datasets.opening import NpyRows, ParquetRows
+    from clusterkit.tables import NotNumeric, select
 
     _share_heaps()
     path, columns, drop = Path(data), options.columns, options.drop
@@ -111,19 +112,12 @@ def rows_of(data: str, options: TableOptions) -> Rows:
         return _spooled(data, options)
     from pyarrow.parquet import read_schema
 
-    schema = read_schema(data)
-    names = schema.names
-    chosen = keys_of(columns, names) or names
-    left_out = set(keys_of(drop, names))
-    for name in (*chosen, *left_out):
-        if name not in names:
-            raise BadInput(f"{data} has no column {name!r}; it is read block by block, with columns by name only")
-    taken = [name for name in chosen if name not in left_out]
-    kinds = dict(zip(names, schema.types, strict=True))
-    if words := [name for name in taken if not holds_numbers(kinds[name])]:
-        listed = ", ".join(f"{name} ({kinds[name]})" for name in words)
-        raise _only_numbers(f"{data} has columns that are no numbers: {listed[:200]}.", words)
-    return ParquetRows.of([data], taken)
+    names = read_schema(data).names
+    taken = select(names, keys_of(columns, names), keys_of(drop, names), data)
+    try:
+        return ParquetRows.of([data], [names[j] for j in taken])
+    except NotNumeric as error:
+        raise _only_numbers(str(error), error.columns) from error
 
 
 def _only_numbers(error: str, words: Sequence[str]) -> BadInput:

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.core.errors import InvalidData
+from clusterkit.core.errors import InvalidData, first_names
 from clusterkit.core.rows import Rows, Sliceable, SlicedRows
 from clusterkit.core.whole_files import same_file
 from clusterkit.datasets.raw_rows import cached, is_text, spooled_text
@@ -236,6 +236,8 @@ class ParquetRows:
     @classmethod
     def of(cls, paths: Iterable[str], columns: Sequence[str] | None = None) -> ParquetRows:
         """The rows of files with the same columns; only their footers are read."""
+        from clusterkit.tables.errors import NotNumeric
+
         try:
             from pyarrow import types
         except ImportError:
@@ -254,12 +256,11 @@ class ParquetRows:
                     if (number_of := schema.names.count(name)) != 1:
                         has = f"{number_of} columns named {name!r}; rename them" if number_of else f"no column {name!r}"
                         raise InvalidData(f"{path!r} has {has}; it has {', '.join(schema.names)[:200]}")
-                    kind = schema.field(name).type
-                    if not holds_numbers(kind):
-                        raise InvalidData(
-                            f"column {name!r} of {path!r} has the type {kind}, which is no number; choose columns"
-                        )
-                    narrow &= types.is_float32(kind) or types.is_float16(kind)
+                kinds = {name: schema.field(name).type for name in names}
+                if others := [name for name, kind in kinds.items() if not holds_numbers(kind)]:
+                    listed = first_names([f"{name} ({kinds[name]})" for name in others], 5)
+                    raise NotNumeric(f"{path!r} has columns that are no numbers: {listed}; choose columns.", others)
+                narrow &= all(types.is_float32(kind) or types.is_float16(kind) for kind in kinds.values())
                 for group in range(file.num_row_groups):
                     groups.append((number, group))
                     ends.append(ends[-1] + file.metadata.row_group(group).num_rows)

@@ -112,7 +112,21 @@ def test_what_needs_all_rows_is_refused(run, npy, little_memory, tmp_path, monke
 def test_columns_of_a_large_file_go_by_name(run, parquet, little_memory):
     answer = run("fit", parquet, *KMEANS, "--drop", "nothing")
     assert answer.exit_code != 0
-    assert "has no column 'nothing'" in " ".join(answer.output.split())
+    assert "no column named 'nothing'" in " ".join(answer.output.split())
+
+
+def test_columns_of_a_large_file_go_by_position_too(run, parquet, little_memory, tmp_path):
+    by_name, by_position = tmp_path / "name.npy", tmp_path / "position.npy"
+    for columns, path in (("a,c", by_name), ("1,3", by_position)):
+        answer = run("fit", parquet, *KMEANS, "--columns", columns, "-o", path)
+        assert answer.exit_code == 0, answer.output
+    assert np.array_equal(np.load(by_name), np.load(by_position))
+
+
+def test_a_large_file_without_a_column_left_is_refused(run, parquet, little_memory):
+    answer = run("fit", parquet, *KMEANS, "--drop", "1-4")
+    assert answer.exit_code == 2
+    assert "no column is left to cluster" in " ".join(answer.output.split())
 
 
 def test_words_in_a_large_parquet_file_are_named_with_the_way_out(run, parquet, little_memory):
