@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALE_FIRST", "SCALE_OR_FRAME", "warn_of_units", "warn_of_units_of"]
 
+FEW_COLUMNS = 32
+"""Columns up to which numpy adds up each of them faster where it is in one piece of memory."""
+
 MOST_ROWS = 10_000
 """Rows from which spreads are estimated: their standard error is then below one per cent."""
 
@@ -119,7 +122,7 @@ def _message(estimator: object, X: Array, space: Space | None, remedy: str) -> s
 
 def _differing(X: Array) -> tuple[tuple[int, int] | None, Array]:
     """The columns of most and least spread if they differ too much, and the spreads of all."""
-    rows = X[:: -(-len(X) // MOST_ROWS)].astype(np.float64)
+    rows = X[:: -(-len(X) // MOST_ROWS)].astype(np.float64, order="F" if X.shape[1] <= FEW_COLUMNS else "C")
     with np.errstate(over="ignore", invalid="ignore"):
         spread = rows.std(axis=0)
     return differing_units(*column_extremes(rows), spread), spread
