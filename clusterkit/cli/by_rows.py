@@ -99,52 +99,52 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     options : TableOptions
         Columns to use or to leave out, and how a text is read.
     """
-    from clusterkit.datasets.opening import NpyRows, ParquetRows
-    from clusterkit.tables import NotNumeric, select
+    from clusterkit.datasets.opening import NpyRows
+    from clusterkit.tables import NotNumeric
 
     _share_heaps()
-    path, columns, drop = Path(data), options.columns, options.drop
+    path = Path(data)
     if path.suffix.lower() == ".npy":
-        if columns or drop:
+        if options.columns or options.drop:
             raise BadInput(f"{data} is too large to be read at once, and its columns have no names to choose from")
         return NpyRows(data)
-    if path.suffix.lower() not in (".parquet", ".pq"):
-        return _spooled(data, options)
+    try:
+        return _parquet(data, options) if path.suffix.lower() in (".parquet", ".pq") else _spooled(data, options)
+    except NotNumeric as error:
+        raise BadInput(
+            f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
+            f"--drop {','.join(error.columns)}"
+        ) from error
+
+
+def _parquet(data: str, options: TableOptions) -> Rows:
+    """The rows of a Parquet file."""
     from pyarrow.parquet import read_schema
 
-    names = read_schema(data).names
-    taken = select(names, keys_of(columns, names), keys_of(drop, names), data)
-    try:
-        return ParquetRows.of([data], [names[j] for j in taken])
-    except NotNumeric as error:
-        raise _only_numbers(str(error), error.columns) from error
+    from clusterkit.datasets.opening import ParquetRows
 
-
-def _only_numbers(error: str, words: Sequence[str]) -> BadInput:
-    """The error for columns of something else, with the way out."""
-    return BadInput(
-        f"{error} The file is read block by block, because it is too large, and takes columns of numbers only: "
-        f"--drop {','.join(words)}"
-    )
+    return ParquetRows.of([data], _chosen(read_schema(data).names, options, data))
 
 
 def _spooled(data: str, options: TableOptions) -> Rows:
-    """The numbers of a text, in a temporary file; a column of words is named with the way out."""
+    """The numbers of a text, in a temporary file."""
     from clusterkit.datasets.raw_rows import spooled_text
-    from clusterkit.tables import NotNumeric, select
     from clusterkit.tables.chunks import text_form
     from clusterkit.tables.selection import check_distinct
 
     reading = options.reading()
     form, _ = text_form(data, **reading)
-    names = form.names
+    chosen = _chosen(form.names, options, data)
+    check_distinct(chosen, form.shared, form.names, data)
+    return spooled_text([data], chosen, **reading)
+
+
+def _chosen(names: Sequence[str], options: TableOptions, data: str) -> list[str]:
+    """The columns of a table that its options choose."""
+    from clusterkit.tables import select
+
     columns, drop = (keys_of(values, names) for values in (options.columns, options.drop))
-    chosen = [names[j] for j in select(names, columns, drop, data)]
-    check_distinct(chosen, form.shared, names, data)
-    try:
-        return spooled_text([data], chosen, **reading)
-    except NotNumeric as error:
-        raise _only_numbers(str(error), error.columns) from error
+    return [names[j] for j in select(names, columns, drop, data)]
 
 
 def fits(model: object) -> TypeGuard[Pipeline]:

@@ -237,6 +237,7 @@ class ParquetRows:
     def of(cls, paths: Iterable[str], columns: Sequence[str] | None = None) -> ParquetRows:
         """The rows of files with the same columns; only their footers are read."""
         from clusterkit.tables.errors import NotNumeric
+        from clusterkit.tables.selection import NAMES_SHOWN
 
         try:
             from pyarrow import types
@@ -258,7 +259,7 @@ class ParquetRows:
                         raise InvalidData(f"{path!r} has {has}; it has {', '.join(schema.names)[:200]}")
                 kinds = {name: schema.field(name).type for name in names}
                 if others := [name for name, kind in kinds.items() if not holds_numbers(kind)]:
-                    listed = first_names([f"{name} ({kinds[name]})" for name in others], 5)
+                    listed = first_names([f"{name} ({kinds[name]})" for name in others], NAMES_SHOWN)
                     raise NotNumeric(f"{path!r} has columns that are no numbers: {listed}; choose columns.", others)
                 narrow &= all(types.is_float32(kind) or types.is_float16(kind) for kind in kinds.values())
                 for group in range(file.num_row_groups):

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 
 import clusterkit_dask
@@ -70,13 +69,14 @@ def settings():
     return context
 
 
-@contextmanager
-def cluster(n_workers):
+@pytest.fixture(scope="module")
+def workers():
+    """The client of two processes, of one thread each."""
     preload = [str(Path(__file__).with_name("workers_preload.py"))]
     with (
         settings(),
         distributed.LocalCluster(
-            n_workers=n_workers,
+            n_workers=2,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
@@ -85,12 +85,6 @@ def cluster(n_workers):
         ) as processes,
         distributed.Client(processes) as client,
     ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def workers():
-    with cluster(2) as client:
         yield client
 
 
@@ -189,8 +183,8 @@ def test_one_process_and_two_at_once_give_the_same_bits(client):
     for one, fit in zip(expected, (k_means, emmc), strict=True):
         same_fit(one, answers[fit])
     client.cluster.scale(1)
-    assert until(lambda: len(client.run(os.getpid)) == 1)
     try:
+        assert until(lambda: len(client.run(os.getpid)) == 1)
         same_fit(expected[1], emmc(da.from_array(X, chunks=(170, 5))))
     finally:
         client.cluster.scale(2)
