@@ -88,6 +88,12 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
     assert all(counts == {1} for counts in seen)
 
 
+def blas_threads():
+    from threadpoolctl import threadpool_info
+
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
 def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
@@ -101,3 +107,39 @@ def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
     assert [pool["num_threads"] for pool in threadpool_info()][: len(before)] == before
     for model in models[1:]:
         np.testing.assert_array_equal(model.labels_, models[0].labels_)
+
+
+def test_a_limit_is_set_by_one_thread_and_removed_by_another():
+    """Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, unless that is undone."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from clusterkit.numerics.thread_limit import suited
+
+    before = blas_threads()
+    first, last = suited(-1), suited(-1)
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as another:
+        one.submit(first.__enter__).result()
+        another.submit(last.__enter__).result()
+        assert blas_threads() == {1}
+        one.submit(first.__exit__, None, None, None).result()
+        assert blas_threads() == {1}
+        another.submit(last.__exit__, None, None, None).result()
+        assert blas_threads() == before
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2 if hasattr(os, "sched_getaffinity") else True, reason="one core")
+def test_a_limit_of_the_caller_holds_before_and_after_but_not_in_between():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from clusterkit.numerics.thread_limit import suited
+
+    def inside():
+        with suited(-1):
+            return blas_threads()
+
+    before = blas_threads()
+    with ThreadPoolExecutor(1) as pool:
+        with threadpool_limits(2):
+            assert pool.submit(inside).result() == {1}
+            assert blas_threads() == {2}
+        assert blas_threads() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import attrs
@@ -16,6 +17,7 @@ from clusterkit.testing.compositions import describe, samples
 from clusterkit.testing.pytest_plugin import deep
 
 
+@cache
 def _registered() -> dict[str, list]:
     return {slot: [stage() for stage in registry.available(kind).values()] for slot, kind in SLOTS.items()}
 

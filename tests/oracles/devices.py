@@ -25,17 +25,22 @@ COMPOSITIONS = {
     "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 1}),
     "EMMC of a graph": ("emmc-graph", {}),
     "k-means of a graph": ("spectral", {}),
-    "factors": ("nmf", {"solver__max_iter": 30}),
+    "factors": ("nmf", {"solver__max_iter": 15}),
     "factors by coordinate descent": ("nmf", {"solver__max_iter": 10, "solver__update": "hals"}),
     "factors of unit length, read row by row": (
         "nmf",
-        {"solver__max_iter": 30, "solver__normalize": True, "labeler": "argmax", "n_init": 2},
+        {"solver__max_iter": 15, "solver__normalize": True, "labeler": "argmax", "n_init": 2},
     ),
-    "factors of random features": ("elm-nmf", {"solver__max_iter": 30, "featuremap__n_hidden": 20}),
-    "EMMC of many starts under two maps": ("emmc-multistart", {"n_maps": 2, "n_init": 3, "featuremap__n_hidden": 40}),
+    "factors of random features": ("elm-nmf", {"solver__max_iter": 15, "featuremap__n_hidden": 20}),
+    "EMMC of many starts under two maps": (
+        "emmc-multistart", {"n_maps": 2, "n_init": 3, "max_iter": 6, "featuremap__n_hidden": 40},
+    ),
     "EMMC with its complexity chosen": (
         "emmc-auto",
-        {"n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1, "featuremap__n_hidden": 40},
+        {
+            "n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1,
+            "max_iter": 6, "featuremap__n_hidden": 40,
+        },
     ),
 }  # fmt: skip
 """Recipes that have a path on a device, with changes."""

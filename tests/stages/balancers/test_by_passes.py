@@ -20,15 +20,16 @@ from clusterkit.core.sums import total
 
 @attrs.frozen(eq=False)
 class Table:
-    """Costs in memory, read by passes over blocks of seven rows."""
+    """Costs in memory, read by passes over blocks of few rows."""
 
     costs: np.ndarray
+    block: int = 7
     passes: list[int] = attrs.field(factory=list)
 
     def reduce(self, part):
         self.passes.append(1)
         n = len(self.costs)
-        blocks = [slice(start, min(n, start + 7)) for start in range(0, n, 7)]
+        blocks = [slice(start, min(n, start + self.block)) for start in range(0, n, self.block)]
         return total((rows, part(rows, self.costs[rows])) for rows in blocks)
 
     def gather(self, index):
@@ -121,7 +122,7 @@ def test_transport_by_passes_costs_no_more_than_assign(bounds, gathered, k, spre
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_border, "GATHERED", gathered)
         patch.setattr(_border, "SAMPLED", 150 * k)
-        decision = balancer.decide(Table(costs), task)
+        decision = balancer.decide(Table(costs, 70), task)
     labels = labels_of(decision, costs)
     low, high = balancer.bounds(n, k)
     sizes = np.bincount(labels, minlength=k)
