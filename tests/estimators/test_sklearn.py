@@ -63,8 +63,13 @@ def expected(estimator) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore:with gamma.*numerically")
 @pytest.mark.filterwarnings("ignore:solver 'lapgmm'.*components are nowhere the most likely")
 @parametrize_with_checks([*estimators(), FindsK()], expected_failed_checks=expected)
-def test_scikit_learn_checks(estimator, check):
-    run_check(estimator, check)
+def test_scikit_learn_checks(estimator, check, request):
+    try:
+        run_check(estimator, check)
+    except Exception as error:
+        if request.node.get_closest_marker("xfail"):
+            raise error.with_traceback(None) from None  # pytest takes half a second to write each that nobody reads
+        raise
 
 
 @pytest.fixture(scope="module")

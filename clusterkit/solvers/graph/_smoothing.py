@@ -24,17 +24,23 @@ class Smoother:
         Symmetric weights with an empty diagonal.
     degrees : ndarray of shape (n,)
         Row sums; samples of degree 0 keep their posteriors.
+    pairs : tuple of ndarray
+        Rows, columns and weights above the diagonal.
     """
 
     W: Any
     degrees: Array
+    pairs: tuple[Indices, Indices, Array]
 
     @classmethod
     def of(cls, i: Indices, j: Indices, weights: Array, n: int) -> Smoother:
         """The graph of some pairs; weights below the smallest normal number count as 0."""
         normal = weights >= np.finfo(np.float64).tiny
         W = symmetric(i[normal], j[normal], weights[normal], n)
-        return cls(W, np.asarray(W.sum(axis=1)).reshape(-1))
+        entries = W.tocoo()
+        above = entries.row < entries.col
+        pairs = entries.row[above], entries.col[above], entries.data[above]
+        return cls(W, np.asarray(W.sum(axis=1)).reshape(-1), pairs)
 
     def __call__(self, P: Array, gamma: float, kind: str) -> Array:
         """Smoothed rows ``(1-γ) P + γ D^-1 W F``, (n, k): F = P for "step", F is the result for "fixed_point"."""
@@ -74,9 +80,7 @@ class Smoother:
 
     def roughness(self, F: Array) -> float:
         """``1/2 Σ_il W_il |f_i - f_l|²``, summed over pairs, so that a constant F gives exactly 0."""
-        upper = self.W.tocoo()
-        pairs = upper.row < upper.col
-        i, j, weights = upper.row[pairs], upper.col[pairs], upper.data[pairs]
+        i, j, weights = self.pairs
         total = 0.0
         for column in F.T:
             total += float(weights @ np.square(column[i] - column[j]))
