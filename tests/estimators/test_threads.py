@@ -140,6 +140,8 @@ def test_a_limit_of_the_caller_holds_before_and_after_but_not_in_between():
     before = blas_threads()
     with ThreadPoolExecutor(1) as pool:
         with threadpool_limits(2):
+            limited = blas_threads()
+            assert 2 in limited  # another library than those of numpy and scipy may have a single thread
             assert pool.submit(inside).result() == {1}
-            assert blas_threads() == {2}
+            assert blas_threads() == limited
         assert blas_threads() == before
