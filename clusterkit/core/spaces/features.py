@@ -174,8 +174,8 @@ class FeatureSpace(Space):
     def squared_distances_to(self, point: Array) -> Array:
         """``|h(x_i) - point|²`` for a point (L,) of the feature space: (n,), in one pass over dense features."""
         distances = np.empty(self.n)
-        for rows, H in self.blocks():
-            distances[rows] = squared_distances_to(H, point)
+        for rows, part in self.passed(lambda rows, H: squared_distances_to(H, point)):
+            distances[rows] = part
         return distances
 
     def minimum(self) -> float:
