@@ -25,44 +25,33 @@ def pytest_configure(config):
         config.option.dist = "worksteal"
 
 
-def forget_what_is_new(clean: list) -> None:
-    """Forget what a test registered or scanned, unless it is what every process of the suite finds.
-
-    To look for plugins takes 17 ms, and with every fit of ten thousand tests would take minutes.
-    """
-    from clusterkit.core.registry import registry
-
-    if not clean:
-        registry.forget()
-        registry.plugins()
-        clean += [registry._scanned, registry._hooks.manager.get_plugins()]
-        return
-    of_the_test = registry._session or registry._warned or registry._silenced
-    modules = registry._hooks.manager.get_plugins()
-    if of_the_test or registry._scanned not in (None, clean[0]) or not modules <= clean[1]:
-        registry.forget()
-
-
 @pytest.fixture(scope="session")
 def clean_registry():
-    """What is found where no test has changed anything."""
-    clean: list = []
-    forget_what_is_new(clean)
-    return clean
+    """What is found where no test has changed anything: the installed plugins, and the modules that hooks call."""
+    from clusterkit.core.registry import registry
+
+    registry.forget()
+    registry.plugins()
+    return registry._scanned, registry._hooks.manager.get_plugins()
 
 
 @pytest.fixture(autouse=True)
 def fresh_registry(request, clean_registry):
-    """Forget the stages that a test registered, so that the next one does not know them.
+    """Forget what a test registered or scanned, so that the next one does not know it.
 
-    A test that changes something of Python, as what is installed, begins with nothing scanned.
+    What is found where nothing has changed stays: to look for plugins takes 17 ms, and with every fit of ten thousand
+    tests would take minutes. A test that changes something of Python, as what is installed, begins with nothing
+    scanned.
     """
     from clusterkit.core.registry import registry
 
     if "monkeypatch" in request.fixturenames:
         registry.forget()
     yield
-    forget_what_is_new(clean_registry)
+    scan, modules = clean_registry
+    as_before = registry._scanned in (None, scan) and registry._hooks.manager.get_plugins() <= modules
+    if registry._session or registry._warned or registry._silenced or not as_before:
+        registry.forget()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from oracles.builtin_names import TABLE
 from oracles.recipes import small
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
 from sklearn.preprocessing import minmax_scale
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from clusterkit import datasets, recipe
+from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.threads import available
 from clusterkit.testing.pytest_plugin import deep
 
 
@@ -36,6 +39,10 @@ TAKEN = [name for name in SETS if name != "wdbc" or deep()]  # wdbc takes a minu
 def fit(name, X, threads, monkeypatch=None):
     with threadpool_limits(threads):
         return small(name, random_state=0).fit(X)
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
 @pytest.fixture(autouse=True)
@@ -76,9 +83,7 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
     seen = []
 
     def listener(report):
-        from threadpoolctl import threadpool_info
-
-        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+        seen.append(blas_threads())
 
     from clusterkit.core.progress import listening
 
@@ -88,17 +93,7 @@ def test_thin_problems_run_on_one_thread(monkeypatch):
     assert all(counts == {1} for counts in seen)
 
 
-def blas_threads():
-    from threadpoolctl import threadpool_info
-
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-
 def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from threadpoolctl import threadpool_info
-
     monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", 10**9)
     X = SETS["iris"]()
     before = [pool["num_threads"] for pool in threadpool_info()]
@@ -111,10 +106,6 @@ def test_fits_in_several_threads_leave_the_thread_count_alone(monkeypatch):
 
 def test_a_limit_is_set_by_one_thread_and_removed_by_another():
     """Newer versions of threadpoolctl let one thread set the threads of OpenBLAS, unless that is undone."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from clusterkit.numerics.thread_limit import suited
-
     before = blas_threads()
     first, last = suited(-1), suited(-1)
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as another:
@@ -127,12 +118,9 @@ def test_a_limit_is_set_by_one_thread_and_removed_by_another():
         assert blas_threads() == before
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2 if hasattr(os, "sched_getaffinity") else True, reason="one core")
+# a caller's limit of two could not be told from ours of one
+@pytest.mark.skipif(available() < 2, reason="one core, or OMP_NUM_THREADS is 1")
 def test_a_limit_of_the_caller_holds_before_and_after_but_not_in_between():
-    from concurrent.futures import ThreadPoolExecutor
-
-    from clusterkit.numerics.thread_limit import suited
-
     def inside():
         with suited(-1):
             return blas_threads()
