@@ -29,16 +29,22 @@ _of_this_thread = threading.local()
 """Whether `over_rows` leaves the work of a thread to it."""
 
 
-def undivided() -> None:
-    """Have `over_rows` start no threads in this thread: it is one of several that share the cores already.
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Context in which `over_rows` starts no threads for this one, which shares the cores with others already.
 
     Each thread that starts takes memory for its stack and for what it allocates.
     """
+    before = is_undivided()
     _of_this_thread.undivided = True
+    try:
+        yield
+    finally:
+        _of_this_thread.undivided = before
 
 
 def is_undivided() -> bool:
-    """Whether `undivided` was called in this thread."""
+    """Whether this thread is inside `undivided`."""
     return bool(getattr(_of_this_thread, "undivided", False))
 
 
@@ -63,16 +69,8 @@ def over_rows(function: Callable[[int, int], object], n: int, work: int, threads
     threads : int, optional
         Most threads to use; None: `available()`.
     """
-    threads = available() if threads is None else threads
-    threads = 1 if is_undivided() else threads
-    if threads == 1 or n * work < SMALLEST:
-        rows = n if n * work < CHUNK else max(1, CHUNK // max(1, work))
-        for start in range(0, n, max(1, rows)):
-            function(start, min(n, start + rows))
-        return
-    rows = max(1, min(-(-n // threads), CHUNK // max(1, work)))
-    with ThreadPoolExecutor(threads) as pool:
-        wait_for([pool.submit(function, start, min(n, start + rows)) for start in range(0, n, rows)])
+    with crew(1 if n * work < SMALLEST else threads) as over:
+        over(function, 0, n, work)
 
 
 Crew: TypeAlias = Callable[[Callable[[int, int], object], int, int, int], None]
@@ -86,17 +84,20 @@ def in_turn(function: Callable[[int, int], object], begin: int, end: int, work: 
 
 
 @contextmanager
-def crew() -> Iterator[Crew]:
+def crew(threads: int | None = None) -> Iterator[Crew]:
     """Threads for many short passes over rows: started once, and the thread that asks for a pass is one of them.
 
-    The values that a function writes must not depend on the ranges. Yields the function that makes a pass.
+    The values that a function writes must not depend on the ranges. Yields the function that makes a pass; `threads` is
+    the largest number of them, `available()` if None.
     """
-    threads = 1 if is_undivided() else available()
+    threads = available() if threads is None else threads
+    threads = 1 if is_undivided() else threads
     pool = ThreadPoolExecutor(threads - 1, "clusterkit-rows") if threads > 1 else None
 
     def over(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
         most = max(1, CHUNK // max(1, work))
-        rows = min(most, max(LEAST_ROWS, -(-(end - begin) // (SHARES * threads))))
+        shares = SHARES * threads if threads > 1 else 1
+        rows = min(most, max(LEAST_ROWS, -(-(end - begin) // shares)))
         starts = list(range(begin, end, rows))[::-1]
 
         def take() -> object:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from oracles.builtin_names import TABLE
 from oracles.recipes import small
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs, make_moons
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from clusterkit import datasets, recipe
-from clusterkit.numerics.thread_limit import suited
+from clusterkit.numerics.nearest import compiled_pays
+from clusterkit.numerics.thread_limit import THIN, suited
 from clusterkit.numerics.threads import available
 from clusterkit.testing.pytest_plugin import deep
 
@@ -58,6 +59,18 @@ def test_one_and_two_threads(name, data):
     X = SETS[data]()
     one, two = fit(name, X, 1), fit(name, X, 2)
     np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_centres_of_kmeans_by_loops_are_the_same_bits_on_one_and_two_threads(monkeypatch):
+    monkeypatch.setattr("clusterkit.numerics.thread_limit.THIN", THIN)
+    X, _ = make_blobs(40_000, 20, centers=8, random_state=0)
+    assert compiled_pays(*X.shape, 8)
+
+    def centres(threads):
+        with threadpool_limits(threads):
+            return recipe("kmeans", n_clusters=8, n_init=1, random_state=0).fit(X).cluster_centers_
+
+    np.testing.assert_array_equal(centres(1), centres(2))
 
 
 @pytest.mark.skipif("CLUSTERKIT_DATA" not in os.environ, reason="CLUSTERKIT_DATA is not set")

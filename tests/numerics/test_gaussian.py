@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,10 +92,9 @@ def test_a_thread_among_others_keeps_its_work():
     def note(start, stop):
         workers.add(threading.get_ident())
 
-    with ThreadPoolExecutor(1, initializer=undivided) as pool:
-        pool.submit(over_rows, note, 100, 1_000_000, 2).result()
-        worker = pool.submit(threading.get_ident).result()
-    assert workers == {worker}
+    with undivided():
+        over_rows(note, 100, 1_000_000, 2)
+    assert workers == {threading.get_ident()}
 
 
 def test_an_error_in_a_chunk_reaches_the_caller():

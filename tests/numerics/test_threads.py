@@ -53,9 +53,7 @@ def test_after_an_error_no_range_is_begun_and_the_crew_still_serves(monkeypatch)
 
 def test_a_thread_that_shares_the_cores_already_gets_no_crew(monkeypatch):
     monkeypatch.setattr(threads, "available", lambda: 4)
-    monkeypatch.setattr(threads, "_of_this_thread", threading.local())
-    undivided()
     served = set()
-    with crew() as over:
+    with undivided(), crew() as over:
         over(lambda start, stop: served.add(threading.current_thread()), 0, 100_000, 1)
     assert served == {threading.current_thread()}

@@ -25,6 +25,11 @@ class Differences:
     first: Array
     weights: Array | None = None
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether it has products of matrices."""
+        return self.weights is not None
+
     def __call__(self, rows: slice, H: Array) -> Sums:
         """The differences of a block, added up, (L,)."""
         if elsewhere(H):

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Floats, Labels, Rng
+from clusterkit.core.block_threads import each_block
 from clusterkit.core.coding import Coded, Coding
 from clusterkit.core.errors import NotExportable
 from clusterkit.core.namespaces import array_namespace, beside, elsewhere, follows, table_columns
@@ -129,7 +130,7 @@ class Codec(Labeler[Scores]):
     def decode(self, rows: Array, k: int) -> Labels:
         """Labels of rows of scores, where these lie."""
         xp = array_namespace(rows)
-        if xp is not np and self.largest:
+        if self.largest:
             return xp.argmax(rows, axis=1)  # a table of costs would be one more to write
         return xp.argmin(self.costs(rows, k), axis=1)
 
@@ -144,11 +145,11 @@ class Codec(Labeler[Scores]):
     @final
     def label_unpriced(self, outcome: Scores, task: Task) -> Labeling:
         """The labels of `label` without a table of costs, for where no balancer asks for it."""
-        codec, rows = self.calibrate(outcome.rows, task), outcome.rows
-        labels = np.empty(len(rows), dtype=np.intp)
-        for block in block_plan(len(rows), task.k, np.float64):
-            part = rows[block]
-            labels[block] = codec.decode(part if outcome.scale is None else part * outcome.scale, task.k)
+        codec, scores = self.calibrate(outcome.rows, task), outcome.rows
+        labels = np.empty(len(scores), dtype=np.intp)
+        blocks = ((rows, scores[rows]) for rows in block_plan(len(scores), task.k, np.float64))
+        for rows, cheapest in each_block(_Decoding(codec, outcome.scale, task.k), blocks, len(scores)):
+            labels[rows] = cheapest
         return codec._labeling(outcome, labels, None, task.k)
 
     @final
@@ -157,6 +158,25 @@ class Codec(Labeler[Scores]):
         predict = None if outcome.extend is None else Decoder(self, outcome.extend, outcome.scale, k)
         memberships = outcome.rows if outcome.are_memberships else None
         return Labeling(labels, predict, costs, outcome.exact_on_training, memberships=memberships)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Decoding:
+    """The labels of a block of scores, (b,)."""
+
+    codec: Codec
+    scale: Array | None
+    k: int
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether the codec may have products of matrices."""
+        return not self.codec.largest
+
+    def __call__(self, rows: slice, scores: Array) -> Labels:
+        """Those of the rows of the block."""
+        return self.codec.decode(scores if self.scale is None else scores * self.scale, self.k)
 
 
 @final

@@ -15,6 +15,8 @@ from clusterkit.core.outcomes import Outcome, Scores
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Path, Prepared, Solver, Task
 from clusterkit.core.summing import solve_by_sums
+from clusterkit.numerics.nearest import compiled_pays
+from clusterkit.numerics.thread_limit import THIN, suited
 from clusterkit.solvers.means._class_means import CentroidSums, farthest_of, too_few
 from clusterkit.solvers.means._exact_sums import ExactSums
 from clusterkit.solvers.means._geometry import CentredFeatures, FeatureMeans, KernelMeans
@@ -128,9 +130,12 @@ class _FeatureCentroids(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None
         before = previous.extend if isinstance(previous, Scores) else None
-        finished = solve_by_sums(
-            self.summing, self.geometry.space, targets, before if isinstance(before, NearestMeans) else None
-        )
+        space = self.geometry.space
+        # a product with so few columns is no faster on two threads, and the second one then spins for a while, on the
+        # core that the loops of the next step need
+        single = compiled_pays(space.n, space.width, targets.k) and not space.sparse
+        with suited(0 if single else THIN):
+            finished = solve_by_sums(self.summing, space, targets, before if isinstance(before, NearestMeans) else None)
         assert isinstance(finished.extend, NearestMeans)
         # the distances from the mean are known here, and need no second computation
         rows, _ = self.geometry.scores(finished.extend.centres)
