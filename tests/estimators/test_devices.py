@@ -23,6 +23,7 @@ from clusterkit.core.namespaces import to_host
 from clusterkit.core.rows import SlicedRows
 from clusterkit.core.transform import device_plan
 from clusterkit.testing.compare import small_blocks, small_groups
+from clusterkit.testing.pytest_plugin import deep
 
 xp = pytest.importorskip("array_api_strict", reason="array-api-strict simulates devices")
 
@@ -58,8 +59,13 @@ def assert_same_fit(there, here, dtype):
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-3 if dtype == np.float32 else 1e-9)
 
 
+BOTH = [np.float32, np.float64]
+"""Each in one of the two ways to a device; both in both ways with the deep profile of hypothesis."""
+
+
 class TestChosenForTheProcess:
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.deep
+    @pytest.mark.parametrize("dtype", BOTH if deep() else [np.float64])
     @pytest.mark.parametrize("name", COMPOSITIONS)
     def test_labels_are_those_of_the_host(self, few_device_rows, name, dtype):
         X = blobs(dtype)
@@ -113,7 +119,8 @@ class TestChosenForTheProcess:
 
 
 class TestArraysThatLieThere:
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.deep
+    @pytest.mark.parametrize("dtype", BOTH if deep() else [np.float32])
     @pytest.mark.parametrize("name", COMPOSITIONS)
     def test_results_live_where_the_samples_live(self, dispatch, few_device_rows, name, dtype):
         X = blobs(dtype)

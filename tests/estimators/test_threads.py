@@ -32,9 +32,9 @@ SETS = {
     "wdbc": lambda: minmax_scale(load_breast_cancer().data),
     "moons": lambda: make_moons(200, noise=0.08, random_state=0)[0],
 }
-REAL = ("ionosphere", "banknote", "glass", "synthetic-control", "aggregation", "flame")
+REAL = ("ionosphere", "glass", "flame", "banknote", "synthetic-control", "aggregation")[: None if deep() else 3]
 RECIPES = sorted(TABLE["recipe"])
-TAKEN = [name for name in SETS if name != "wdbc" or deep()]  # wdbc takes a minute, and digits are as wide and as many
+TAKEN = list(SETS) if deep() else ["digits 3-9", "iris"]  # many and wide, and thin
 
 
 def fit(name, X, threads, monkeypatch=None):
@@ -73,6 +73,7 @@ def test_centres_of_kmeans_by_loops_are_the_same_bits_on_one_and_two_threads(mon
     np.testing.assert_array_equal(centres(1), centres(2))
 
 
+@pytest.mark.deep
 @pytest.mark.skipif("CLUSTERKIT_DATA" not in os.environ, reason="CLUSTERKIT_DATA is not set")
 @pytest.mark.parametrize("name", ["emmc", "kmeans", "elm-nmf", "svc"])
 @pytest.mark.parametrize("data", REAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from house import architecture, arrows
+from house import architecture
 from house.source import ROOT
 
 from clusterkit.core.registry import registry
@@ -32,11 +32,6 @@ def test_every_solver_family_is_under_the_contract_of_independence():
 
 def _is_package(path) -> bool:
     return path.is_dir() and (path / "__init__.py").exists()
-
-
-@pytest.mark.parametrize("rule", [arrows.import_circles, arrows.family_arrows, arrows.private_imports])
-def test_arrows(rule):
-    assert [str(breach) for breach in rule()] == []
 
 
 class TestTheMapOfAFit:

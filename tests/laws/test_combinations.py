@@ -22,8 +22,8 @@ def _registered() -> dict[str, list]:
     return {slot: [stage() for stage in registry.available(kind).values()] for slot, kind in SLOTS.items()}
 
 
-def _illegal() -> list[Composition]:
-    """Every mix of registered stages that the rules refuse, a partitioner given where one is needed."""
+def _illegal() -> list[tuple[Composition, set[str]]]:
+    """Every mix of registered stages that the rules refuse, with a partitioner where one is needed, and the reasons."""
     stages = _registered()
     mixes = product(
         stages["featuremap"], stages["solver"], stages["labeler"], [None, *stages["balancer"]], (None, 2, 3)
@@ -32,17 +32,20 @@ def _illegal() -> list[Composition]:
     for featuremap, solver, labeler, balancer, k in mixes:
         for init in [None] if solver.targets == "never" else stages["init"]:
             c = Composition(featuremap, solver, labeler, balancer, init, k)
-            if problems(c):
-                illegal.append(c)
+            if refusals := problems(c):
+                illegal.append((c, {problem.reason for problem in refusals}))
     return illegal
 
 
-def _one_for_each_reason(compositions: list[Composition]) -> list[Composition]:
-    """The first composition with each combination of reasons, names of stages included."""
-    first: dict[tuple, Composition] = {}
-    for c in compositions:
-        first.setdefault(tuple(problem.reason for problem in problems(c)), c)
-    return list(first.values())
+def _one_for_each_reason(illegal: list[tuple[Composition, set[str]]]) -> list[Composition]:
+    """The compositions with a reason, names of stages included, that none before has."""
+    taken: list[Composition] = []
+    seen: set[str] = set()
+    for c, reasons in illegal:
+        if not reasons <= seen:
+            taken.append(c)
+            seen |= reasons
+    return taken
 
 
 # the samples are made for every stage at once, and so are no counts
@@ -59,7 +62,7 @@ pytestmark = [
 
 LEGAL = list(legal_compositions())
 TRIED = LEGAL if deep() else pairwise_cover(LEGAL)
-ILLEGAL = _illegal() if deep() else _one_for_each_reason(_illegal())
+ILLEGAL = [c for c, _ in _illegal()] if deep() else _one_for_each_reason(_illegal())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"] if deep() else ["float64"])

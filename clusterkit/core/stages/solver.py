@@ -148,10 +148,8 @@ class Solver(Stage):
     @final
     def path(self, space: type[Space]) -> Path | None:
         """The path for a type of space, or None."""
-        for kind in space.__mro__:
-            if kind in self.paths:
-                return self.paths[kind]
-        return None
+        paths = self.paths
+        return next((paths[kind] for kind in space.__mro__ if kind in paths), None)
 
     @final
     def prepare(self, space: Space, task: Task, rng: Rng) -> Prepared:
