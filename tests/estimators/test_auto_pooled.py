@@ -272,10 +272,10 @@ def test_svmguide1_is_not_worse_than_from_k_means():
 @pytest.mark.slow
 @pytest.mark.deep
 def test_pairs_of_digits():
-    """All 45 with the deep profile of hypothesis, every fourth otherwise, among them 1 against 9, the worst of all."""
-    pairs = list(itertools.combinations(range(10), 2))[:: 1 if deep() else 4]
+    """All 45 with the deep profile of hypothesis, among them 1 against 9, the worst of all; every ninth otherwise."""
+    pairs = list(itertools.combinations(range(10), 2))[:: 1 if deep() else 9]
     errors = []
     for X, y in digit_pairs(pairs):
         model = recipe("emmc-auto", n_clusters=2, random_state=0).fit(X)
         errors.append(1.0 - clustering_accuracy(y, model.labels_))
-    assert np.mean(errors) <= (0.016 if deep() else 0.022)
+    assert np.mean(errors) <= (0.016 if deep() else 0.006)
