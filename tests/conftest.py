@@ -8,6 +8,8 @@ import signal
 # A thread of OpenBLAS that waits for work spins for about 30 ms, on a core that the other test process or scipy's own
 # OpenBLAS needs: forced to two threads, a fit of small matrices took twelve times as long. It changes no result.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
+
+# a thousand laws of stages are tried in every change, and with more examples in `.ci/deep`
 os.environ.setdefault("HYPOTHESIS_PROFILE", "brief")
 
 import matplotlib

@@ -116,7 +116,8 @@ class _Job(Generic[Value]):
         """Compute it in an empty context, so that nothing depends on which thread does."""
         X, self.X = self.X, None
         try:
-            self.value = Context().run(self.function, self.rows, X)  # type: ignore[arg-type]
+            assert X is not None, "a job is run once"
+            self.value = Context().run(self.function, self.rows, X)
         except BaseException as error:
             self.error = error
         finally:

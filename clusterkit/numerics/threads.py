@@ -96,8 +96,10 @@ def crew(threads: int | None = None) -> Iterator[Crew]:
 
     def over(function: Callable[[int, int], object], begin: int, end: int, work: int) -> None:
         most = max(1, CHUNK // max(1, work))
-        shares = SHARES * threads if threads > 1 else 1
-        rows = min(most, max(LEAST_ROWS, -(-(end - begin) // shares)))
+        n, shares = end - begin, SHARES * threads if threads > 1 else 1
+        # few rows that cost much are worth all threads
+        least = min(LEAST_ROWS, -(-n // threads)) if n * work >= SMALLEST else LEAST_ROWS
+        rows = min(most, max(least, -(-n // shares)))
         starts = list(range(begin, end, rows))[::-1]
 
         def take() -> object:

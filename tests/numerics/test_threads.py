@@ -57,3 +57,9 @@ def test_a_thread_that_shares_the_cores_already_gets_no_crew(monkeypatch):
     with undivided(), crew() as over:
         over(lambda start, stop: served.add(threading.current_thread()), 0, 100_000, 1)
     assert served == {threading.current_thread()}
+
+
+def test_few_rows_that_cost_much_are_divided_among_all_threads(monkeypatch):
+    monkeypatch.setattr(threads, "available", lambda: 2)
+    together = threading.Barrier(2, timeout=30)
+    threads.over_rows(lambda start, stop: together.wait(), 2000, 1000)
