@@ -33,8 +33,9 @@ SECTIONS = {
         "start", "which-method", "recipes/index", "how-to/index", "gallery/index", "reference/index", "about/index",
     ],
     "how-to/index": [
-        "how-to/keep-cluster-sizes", "how-to/label-a-domain", "consensus", "search", "how-to/plot-a-fit",
-        "how-to/save-a-model", "how-to/large-data", "how-to/data-sets", "min-max-svm", "how-to/compare-methods",
+        "how-to/keep-cluster-sizes", "how-to/label-a-domain", "consensus", "choose-parameters", "how-to/plot-a-fit",
+        "how-to/save-a-model", "how-to/tables", "how-to/large-data", "how-to/larger-than-memory", "how-to/on-a-cluster",
+        "how-to/data-sets", "min-max-svm", "how-to/compare-methods",
         "how-to/*", "plugins/*",
     ],
     "reference/index": ["api/index", "reference/command-line", "reference/stages", "reference/*"],
@@ -57,6 +58,9 @@ WRITTEN = {
 
 SHORT = {"start": "Start"}
 """Titles in the tables of contents, where the heading of the page is long."""
+
+TAKEN = {"search", "genindex", "modindex"}
+"""Pages that Sphinx writes itself, in the place of any page of that name, without a warning."""
 
 LINK = re.compile(r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
@@ -87,6 +91,8 @@ def page_places() -> dict[Path, str]:
 def contents(places: list[str]) -> dict[str, list[str]]:
     """The pages below each section; every page of `places` is in exactly one of them, except the first page."""
     pages = [place.removesuffix(".md") for place in places]
+    if taken := TAKEN.intersection(pages):
+        raise ValueError(f"Sphinx writes pages of its own over {sorted(taken)}: give them other names")
     named = {page for listed in SECTIONS.values() for page in listed}
     rest = [page for page in pages if page not in named and page not in SECTIONS]
     below: dict[str, list[str]] = {}

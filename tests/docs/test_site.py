@@ -84,6 +84,11 @@ def test_a_page_that_no_section_takes_is_named():
         pages.contents(["index.md", "elsewhere/new.md"])
 
 
+def test_a_page_that_sphinx_would_write_over_is_named():
+    with pytest.raises(ValueError, match="search"):
+        pages.contents(["index.md", "search.md"])
+
+
 @pytest.mark.parametrize("name", api.public_modules())
 def test_the_reference_has_every_public_name(name):
     module = importlib.import_module(name)
