@@ -208,10 +208,13 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
         with builtins.open(spool, "wb") as file:
             for path in paths:
                 for chunk in table_chunks(path, **reading):
-                    if tuple(chunk.names) != tuple(form.names):
-                        shown = ", ".join(chunk.names)[:200]
-                        raise InvalidData(f"{path!r} has other columns than {paths[0]!r}: {shown}")
-                    numbers = chunk.pick(chosen).numbers().astype(np.float64, copy=False)
+                    places = _places(chosen, form.names, chunk.names)
+                    if places is None or (form.shared and places != list(chosen)):
+                        shown, expected = (", ".join(each)[:200] for each in (chunk.names, form.names))
+                        raise InvalidData(
+                            f"{path!r} has other columns than {paths[0]!r}: {shown} instead of {expected}"
+                        )
+                    numbers = chunk.pick(places).numbers().astype(np.float64, copy=False)
                     numbers.tofile(file)
                     n += len(numbers)
     except BaseException as error:
@@ -222,6 +225,13 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     rows = RawRows(spool, n, len(chosen), np.dtype(np.float64), names if form.named else None)
     weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)
     return rows
+
+
+def _places(chosen: Sequence[int], names: Sequence[str], found: Sequence[str]) -> list[int] | None:
+    """Where the chosen columns lie in a part whose columns may stand in another order; None if it has others."""
+    if set(found) != set(names):
+        return None
+    return [list(found).index(names[j]) for j in chosen]
 
 
 def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:

@@ -125,7 +125,9 @@ class Table(HoldsFrame):
                     [column.name],
                 )
             out[:, j] = reading.values
-            for bad, into in ((reading.unread, words), (column.missing(), gaps)):
+            # a gap where gaps are allowed; here it is told from an empty cell
+            infinite = np.isinf(column.values) if column.kind == "number" else np.False_
+            for bad, into in ((reading.unread | infinite, words), (column.missing() & ~infinite, gaps)):
                 if bad.any():
                     row = int(bad.argmax())
                     cell = f": {str(column.values[row])!r}" if into is words else ""

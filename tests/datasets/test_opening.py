@@ -227,6 +227,22 @@ class TestText:
         assert rows.names == ("c", "a")
         np.testing.assert_allclose(rows.read(slice(0, 60)), X[:, [2, 0]], rtol=1e-12)
 
+    def test_columns_of_several_files_are_found_by_their_names(self, tmp_path):
+        (tmp_path / "part-0.csv").write_text("a,b,c\n1,2,3\n")
+        (tmp_path / "part-1.csv").write_text("c,a,b\n6,4,5\n")
+        rows = clusterkit.open(str(tmp_path / "part-*.csv"))
+        assert rows.read(slice(0, 2)).tolist() == [[1, 2, 3], [4, 5, 6]]
+        assert clusterkit.open(str(tmp_path / "part-*.csv"), columns=["c"]).read(slice(0, 2)).tolist() == [[3], [6]]
+        (tmp_path / "part-1.csv").write_text("c,a,d\n6,4,5\n")
+        with pytest.raises(InvalidData, match=r"has other columns than .*: c, a, d instead of a, b, c"):
+            clusterkit.open(str(tmp_path / "part-*.csv"))
+
+    def test_equal_names_hold_their_order(self, tmp_path):
+        (tmp_path / "part-0.csv").write_text("a,a,b\n1,2,3\n")
+        (tmp_path / "part-1.csv").write_text("b,a,a\n6,4,5\n")
+        with pytest.warns(TableWarning), pytest.raises(InvalidData, match="has other columns than"):
+            clusterkit.open(str(tmp_path / "part-*.csv"))
+
     def test_the_copy_goes_with_the_rows(self, tmp_path, monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         rows = clusterkit.open(self.written(tmp_path, np.ones((9, 3))))

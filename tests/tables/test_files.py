@@ -190,6 +190,7 @@ def test_what_is_no_table(write, content, message):
         ("a,b\n1,2\n3,1_0\n", "not a finite number in column 'b', row 2 (line 3): '1_0'."),
         ("a,b\n1,2\n\n3,\n", "missing value in column 'b', row 2 (line 4)."),
         ("a,b\n1,2\nNA,4\n", "missing value in column 'a', row 2 (line 3)."),
+        ("a,b\n1,2\n-inf,4\n", "not a finite number in column 'a', row 2 (line 3): '-inf'."),
         ("a,b,c,d,e\np,q,r,s,1\n", "row 1 (line 2): 'r'; and 1 more columns."),
         ("label\n0\n\n0\n1\n", "missing value in column 'label', row 2 (line 3)."),
     ],
