@@ -227,11 +227,11 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     return rows
 
 
-def _places(chosen: Sequence[int], names: Sequence[str], found: Sequence[str]) -> list[int] | None:
+def _places(chosen: Sequence[int], names: Sequence[str], part_names: Sequence[str]) -> list[int] | None:
     """Where the chosen columns lie in a part whose columns may stand in another order; None if it has others."""
-    if set(found) != set(names):
+    if set(part_names) != set(names):
         return None
-    return [list(found).index(names[j]) for j in chosen]
+    return [list(part_names).index(names[j]) for j in chosen]
 
 
 def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:
