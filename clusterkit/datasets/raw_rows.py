@@ -208,8 +208,8 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
         with builtins.open(spool, "wb") as file:
             for path in paths:
                 for chunk in table_chunks(path, **reading):
-                    places = _places(chosen, form.names, chunk.names)
-                    if places is None or (form.shared and places != list(chosen)):
+                    places = _places(chosen, form, chunk.names)
+                    if places is None:
                         shown, expected = (", ".join(each)[:200] for each in (chunk.names, form.names))
                         raise InvalidData(
                             f"{path!r} has other columns than {paths[0]!r}: {shown} instead of {expected}"
@@ -227,11 +227,13 @@ def spooled_text(paths: Sequence[str], columns: Sequence[str] | None = None, **r
     return rows
 
 
-def _places(chosen: Sequence[int], names: Sequence[str], part_names: Sequence[str]) -> list[int] | None:
-    """Where the chosen columns lie in a part whose columns may stand in another order; None if it has others."""
-    if set(part_names) != set(names):
+def _places(chosen: Sequence[int], form: Form, part_names: Sequence[str]) -> list[int] | None:
+    """Where the chosen columns lie in a part; None if it has other columns, or shared names in another order."""
+    place_of = {name: place for place, name in enumerate(part_names)}
+    if place_of.keys() != set(form.names):
         return None
-    return [list(part_names).index(names[j]) for j in chosen]
+    places = [place_of[form.names[j]] for j in chosen]
+    return None if form.shared and places != list(chosen) else places
 
 
 def _warn_of_equal_names(path: str, names: Sequence[str], form: Form) -> None:
