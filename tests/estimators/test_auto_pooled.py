@@ -17,8 +17,8 @@ from clusterkit.datasets import DatasetNotFound
 from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.testing.oracles import gap as oracle
 from clusterkit.testing.pytest_plugin import deep
+from clusterkit_campaign.oracles import gap as oracle
 
 QUICK = {
     "n_maps": 2,

@@ -17,7 +17,7 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import candidate_labels
 from clusterkit.level_sets._candidate_edges_jit import CLOSE, LEFT_OUT, inside_rows, join_candidates
 from clusterkit.level_sets.candidate_labels import CandidateLabels
-from clusterkit.testing.oracles.candidate_edges import components, sums_on_segment
+from clusterkit_campaign.oracles.candidate_edges import components, sums_on_segment
 
 M = 20
 """Points tested on a segment."""

@@ -23,8 +23,8 @@ from clusterkit.core.stages import Task
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import _components as search
 from clusterkit.level_sets import _reject_by_tree_jit as dual
-from clusterkit.testing.oracles import all_pairs as plain
 from clusterkit.testing.pytest_plugin import deep
+from clusterkit_campaign.oracles import all_pairs as plain
 
 MARGIN = 1e-10
 """Relative difference from the level up to which values are ties."""

@@ -19,8 +19,8 @@ from clusterkit.featuremaps.elm import Elm
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import balance
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import balance
+from clusterkit_campaign.oracles import ridge as oracle
 
 
 def agree(one, two, number=None):

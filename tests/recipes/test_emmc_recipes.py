@@ -15,7 +15,7 @@ from clusterkit.core.stages import Partitioner
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.metrics import clustering_accuracy
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import ridge as oracle
 
 RECIPES = {
     "emmc": {},

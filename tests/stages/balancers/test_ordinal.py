@@ -12,7 +12,7 @@ from clusterkit.balancers.ordinal import Ordinal
 from clusterkit.core.stages import Task
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit.testing.oracles import balance as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -21,8 +21,8 @@ from clusterkit.metrics import clustering_accuracy
 from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutVectors, KernelCutVectors, rivals
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
-from clusterkit.testing.oracles import cpmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
+from clusterkit_campaign.oracles import cpmmc as oracle
 
 
 def dense(X):

@@ -25,7 +25,7 @@ from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutV
 from clusterkit.solvers.cutting_plane._loop import balance_slack
 from clusterkit.solvers.cutting_plane._restricted_dual import RestrictedProgram, solve_cuts
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
-from clusterkit.testing.oracles import cpmmc as oracle
+from clusterkit_campaign.oracles import cpmmc as oracle
 
 
 def dense(X):

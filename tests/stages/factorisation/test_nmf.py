@@ -30,7 +30,7 @@ from clusterkit.solvers.factorisation._passes import RowUpdate
 from clusterkit.solvers.factorisation.convex_nmf import ConvexNmf
 from clusterkit.solvers.factorisation.nmf import Nmf
 from clusterkit.testing.laws import iterating
-from clusterkit.testing.oracles import nmf as oracle
+from clusterkit_campaign.oracles import nmf as oracle
 
 
 @st.composite

@@ -19,7 +19,7 @@ from clusterkit.solvers.graph._mixture import maximise
 from clusterkit.solvers.graph._neighbour_graph import neighbour_pairs
 from clusterkit.solvers.graph._smoothing import Smoother
 from clusterkit.solvers.graph.lapgmm import LapGmm
-from clusterkit.testing.oracles import graph_cuts as oracle
+from clusterkit_campaign.oracles import graph_cuts as oracle
 
 GAMMAS = st.sampled_from([0.1, 0.5, 0.9, 0.99])
 

@@ -19,8 +19,8 @@ from clusterkit.core.stages import Task
 from clusterkit.solvers.max_cut._interior_point import interior_point
 from clusterkit.solvers.max_cut._low_rank import MaxCutProblem, default_rank, low_rank_descent
 from clusterkit.solvers.max_cut.gmmc import Gmmc
-from clusterkit.testing.oracles import gmmc as oracle
 from clusterkit.testing.pytest_plugin import share_of_examples
+from clusterkit_campaign.oracles import gmmc as oracle
 
 METHODS = ["interior", "descent"]
 

@@ -25,7 +25,7 @@ from clusterkit.featuremaps.identity import Identity
 from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.solvers.means.fuzzy_cmeans import FuzzyCMeans, memberships
-from clusterkit.testing.oracles import fuzzy_cmeans as oracle
+from clusterkit_campaign.oracles import fuzzy_cmeans as oracle
 
 FUZZIFIERS = st.sampled_from([1.2, 1.5, 2.0, 2.5, 4.0])
 

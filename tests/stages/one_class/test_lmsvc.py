@@ -23,8 +23,8 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class import lmsvc
 from clusterkit.solvers.one_class.lmsvc import Lmsvc
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit.testing.oracles import lmsvc as plain
-from clusterkit.testing.oracles.svdd import gram
+from clusterkit_campaign.oracles import lmsvc as plain
+from clusterkit_campaign.oracles.svdd import gram
 
 ITERATES = st.sampled_from(["last", "average", "random"])
 

@@ -22,7 +22,7 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit.solvers.regression.ridge import Ridge
-from clusterkit.testing.oracles import ridge as oracle
+from clusterkit_campaign.oracles import ridge as oracle
 
 CODECS = [Threshold(), Interval(), Interval(rule="midpoint"), Argmax()]
 
