@@ -10,6 +10,7 @@ from typing import final
 
 import attrs
 
+import clusterkit
 from clusterkit.core.errors import (
     BrokenPlugin,
     BrokenStage,
@@ -46,6 +47,9 @@ DOCUMENTED: tuple[type[Exception], ...] = (
     UnknownName,
 )
 """Errors of the library that refuse a fit with a reason."""
+
+LIBRARY = os.path.join(os.path.dirname(clusterkit.__file__), "")
+"""The folder of the library's files, with a separator at its end."""
 
 LONGEST = 4000
 """Characters of a message at most; a longer one shows data instead of a reason."""
@@ -149,9 +153,7 @@ def _refused_by_validation(error: BaseException) -> bool:
 
 def _innermost(error: BaseException) -> str:
     """The innermost function of the library in the traceback."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "clusterkit" in frame.filename and "testing" not in frame.filename]
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(LIBRARY)]
     if not ours:
         return "no function of the library"
-    module = ours[-1].filename.replace(os.sep, "/").rpartition("clusterkit/")[2]
-    return f"{module}, {ours[-1].name}"
+    return f"{ours[-1].filename.removeprefix(LIBRARY).replace(os.sep, '/')}, {ours[-1].name}"
