@@ -15,8 +15,8 @@ EMPTY_FILE_NAMES = frozenset({"utils", "util", "helpers", "helper", "misc", "com
 """Names of files that would fit anything."""
 
 MOST_LINES = 800
-"""Longest file in which a reader finds things by scrolling. One question that takes several files costs more than a long
-file does."""
+"""Longest file in which a reader finds things by scrolling. A question that takes several files to answer costs more
+than a long file does."""
 
 PYTHON_FILE = re.compile(r"(?<![\w/.{$<-])(?:[\w-]+/)*[a-z_]\w*\.py\b")
 """A path of a Python file within prose."""

@@ -10,8 +10,7 @@ import pytest
 
 import clusterkit
 from clusterkit.core.errors import UnknownName
-from clusterkit_campaign.containers import CONTAINERS, plain
-from clusterkit_campaign.data_sets import awkward_sets
+from clusterkit_campaign.data_sets import CONTAINERS, awkward_sets, plain
 from clusterkit_campaign.plan import Selection, cases
 from clusterkit_campaign.worker import subject_of, trial_of
 

@@ -5,8 +5,7 @@ the smallest data set that shows each failure. The cases follow from the seed al
 gets. Where the conformance kit checks one stage against its laws, the campaign checks whole fits of what users can
 compose.
 
-- ``data_sets.py``: the corpus of awkward data; the patterns are in ``patterns.py``, ``extremes.py`` and
-  ``unfit_data.py``, the types and memory layouts in ``containers.py``.
+- ``data_sets.py``: the corpus of awkward data, with the types and memory layouts that it comes in.
 - ``subjects.py``: what is fitted, a recipe or a composition; ``fits.py``: what every fit must hold to.
 - ``odd_parameters.py``, ``relations.py``, ``comparisons.py``, ``ensembles.py`` (consensus functions),
   ``plugin_breakers.py`` and ``hostile_files.py`` (the changes to files are in ``mutators.py``): the other areas.

@@ -21,8 +21,7 @@ from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
-from clusterkit_campaign.containers import plain
-from clusterkit_campaign.data_sets import AwkwardSet
+from clusterkit_campaign.data_sets import AwkwardSet, plain
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
 from clusterkit_campaign.subjects import Subject
 

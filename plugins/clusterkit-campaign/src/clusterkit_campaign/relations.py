@@ -18,9 +18,9 @@ from clusterkit._typing import AnyArray, Array, Labels, Rng
 from clusterkit.core.compat import Composition
 from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Task
+from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 from clusterkit_campaign.fits import fitted
-from clusterkit_campaign.patterns import blobs
 from clusterkit_campaign.subjects import Subject
 
 __all__ = ["RELATIONS", "check_relation", "clear_groups", "same_partition"]

@@ -77,12 +77,12 @@ def program(trial: Trial) -> str:
     """A program that makes the fit."""
     lines = ["import numpy as np", "from clusterkit import Pipeline, recipe"]
     if trial.data.expected == "refusal":
-        lines.append("from clusterkit_campaign.unfit_data import UNFIT")
+        lines.append("from clusterkit_campaign.data_sets import UNFIT")
         lines.append(f"X = UNFIT[{trial.data.name!r}][0](np.random.default_rng(0))")
     else:
         lines.append(f"X = np.array({_listed(trial.values)})")
         if trial.data.container != "array":
-            lines.append("from clusterkit_campaign.containers import CONTAINERS")
+            lines.append("from clusterkit_campaign.data_sets import CONTAINERS")
             lines.append(f"X = CONTAINERS[{trial.data.container!r}](X)")
     lines.append(f"model = {trial.subject.program(trial.k, trial.seed)}.fit(X)")
     lines.append("print(model.labels_)")

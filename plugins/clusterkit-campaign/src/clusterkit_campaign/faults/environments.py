@@ -25,7 +25,7 @@ if {jump}:
         setattr(time, name, lambda old=getattr(time, name): old() + (-1) ** next(jumps) * 1e6)
 import numpy as np
 from clusterkit import recipe
-from clusterkit_campaign.patterns import blobs
+from clusterkit_campaign.data_sets import blobs
 if {strict}:
     import sklearn.cluster, sklearn.mixture, warnings  # imports of others may warn, fits may not
     warnings.simplefilter("error")

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from clusterkit._typing import Rng
+from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.faults.children import NOT_TRIED, Ended, clusterkit, forked
-from clusterkit_campaign.patterns import blobs
 
 __all__ = ["KILLS"]
 
