@@ -19,15 +19,22 @@ from clusterkit_campaign import comparisons, hostile_files
 from clusterkit_campaign.comparisons import COMPARISONS, check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
 from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
-from clusterkit_campaign.exclusions import Exclusion, exclusions, split
-from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Finding, Problem, of_error
-from clusterkit_campaign.fits import Trial, check_trial
+from clusterkit_campaign.findings import (
+    CRASH,
+    SILENT,
+    UNCLEAR,
+    Exclusion,
+    Finding,
+    Problem,
+    exclusions,
+    of_error,
+    split,
+)
+from clusterkit_campaign.fits import Subject, Trial, check_trial, of_recipe, smallest
 from clusterkit_campaign.hostile_files import FILES, check_files
 from clusterkit_campaign.odd_parameters import OddCase, check_odd_case
 from clusterkit_campaign.plugin_breakers import BREAKERS, check_breaker
 from clusterkit_campaign.relations import RELATIONS, check_relation, same_partition
-from clusterkit_campaign.shrinking import smallest
-from clusterkit_campaign.subjects import Subject, of_recipe
 
 SETS = awkward_sets()
 

@@ -17,9 +17,9 @@ from clusterkit.solvers.one_class.lmsvc import MOST_STEPS, Lmsvc
 from clusterkit.tables.frames import columns_of
 from clusterkit.tables.preparation import Preparation
 from clusterkit_campaign.data_sets import awkward_sets
+from clusterkit_campaign.fits import of_recipe
 from clusterkit_campaign.odd_parameters import OddCase, check_odd_case
 from clusterkit_campaign.relations import check_relation
-from clusterkit_campaign.subjects import of_recipe
 
 DENORMAL = np.array([[3e-323], [3.5e-323], [3.5e-323]])
 """Numbers whose differences have no squares."""

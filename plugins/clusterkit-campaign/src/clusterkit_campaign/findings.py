@@ -1,11 +1,15 @@
-"""What a case gives: counts, and findings with a severity."""
+"""What a case gives: counts, and findings with a severity; and which findings are known and no failures."""
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
 import traceback
 from collections import Counter
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import final
 
 import attrs
@@ -23,7 +27,21 @@ from clusterkit.core.errors import (
     UnknownName,
 )
 
-__all__ = ["CRASH", "DOCUMENTED", "HANG", "SILENT", "UNCLEAR", "CaseReport", "Finding", "Problem", "of_error"]
+__all__ = [
+    "CRASH",
+    "DOCUMENTED",
+    "FILE",
+    "HANG",
+    "SILENT",
+    "UNCLEAR",
+    "CaseReport",
+    "Exclusion",
+    "Finding",
+    "Problem",
+    "exclusions",
+    "of_error",
+    "split",
+]
 
 SILENT = "silently wrong"
 """An answer that breaks a promise and says nothing."""
@@ -157,3 +175,56 @@ def _innermost(error: BaseException) -> str:
     if not ours:
         return "no function of the library"
     return f"{ours[-1].filename.removeprefix(LIBRARY).replace(os.sep, '/')}, {ours[-1].name}"
+
+
+FILE = Path(__file__).with_name("exclusions.toml")
+"""The one file of exclusions."""
+
+
+@final
+@attrs.frozen
+class Exclusion:
+    """Findings that are no failures.
+
+    Parameters
+    ----------
+    reason : str
+    area, subject, item, what : str
+        Patterns, as of a shell.
+    """
+
+    reason: str = attrs.field(validator=attrs.validators.min_len(10))
+    area: str = "*"
+    subject: str = "*"
+    item: str = "*"
+    what: str = "*"
+
+    def matches(self, finding: Finding) -> bool:
+        """Whether it excludes a finding."""
+        pairs = (
+            (finding.area, self.area),
+            (finding.subject, self.subject),
+            (finding.item, self.item),
+            (finding.problem.what, self.what),
+        )
+        return all(fnmatchcase(value, pattern) for value, pattern in pairs)
+
+
+def exclusions(path: Path = FILE) -> tuple[Exclusion, ...]:
+    """The exclusions of a file."""
+    return tuple(Exclusion(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("exclusion", []))
+
+
+def split(
+    findings: Sequence[Finding], known: Sequence[Exclusion]
+) -> tuple[list[Finding], dict[Exclusion, list[Finding]]]:
+    """The failures, and what each exclusion covers."""
+    failures: list[Finding] = []
+    covered: dict[Exclusion, list[Finding]] = {each: [] for each in known}
+    for finding in findings:
+        exclusion = next((each for each in known if each.matches(finding)), None)
+        if exclusion is None:
+            failures.append(finding)
+        else:
+            covered[exclusion].append(finding)
+    return failures, covered

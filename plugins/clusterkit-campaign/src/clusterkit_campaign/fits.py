@@ -1,4 +1,9 @@
-"""What every fit must hold to, whatever the recipe and the data: shapes, ranges, sizes, determinism, predictions."""
+"""What a campaign fits, what every fit must hold to, and the smallest data set that still shows a problem.
+
+A `Subject` is a recipe or a composition, with the parameters that make a costly stage cheap. `check_trial` fits it to a
+data set and names every broken promise, whatever the recipe and the data: shapes, ranges, sizes, determinism,
+predictions. `smallest` makes the data smaller while the problem stays.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,24 @@ import copy
 import pickle
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, final
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Labels, Samples
-from clusterkit.core.compat import Composition
+from clusterkit.core.compat import SLOTS, Composition, legal_compositions
 from clusterkit.core.errors import ClusterkitWarning, InvalidData
+from clusterkit.core.params import is_count
+from clusterkit.core.recipe import Recipe
+from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.spaces import FeatureSpace
+from clusterkit.core.stages import Stage
+from clusterkit.drivers import compose
+from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.labelers.codecs.argmax import Argmax
@@ -23,9 +36,166 @@ from clusterkit.labelers.codecs.interval import Interval
 from clusterkit.labelers.codecs.threshold import Threshold
 from clusterkit_campaign.data_sets import AwkwardSet, plain
 from clusterkit_campaign.findings import CRASH, SILENT, UNCLEAR, Problem, of_error
-from clusterkit_campaign.subjects import Subject
 
-__all__ = ["Answer", "Trial", "check_trial", "fitted"]
+__all__ = [
+    "BUDGET",
+    "Answer",
+    "Subject",
+    "Trial",
+    "check_trial",
+    "composition_of",
+    "compositions_with",
+    "fitted",
+    "of_composition",
+    "of_recipe",
+    "program",
+    "recipes_with",
+    "smallest",
+]
+
+STARTS = 3
+"""Starts at most: what a start does is the same for the tenth."""
+
+
+def _read_only(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(dict(parameters))
+
+
+@final
+@attrs.frozen
+class Subject:
+    """A recipe or a composition.
+
+    Parameters
+    ----------
+    name : str
+        Name of the recipe, or the stages joined by ``+``.
+    recipe : str or None
+    parameters : mapping
+        What differs from the recipe, or from `Pipeline()`.
+    clusters : {"given", "two", "found"}
+        As `Recipe.clusters`.
+    """
+
+    name: str
+    recipe: str | None
+    parameters: Mapping[str, object] = attrs.field(converter=_read_only, hash=False)
+    clusters: str = "given"
+
+    def changed(self, **changes: object) -> Subject:
+        """The same with further parameters."""
+        return attrs.evolve(self, parameters={**self.parameters, **changes})
+
+    def arguments(self, k: int | None, seed: int) -> dict[str, object]:
+        """All parameters of the estimator for k clusters, where the number is not found."""
+        number = {} if self.clusters == "found" else {"n_clusters": 2 if self.clusters == "two" or k is None else k}
+        return {**self.parameters, **number, "random_state": seed}
+
+    def estimator(self, k: int | None = 2, seed: int = 0) -> Pipeline | Driven:
+        """A new estimator."""
+        arguments = self.arguments(k, seed)
+        if self.recipe is not None:
+            return recipe(self.recipe, **arguments)
+        return Pipeline().set_params(**arguments)
+
+    def program(self, k: int | None = 2, seed: int = 0) -> str:
+        """The expression that makes the estimator."""
+        words = [f"{name}={value!r}" for name, value in self.arguments(k, seed).items()]
+        if self.recipe is not None:
+            return f"recipe({', '.join([repr(self.recipe), *words])})"
+        return f"Pipeline().set_params({', '.join(words)})"
+
+    @property
+    def is_composition(self) -> bool:
+        """False for a recipe that chooses among compositions, as `auto` does."""
+        estimator = self.estimator()
+        return isinstance(estimator, Pipeline) or estimator.base is not None
+
+    def composition(self, k: int | None = 2) -> Composition:
+        """The resolved stages of the base pipeline."""
+        return composition_of(self.estimator(k))
+
+
+FINDS_NUMBER = Pipeline(solver="mst", labeler="excess_of_mass")
+"""Stands for estimators that choose among compositions: no number of clusters, perhaps noise, no objective."""
+
+
+def composition_of(estimator: Pipeline | Driven) -> Composition:
+    """The resolved stages of a pipeline, or of the base of a driven one."""
+    base = estimator if isinstance(estimator, Pipeline) else estimator.base or FINDS_NUMBER
+    k = estimator.n_clusters if estimator.n_clusters is not None and base is not FINDS_NUMBER else base.n_clusters
+    slots = {slot: getattr(base, slot) for slot in compose.KINDS if slot != "tuner"}
+    return compose.compose(slots, int(k) if is_count(k) else None, 1, 100)
+
+
+@cache
+def of_recipe(name: str) -> Subject:
+    """A recipe, with few starts and the trial parameters that its driver and its tuner declare."""
+    chosen: Recipe = registry.get("recipe", name)
+    parameters = dict(chosen.parameters)
+    changes: dict[str, object] = dict(registry.get("driver", chosen.driver).trial)
+    if isinstance(parameters.get("n_init"), int) and cast("int", parameters["n_init"]) > STARTS:
+        changes["n_init"] = STARTS
+    for slot, kind in (*SLOTS.items(), ("tuner", "tuner")):
+        word = parameters.get(slot)
+        if isinstance(word, str) and registry.find(kind, word) is not None:
+            stage = cast("type[Stage]", registry.get(kind, word))
+            changes |= {f"{slot}__{parameter}": value for parameter, value in stage.trial.items()}
+    return Subject(name, name, changes, chosen.clusters)
+
+
+def of_composition(c: Composition) -> Subject:
+    """Stages with their default parameters and trial parameters."""
+    slots: dict[str, object] = {}
+    for slot in SLOTS:
+        stage = getattr(c, slot)
+        slots[slot] = None if stage is None else stage.name
+        if stage is not None and stage.trial:
+            slots[slot] = {"name": stage.name, **stage.trial}
+    if slots["init"] is None:
+        del slots["init"]
+    names = [str(getattr(getattr(c, slot), "name", None)) for slot in SLOTS if slot in slots]
+    return Subject("+".join(names), None, slots, "found" if c.n_clusters is None else "given")
+
+
+def recipes_with(kind: str, name: str) -> list[str]:
+    """Names of the recipes that use a stage."""
+    found_in = []
+    for recipe_name, each in registry.available("recipe").items():
+        if kind == "driver" and each.driver == name:
+            found_in.append(recipe_name)
+            continue
+        slots = [slot for slot, slot_kind in (*SLOTS.items(), ("tuner", "tuner")) if slot_kind == kind]
+        if any(each.parameters.get(slot) == name for slot in slots):
+            found_in.append(recipe_name)
+    return found_in
+
+
+@cache
+def _legal() -> tuple[Subject, ...]:
+    """All legal compositions, those with two clusters only where three are not possible."""
+    most: dict[str, Subject] = {}
+    for c in legal_compositions((None, 2, 3)):
+        subject = of_composition(c)
+        two = c.n_clusters == 2
+        if subject.name not in most or not two:
+            most[subject.name] = attrs.evolve(subject, clusters="two") if two else subject
+    return tuple(most.values())
+
+
+@cache
+def compositions_with(kind: str | None = None, name: str | None = None) -> tuple[Subject, ...]:
+    """Legal compositions of registered stages, all or those with a stage."""
+    if kind is None:
+        return _legal()
+    assert kind in ABSTRACT
+    slots = [slot for slot, slot_kind in SLOTS.items() if slot_kind == kind]
+    return tuple(each for each in _legal() if any(_name(each.parameters.get(slot)) == name for slot in slots))
+
+
+def _name(value: object) -> object:
+    return value.get("name") if isinstance(value, Mapping) else value
+
 
 RISE = 1e-7
 """How much an objective may rise by rounding, relative to the largest value of its history."""
@@ -267,3 +437,84 @@ def _like_the_plain_array(trial: Trial, labels: Labels, X: Any) -> Iterator[Prob
             yield Problem(SILENT, "a plain array is refused, its container is not", repr(reference.error))
     elif not np.array_equal(reference.model.labels_, labels):
         yield Problem(SILENT, "labels differ from those of a plain array", trial.data.container)
+
+
+BUDGET = 60
+"""Fits at most to make one data set smaller."""
+
+
+def smallest(trial: Trial, problem: Problem, budget: int = BUDGET) -> str:
+    """A program with the smallest data set that was met on the way down.
+
+    Rows are dropped by halves, quarters and single ones, then columns, then numbers are rounded: whatever still shows a
+    problem with the same words is kept.
+
+    Parameters
+    ----------
+    trial : Trial
+    problem : Problem
+        One that `trial` shows.
+    budget : int
+        Fits at most.
+    """
+    if trial.data.expected == "refusal":
+        return program(trial)
+    spent, progress = 0, True
+    while progress and spent < budget:
+        progress = False
+        for values in _smaller(trial.values):
+            if spent >= budget:
+                break
+            spent += 1
+            candidate = attrs.evolve(trial, values=values)
+            if _shows(candidate, problem):
+                trial, progress = candidate, True
+                break
+    return program(trial)
+
+
+def _shows(trial: Trial, problem: Problem) -> bool:
+    try:
+        problems = check_trial(trial)
+    except Exception:
+        return False
+    return any((each.severity, each.what) == (problem.severity, problem.what) for each in problems)
+
+
+def _smaller(X: Array) -> Iterator[Array]:
+    """Smaller or simpler data sets, the smallest first."""
+    n, d = X.shape
+    step = n // 2
+    while step >= 1:
+        for first in range(0, n, step):
+            if n - len(X[first : first + step]) >= 1:
+                yield np.delete(X, slice(first, first + step), axis=0)
+        step //= 2
+    if d > 1:
+        for column in range(d):
+            yield np.delete(X, column, axis=1)
+    for digits in (0, 2):
+        rounded = np.round(X, digits)
+        if not np.array_equal(rounded, X):
+            yield rounded
+
+
+def program(trial: Trial) -> str:
+    """A program that makes the fit."""
+    lines = ["import numpy as np", "from clusterkit import Pipeline, recipe"]
+    if trial.data.expected == "refusal":
+        lines.append("from clusterkit_campaign.data_sets import UNFIT")
+        lines.append(f"X = UNFIT[{trial.data.name!r}][0](np.random.default_rng(0))")
+    else:
+        lines.append(f"X = np.array({_listed(trial.values)})")
+        if trial.data.container != "array":
+            lines.append("from clusterkit_campaign.data_sets import CONTAINERS")
+            lines.append(f"X = CONTAINERS[{trial.data.container!r}](X)")
+    lines.append(f"model = {trial.subject.program(trial.k, trial.seed)}.fit(X)")
+    lines.append("print(model.labels_)")
+    return "\n".join(lines)
+
+
+def _listed(X: Array) -> str:
+    """The values to the last bit."""
+    return repr(X.tolist())

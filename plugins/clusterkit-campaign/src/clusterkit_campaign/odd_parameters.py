@@ -18,9 +18,10 @@ from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit.core.stages import Stage
 from clusterkit_campaign.data_sets import awkward_sets
 from clusterkit_campaign.findings import SILENT, UNCLEAR, Problem, of_error
-from clusterkit_campaign.fits import Trial, check_trial
-from clusterkit_campaign.subjects import (
+from clusterkit_campaign.fits import (
     Subject,
+    Trial,
+    check_trial,
     composition_of,
     compositions_with,
     of_recipe,

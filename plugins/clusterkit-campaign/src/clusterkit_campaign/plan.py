@@ -19,11 +19,11 @@ from clusterkit.core.registry import ABSTRACT, registry
 from clusterkit_campaign.comparisons import COMPARISONS, comparisons_of
 from clusterkit_campaign.data_sets import awkward_sets
 from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES
+from clusterkit_campaign.fits import compositions_with, recipes_with
 from clusterkit_campaign.hostile_files import FILES
 from clusterkit_campaign.odd_parameters import OddCase, odd_cases
 from clusterkit_campaign.plugin_breakers import BREAKERS, ODDITIES
 from clusterkit_campaign.relations import RELATIONS
-from clusterkit_campaign.subjects import compositions_with, recipes_with
 
 __all__ = ["Case", "Selection", "cases"]
 
@@ -259,7 +259,7 @@ def _parameters(selection: Selection) -> tuple[OddCase, ...]:
     if selection.recipe is None:
         return odd_cases(*selection.kind_and_name)
     from clusterkit.core.compat import SLOTS
-    from clusterkit_campaign.subjects import of_recipe
+    from clusterkit_campaign.fits import of_recipe
 
     subject = of_recipe(selection.recipe)
     c = subject.composition()

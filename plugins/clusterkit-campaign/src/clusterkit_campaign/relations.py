@@ -20,8 +20,7 @@ from clusterkit.core.spaces import FeatureSpace, KernelSpace, Space
 from clusterkit.core.stages import Task
 from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.findings import SILENT, Problem, of_error
-from clusterkit_campaign.fits import fitted
-from clusterkit_campaign.subjects import Subject
+from clusterkit_campaign.fits import Subject, fitted
 
 __all__ = ["RELATIONS", "check_relation", "clear_groups", "same_partition"]
 
@@ -73,7 +72,7 @@ def check_relation(name: str, subject: Subject, counts: Counter[str], seed: int)
         problem = what if isinstance(what, Problem) else Problem(SILENT, what)
         program = (
             "from clusterkit_campaign.relations import check_relation\n"
-            "from clusterkit_campaign.subjects import Subject\n"
+            "from clusterkit_campaign.fits import Subject\n"
             f"subject = Subject({subject.name!r}, {subject.recipe!r}, {dict(subject.parameters)!r}, "
             f"{subject.clusters!r})\n"
             f"print(check_relation({name!r}, subject, __import__('collections').Counter(), {seed}))"

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from clusterkit_campaign.exclusions import Exclusion
-from clusterkit_campaign.findings import CRASH, HANG, SILENT, UNCLEAR, Finding
+from clusterkit_campaign.findings import CRASH, HANG, SILENT, UNCLEAR, Exclusion, Finding
 from clusterkit_campaign.runner import Outcome
 
 __all__ = ["grouped", "page", "write"]

@@ -10,14 +10,12 @@ from clusterkit_campaign.comparisons import check_comparison
 from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
 from clusterkit_campaign.ensembles import check_ensemble
 from clusterkit_campaign.findings import CRASH, CaseReport, Problem, of_error
-from clusterkit_campaign.fits import Trial, check_trial
+from clusterkit_campaign.fits import Subject, Trial, check_trial, compositions_with, of_recipe, smallest
 from clusterkit_campaign.hostile_files import check_files
 from clusterkit_campaign.odd_parameters import check_odd_case
 from clusterkit_campaign.plan import Case, Selection
 from clusterkit_campaign.plugin_breakers import check_breaker
 from clusterkit_campaign.relations import check_relation
-from clusterkit_campaign.shrinking import smallest
-from clusterkit_campaign.subjects import Subject, compositions_with, of_recipe
 
 __all__ = ["ADDRESS_SPACE", "run_case", "serve", "subject_of", "trial_of"]
 

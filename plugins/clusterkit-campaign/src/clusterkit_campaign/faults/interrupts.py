@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Rng
 from clusterkit_campaign.data_sets import blobs
 from clusterkit_campaign.faults.children import Ended, clusterkit, forked
-from clusterkit_campaign.subjects import of_recipe
+from clusterkit_campaign.fits import of_recipe
 
 __all__ = ["INTERRUPTS"]
 

@@ -33,7 +33,7 @@ def labels_of_recipes(names: list[str]) -> None:
     import warnings
 
     from clusterkit_campaign.data_sets import awkward_sets
-    from clusterkit_campaign.subjects import of_recipe
+    from clusterkit_campaign.fits import of_recipe
 
     warnings.simplefilter("ignore")
     for name in names:
