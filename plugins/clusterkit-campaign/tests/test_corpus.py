@@ -10,9 +10,8 @@ import pytest
 
 import clusterkit
 from clusterkit.core.errors import UnknownName
+from clusterkit_campaign.cases import Selection, cases, subject_of, trial_of
 from clusterkit_campaign.data_sets import CONTAINERS, awkward_sets, plain
-from clusterkit_campaign.plan import Selection, cases
-from clusterkit_campaign.worker import subject_of, trial_of
 
 
 def test_there_are_many_sets_and_each_can_be_drawn():

@@ -9,10 +9,9 @@ import pytest
 
 from clusterkit_campaign import runner
 from clusterkit_campaign.__main__ import main, seed_of_commit
+from clusterkit_campaign.cases import Selection
 from clusterkit_campaign.findings import CRASH, HANG, Finding, Problem
-from clusterkit_campaign.plan import Selection
-from clusterkit_campaign.report import page
-from clusterkit_campaign.runner import Outcome, limit_of, run
+from clusterkit_campaign.runner import Outcome, limit_of, page, run
 
 BALANCER = Selection(stage="balancer:band")
 """Quick cases: parameters and fits of compositions."""
@@ -64,7 +63,7 @@ def test_a_case_that_takes_too_long_is_a_finding(monkeypatch):
 def test_limits_are_generous():
     from itertools import islice
 
-    from clusterkit_campaign.plan import cases
+    from clusterkit_campaign.cases import cases
 
     assert min(limit_of(case) for case in islice(cases(0), 100)) >= 100
 

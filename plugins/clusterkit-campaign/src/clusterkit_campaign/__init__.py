@@ -6,12 +6,12 @@ gets. Where the conformance kit checks one stage against its laws, the campaign 
 compose.
 
 - ``data_sets.py``: the corpus of awkward data, with the types and memory layouts that it comes in.
-- ``subjects.py``: what is fitted, a recipe or a composition; ``fits.py``: what every fit must hold to.
+- ``fits.py``: what is fitted, what every fit must hold to, and the smallest data set that shows a problem.
 - ``odd_parameters.py``, ``relations.py``, ``comparisons.py``, ``ensembles.py`` (consensus functions),
-  ``plugin_breakers.py`` and ``hostile_files.py`` (the changes to files are in ``mutators.py``): the other areas.
-- ``plan.py``: the endless list of cases; ``worker.py``, ``runner.py``: processes that run it, guarded against
-  hanging.
-- ``shrinking.py``, ``report.py``, ``exclusions.toml``: smallest data sets, the report, and what is excluded with its
-  reason.
-- ``faults``: killed processes, full disks, Ctrl-C, unusual environments.
+  ``plugin_breakers.py`` and ``hostile_files.py``: the other areas.
+- ``cases.py``: the endless list of cases, and how one is run; ``runner.py``: processes that run them, guarded against
+  hanging, and the report.
+- ``findings.py``: what a case shows; ``exclusions.toml``: what is excluded with its reason.
+- ``faults.py``: killed processes, full disks, Ctrl-C, unusual environments; ``processes.py``: what they are tried in.
+- ``oracles``: plain versions of what the library computes, for the comparisons and for the tests of the library.
 """

@@ -24,10 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return faults(arguments[1:])
     options = _parser().parse_args(arguments)
+    from clusterkit_campaign.cases import Selection
     from clusterkit_campaign.findings import exclusions, split
-    from clusterkit_campaign.plan import Selection
-    from clusterkit_campaign.report import write
-    from clusterkit_campaign.runner import Outcome, run
+    from clusterkit_campaign.runner import Outcome, run, write
 
     try:
         selection = Selection(options.recipe, options.stage).resolved()

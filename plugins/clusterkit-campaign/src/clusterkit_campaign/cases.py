@@ -1,31 +1,36 @@
-"""The list of cases: endless, the same for a seed whatever the number of processes or the time.
+"""The list of cases, endless and the same for a seed whatever the number of processes or the time, and how one is run.
 
 Cases come in rounds. A round has one fit of every recipe, a relation for a quarter of the recipes, fits of a few
 compositions, and so many cases of the other areas that three hundred rounds are a campaign. The order within a round
-is drawn, so that a run that ends early has seen all areas.
+is drawn, so that a run that ends early has seen all areas. `serve` runs cases in a process of its own: one that hangs
+or dies takes no other case with it.
 """
 
 from __future__ import annotations
 
+import signal
 import zlib
 from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
 from typing import final
 
 import attrs
 import numpy as np
 
+from clusterkit.core.compat import SLOTS
 from clusterkit.core.errors import UnknownName, nearest_names
 from clusterkit.core.registry import ABSTRACT, registry
-from clusterkit_campaign.comparisons import COMPARISONS, comparisons_of
-from clusterkit_campaign.data_sets import awkward_sets
-from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES
-from clusterkit_campaign.fits import compositions_with, recipes_with
-from clusterkit_campaign.hostile_files import FILES
-from clusterkit_campaign.odd_parameters import OddCase, odd_cases
-from clusterkit_campaign.plugin_breakers import BREAKERS, ODDITIES
-from clusterkit_campaign.relations import RELATIONS
+from clusterkit_campaign.comparisons import COMPARISONS, check_comparison, comparisons_of
+from clusterkit_campaign.data_sets import AwkwardSet, awkward_sets
+from clusterkit_campaign.ensembles import ENSEMBLES, UNFIT_ENSEMBLES, check_ensemble
+from clusterkit_campaign.findings import CRASH, CaseReport, Problem, of_error
+from clusterkit_campaign.fits import Subject, Trial, check_trial, compositions_with, of_recipe, recipes_with, smallest
+from clusterkit_campaign.hostile_files import FILES, check_files
+from clusterkit_campaign.odd_parameters import OddCase, check_odd_case, odd_cases
+from clusterkit_campaign.plugin_breakers import BREAKERS, ODDITIES, check_breaker
+from clusterkit_campaign.relations import RELATIONS, check_relation
 
-__all__ = ["Case", "Selection", "cases"]
+__all__ = ["ADDRESS_SPACE", "Case", "Selection", "cases", "run_case", "serve", "subject_of", "trial_of"]
 
 COMPOSITIONS = 4
 """Fits of compositions that are no recipe, in a round."""
@@ -258,10 +263,84 @@ def _count_of_compositions(selection: Selection) -> int:
 def _parameters(selection: Selection) -> tuple[OddCase, ...]:
     if selection.recipe is None:
         return odd_cases(*selection.kind_and_name)
-    from clusterkit.core.compat import SLOTS
-    from clusterkit_campaign.fits import of_recipe
-
     subject = of_recipe(selection.recipe)
     c = subject.composition()
     stages = [(kind, getattr(c, slot)) for slot, kind in SLOTS.items()]
     return tuple(case for kind, stage in stages if stage is not None for case in odd_cases(kind, stage.name))
+
+
+ADDRESS_SPACE = 12 * 2**30
+"""Bytes of address space of a worker: what wants more than that should have been refused before."""
+
+
+def serve(connection: Connection, selection: Selection, threads: int) -> None:
+    """Run the cases that come over a connection until None comes, and send each report back."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that collects the reports
+    _limit_address_space()
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=threads):
+        while True:
+            case: Case | None = connection.recv()
+            if case is None:
+                return
+            connection.send(run_case(case, selection))
+
+
+def _limit_address_space() -> None:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = ADDRESS_SPACE if hard == resource.RLIM_INFINITY else min(hard, ADDRESS_SPACE)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def run_case(case: Case, selection: Selection | None = None) -> CaseReport:
+    """Run a case in this process."""
+    report = CaseReport()
+    try:
+        report.problems = list(_problems(case, Selection() if selection is None else selection, report))
+    except Exception as error:  # of the campaign itself: a finding too, or it would go unseen
+        problem = of_error(error, documented=())
+        report.problems.append((problem or Problem(CRASH, "a case cannot be run", repr(error)), ""))
+    return report
+
+
+def _problems(case: Case, selection: Selection, report: CaseReport) -> Sequence[tuple[Problem, str]]:
+    if case.area == "fits":
+        return _fit_problems(case, selection, report)
+    if case.area == "relations":
+        return check_relation(case.item, subject_of(case, selection), report.counts, case.seed)
+    if case.area == "parameters":
+        return [each for odd in case.parameters for each in check_odd_case(odd, report.counts, case.seed)]
+    if case.area == "comparisons":
+        return check_comparison(case.item, report.counts, case.seed)
+    if case.area == "ensembles":
+        return check_ensemble(case.subject, case.item, report.counts, case.seed)
+    if case.area == "breakers":
+        return check_breaker(case.subject, case.item, report.counts)
+    return check_files(case.subject, report.counts, case.seed)
+
+
+def subject_of(case: Case, selection: Selection) -> Subject:
+    """What a case fits."""
+    if case.subject.startswith("#"):
+        return compositions_with(*selection.kind_and_name)[int(case.subject[1:])]
+    return of_recipe(case.subject)
+
+
+def trial_of(case: Case, selection: Selection) -> Trial:
+    """The fit of a case."""
+    data: AwkwardSet = awkward_sets()[case.item]
+    subject = subject_of(case, selection)
+    return Trial(subject, data, data.drawn(case.seed), 2 + case.seed % 2, case.seed % 1000, case.turn)
+
+
+def _fit_problems(case: Case, selection: Selection, report: CaseReport) -> list[tuple[Problem, str]]:
+    trial = trial_of(case, selection)
+    unique: dict[tuple[str, str], Problem] = {}
+    for problem in check_trial(trial, report.counts):
+        unique.setdefault((problem.severity, problem.what), problem)
+    return [(problem, smallest(trial, problem)) for problem in unique.values()]
