@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from clusterkit.testing.pytest_plugin import deep
-from clusterkit_campaign.faults.children import forked
-from clusterkit_campaign.faults.command import FAULTS
+from clusterkit_campaign.faults import FAULTS
+from clusterkit_campaign.processes import forked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 

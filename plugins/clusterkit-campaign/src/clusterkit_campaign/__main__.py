@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; 0 without failures, 1 with failures, 2 for wrong usage, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["faults"]:
-        from clusterkit_campaign.faults.command import main as faults
+        from clusterkit_campaign.faults import main as faults
 
         return faults(arguments[1:])
     options = _parser().parse_args(arguments)
