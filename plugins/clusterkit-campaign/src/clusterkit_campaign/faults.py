@@ -303,9 +303,9 @@ def unwritable_folder(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     out.mkdir()
     folder.chmod(0o755)
     out.chmod(0o555)
-    for parent in folder.parents:  # a temporary folder of root is closed to others
+    for parent in (*folder.parents, *Path(os.__file__).parents):  # folders of root are closed to others
         if os.geteuid() == 0 and not parent.stat().st_mode & 0o001:
-            yield f"{NOT_TRIED}root writes anywhere, and others cannot reach the temporary folder"
+            yield f"{NOT_TRIED}root writes anywhere, and others cannot reach {parent}"
             return
     for target, command in _commands(data, out).items():
         yield from _wrong_refusal(target, forked(command, before=[_become_nobody]))
