@@ -24,7 +24,7 @@ from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.level_sets import _components as search
 from clusterkit.level_sets import _reject_by_tree_jit as dual
 from clusterkit.testing.pytest_plugin import deep
-from clusterkit_campaign.oracles import all_pairs as plain
+from clusterkit_campaign.oracles import domains as plain
 
 MARGIN = 1e-10
 """Relative difference from the level up to which values are ties."""
@@ -127,7 +127,9 @@ def labels_of(X, domain, m):
 
 
 def check(X, domain, m):
-    expected, margin = plain.complete_graph(X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m)
+    expected, margin = plain.complete_graph_of_sum(
+        X, domain.centres, domain.weights, domain.kernel.gamma, domain.level, m
+    )
     assume(margin > MARGIN)
     assert labels_of(X, domain, m).tolist() == expected.tolist()
 

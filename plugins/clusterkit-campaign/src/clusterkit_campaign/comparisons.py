@@ -24,10 +24,9 @@ from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 from clusterkit_campaign.oracles import (
     agreement,
-    all_pairs,
     balance,
-    complete_graph,
     dbcv,
+    domains,
     fuzzy_cmeans,
     lloyd,
     nmf,
@@ -196,7 +195,7 @@ def _sums(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     yield (
         "a Gaussian kernel sum",
         gaussian_sums(Y, X, weights, gamma),
-        all_pairs.kernel_sum(Y, X, weights, gamma),
+        domains.kernel_sum(Y, X, weights, gamma),
         tolerance,
     )
     yield "a Gaussian kernel", gaussian_block(X, X, gamma), svdd.gram(X, gamma), min(1.0, lost)
@@ -338,7 +337,7 @@ def _svdd(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
 def _complete_graph(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     X, gamma, _, _, domain = _domain(rng)
     m, outliers = int(rng.choice([1, 4, 20])), str(rng.choice(["noise", "nearest", "singleton"]))
-    expected, margin = complete_graph.complete_graph(domain.value, domain.level, X, m, outliers)
+    expected, margin = domains.complete_graph(domain.value, domain.level, X, m, outliers)
     if margin <= NEAR:
         return
     stage = registry.get("labeler", "complete_graph")().with_parameters(n_segment_points=m, outliers=outliers)
