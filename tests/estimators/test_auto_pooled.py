@@ -18,7 +18,7 @@ from clusterkit.drivers.auto_pooled import halvings
 from clusterkit.drivers.gap import Gaps, reference, scale_free
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.testing.pytest_plugin import deep
-from clusterkit_campaign.oracles import gap as oracle
+from clusterkit_campaign.oracles import ridge as oracle
 
 QUICK = {
     "n_maps": 2,

@@ -3,7 +3,7 @@
     minimise  f(β) = β'Kβ - Σ K_ii β_i   subject to  Σ β_i = 1,  0 <= β_i <= bound_i
 
 Two variables move at a time, chosen by second-order information (Fan, Chen & Lin 2005, WSS 2). The pair step is in
-`_move`; the numpy twin of this loop is ``smo`` in ``clusterkit_campaign/oracles/svdd.py``.
+`_move`; the numpy twin of this loop is ``smo`` in ``clusterkit_campaign/oracles/one_class.py``.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class TestComparisons:
         assert counts["comparisons"] >= 24
 
     def test_a_difference_is_seen(self, monkeypatch):
-        monkeypatch.setattr(comparisons.fuzzy_cmeans, "memberships", lambda D, phi: np.full(D.shape, 0.25))
+        monkeypatch.setattr(comparisons.means, "memberships", lambda D, phi: np.full(D.shape, 0.25))
         problems = check_comparison("fuzzy c-means", Counter(), 1)
         assert {problem.what for problem, _ in problems} == {"a degree of membership differs from the reference"}
 

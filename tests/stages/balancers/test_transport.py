@@ -13,7 +13,7 @@ from clusterkit.balancers.band import Band
 from clusterkit.balancers.transport import Transport
 from clusterkit.core.errors import Infeasible, InvalidData, InvalidParameter
 from clusterkit.core.stages import Task
-from clusterkit_campaign.oracles import transport as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 

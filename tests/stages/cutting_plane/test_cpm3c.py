@@ -22,7 +22,7 @@ from clusterkit.solvers.cutting_plane._cuts import EDGE, NONE, Cuts, FeatureCutV
 from clusterkit.solvers.cutting_plane.cpm3c import Cpm3c
 from clusterkit.solvers.cutting_plane.cpmmc import Cpmmc
 from clusterkit.testing.pytest_plugin import share_of_examples
-from clusterkit_campaign.oracles import cpmmc as oracle
+from clusterkit_campaign.oracles import max_margin as oracle
 
 
 def dense(X):

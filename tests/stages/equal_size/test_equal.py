@@ -27,7 +27,7 @@ from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_d
 from clusterkit.numerics.equal_size.repair import even_out
 from clusterkit.partitioners.equal import EqualParts
 from clusterkit.solvers.equal_size.equal import Equal
-from clusterkit_campaign.oracles import equal as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 
 def dense(X):

@@ -12,7 +12,7 @@ from clusterkit.core.transform import Keep
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts
 from clusterkit.numerics.equal_size.fade import Cells, fade_weights, find_even_parts
 from clusterkit.solvers.equal_size.equal import Equal
-from clusterkit_campaign.oracles import equal as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 
 def mixture(n, d, components, seed):

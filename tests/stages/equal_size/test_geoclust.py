@@ -11,7 +11,7 @@ from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import DriftRule, find_parts, random_distinct_rows
 from clusterkit.partitioners.geoclust import GeoClustParts
 from clusterkit.solvers.equal_size.geoclust import GeoClust
-from clusterkit_campaign.oracles import equal as oracle
+from clusterkit_campaign.oracles import balance as oracle
 
 
 def cloud(n, seed=0):

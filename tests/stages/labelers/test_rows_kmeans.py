@@ -17,7 +17,7 @@ from clusterkit.core.spaces import build_space
 from clusterkit.core.stages import Task
 from clusterkit.core.transform import Keep
 from clusterkit.labelers.rows_kmeans import RowsKMeans
-from clusterkit_campaign.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 def label(rows, k, seed=0, status=None):

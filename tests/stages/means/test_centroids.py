@@ -27,7 +27,7 @@ from clusterkit.partitioners.random import Random
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _looks
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit_campaign.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 @attrs.frozen

@@ -22,7 +22,7 @@ from clusterkit.numerics import nearest
 from clusterkit.partitioners.seeds import Seeded
 from clusterkit.solvers.means import _hamerly, _looks
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit_campaign.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 
 def dense(X):

@@ -21,7 +21,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.partitioners.random import Random
 from clusterkit.solvers.means.centroids import Centroids
-from clusterkit_campaign.oracles import lloyd as oracle
+from clusterkit_campaign.oracles import means as oracle
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -25,7 +25,7 @@ from clusterkit.featuremaps.rbf import Rbf
 from clusterkit.labelers.graphs.complete_graph import CompleteGraph
 from clusterkit.solvers.one_class.psvdd import WEIGHTS, Psvdd
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit_campaign.oracles.svdd import gap, gram, quadratic_program
+from clusterkit_campaign.oracles.one_class import gap, gram, quadratic_program
 
 RNG = np.random.default_rng(0)
 

@@ -14,7 +14,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.solvers.one_class._gram_columns import KernelMatrix
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit_campaign.oracles.svdd import dual_value, gap, gram, quadratic_program, smo
+from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, quadratic_program, smo
 
 FIRST_PAIRS = 12
 """Steps in which both loops take the same pairs. A free step leaves both of its rows with the same gradient, so that

@@ -12,7 +12,7 @@ from clusterkit.core.spaces import KernelSpace, build_space
 from clusterkit.core.stages import Resumable, Task
 from clusterkit.core.transform import Keep
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit_campaign.oracles.svdd import gap, gram
+from clusterkit_campaign.oracles.one_class import gap, gram
 
 TOL = 1e-8
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from clusterkit.core.spaces import KernelSpace
 from clusterkit.core.stages import Task
 from clusterkit.solvers.one_class._working_sets import SetSizes, minimise_gaussian
 from clusterkit.solvers.one_class.svdd import Svdd
-from clusterkit_campaign.oracles.svdd import dual_value, gap, gram, libsvm, quadratic_program
+from clusterkit_campaign.oracles.one_class import dual_value, gap, gram, libsvm, quadratic_program
 
 SMALL = SetSizes(max_direct=12, min_candidates=8, candidate_divisor=16, max_free=64, sample_divisor=3)
 POOL = 2**20

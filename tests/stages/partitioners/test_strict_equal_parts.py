@@ -10,7 +10,7 @@ from clusterkit import MinMaxModularSVC, recipe
 from clusterkit.core.stages import Task
 from clusterkit.numerics.equal_size.drift import random_distinct_rows
 from clusterkit.partitioners.equal import EqualParts
-from clusterkit_campaign.oracles.equal import strict_parts
+from clusterkit_campaign.oracles.balance import strict_parts
 
 
 @given(

@@ -23,17 +23,13 @@ from clusterkit.labelers.codecs.argmax import Argmax
 from clusterkit.numerics.gaussian_jit import gaussian_block, gaussian_sums
 from clusterkit_campaign.findings import SILENT, Problem, of_error
 from clusterkit_campaign.oracles import (
-    agreement,
     balance,
-    dbcv,
     domains,
-    fuzzy_cmeans,
-    lloyd,
+    means,
+    measures,
     nmf,
+    one_class,
     ridge,
-    svdd,
-    transport,
-    validity,
 )
 from clusterkit_campaign.oracles import consensus as plain_consensus
 
@@ -148,15 +144,15 @@ def _agreement(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     n = int(rng.integers(1, 25))
     one, other = _labels(rng, n, 4, -1), _labels(rng, n, int(rng.integers(1, 5)), -1)
     listed = one.tolist(), other.tolist()
-    yield "rand_index", metrics.rand_index(one, other), agreement.rand_index_by_pairs(*listed), 1e-12
+    yield "rand_index", metrics.rand_index(one, other), measures.rand_index_by_pairs(*listed), 1e-12
     yield (
         "clustering_accuracy",
         metrics.clustering_accuracy(one, other),
-        agreement.accuracy_by_enumeration(*listed),
+        measures.accuracy_by_enumeration(*listed),
         1e-12,
     )
-    yield "purity", metrics.purity(one, other), agreement.purity_by_clusters(*listed), 1e-12
-    yield "nmi", metrics.nmi(one, other), agreement.nmi_by_definition(*listed), 1e-9
+    yield "purity", metrics.purity(one, other), measures.purity_by_clusters(*listed), 1e-12
+    yield "nmi", metrics.nmi(one, other), measures.nmi_by_definition(*listed), 1e-9
     names = rng.permutation(9)
     yield (
         "rand_index of renamed labels",
@@ -171,7 +167,7 @@ def _validity(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     labels = _labels(rng, len(X), int(rng.integers(1, 5)))
     scale = float(np.abs(X).max()) + 1e-300
     for squared in (False, True):
-        expected = validity.compactness_by_pairs(X, labels, squared)
+        expected = measures.compactness_by_pairs(X, labels, squared)
         tolerance = 1e-12 * scale ** (2 if squared else 1)
         yield "compactness", metrics.compactness(X, labels, squared=squared), expected, tolerance
 
@@ -181,7 +177,7 @@ def _density(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     k = int(rng.integers(2, 4))
     X = rng.standard_normal((int(rng.integers(2 * k, 16)), int(rng.integers(1, 4))))
     labels = rng.permutation(np.arange(len(X)) % k)
-    yield "dbcv", metrics.dbcv(X, labels), dbcv.dbcv(X, labels), 1e-9
+    yield "dbcv", metrics.dbcv(X, labels), measures.dbcv(X, labels), 1e-9
 
 
 def _sums(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
@@ -198,7 +194,7 @@ def _sums(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
         domains.kernel_sum(Y, X, weights, gamma),
         tolerance,
     )
-    yield "a Gaussian kernel", gaussian_block(X, X, gamma), svdd.gram(X, gamma), min(1.0, lost)
+    yield "a Gaussian kernel", gaussian_block(X, X, gamma), one_class.gram(X, gamma), min(1.0, lost)
 
 
 def _ridge(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
@@ -228,14 +224,14 @@ def _centroids(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     k = int(rng.integers(2, min(len(X), 6)))
     labels = _labels(rng, len(X), k)
     outcome, value, noise = _turn(_dense(X), labels, k, rng)
-    D = lloyd.distances(X, labels, k, noise)
+    D = means.distances(X, labels, k, noise)
     size = float(np.square(X).sum(axis=1).max() + D.max())
     yield "a distance to a centroid", -outcome.rows, D, 1e-12 * size
-    yield "the k-means objective", value[0], lloyd.objective(X, labels), 1e-12 * len(X) * size
+    yield "the k-means objective", value[0], means.objective(X, labels), 1e-12 * len(X) * size
     kernel = KernelSpace(X, Gaussian(float(rng.uniform(0.05, 0.5) / X.var())))
     outcome, value, noise = _turn(kernel, labels, k, rng)
-    yield "a distance in kernel space", -outcome.rows, lloyd.kernel_distances(kernel.gram(), labels, k, noise), 1e-12
-    yield "the kernel k-means objective", value[0], lloyd.kernel_objective(kernel.gram(), labels), 1e-11
+    yield "a distance in kernel space", -outcome.rows, means.kernel_distances(kernel.gram(), labels, k, noise), 1e-12
+    yield "the kernel k-means objective", value[0], means.kernel_objective(kernel.gram(), labels), 1e-11
 
 
 def _fuzzy(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
@@ -244,7 +240,7 @@ def _fuzzy(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     D = 10.0 ** rng.uniform(-6, 6, size=(int(rng.integers(1, 9)), int(rng.integers(2, 5))))
     D[rng.random(D.shape) < 0.1] = 0.0
     phi = float(rng.choice([1.2, 1.5, 2.0, 2.5, 4.0]))
-    yield "a degree of membership", memberships(D, phi), fuzzy_cmeans.memberships(D, phi), 1e-13
+    yield "a degree of membership", memberships(D, phi), means.memberships(D, phi), 1e-13
 
 
 def _nmf(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
@@ -271,7 +267,7 @@ def _transport(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     low, high = int(rng.integers(0, n // k + 1)), int(rng.integers(-(-n // k), n + 1))
     stage = registry.get("balancer", "transport")().with_parameters(size_min=low, size_max=high)
     labels = stage.assign(costs, np.argmin(costs, axis=1), Task(n, k)).labels
-    best = transport.linear_program(costs, np.full(k, low), np.full(k, high))
+    best = balance.linear_program(costs, np.full(k, low), np.full(k, high))
     yield "the cost of a transport", costs[np.arange(n), labels].sum(), best, 1e-8
     sizes = np.bincount(labels, minlength=k)
     yield "the sizes of a transport", bool(((sizes >= low) & (sizes <= high)).all()), True, 0.0
@@ -331,7 +327,7 @@ def _svdd(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
     solution = prepared.minimise()
     bounds = np.full(len(X), min(1.0, 1.0 / (nu * len(X))))
     yield "the sum of the multipliers", solution.beta.sum(), 1.0, 1e-12 * len(X)
-    yield "the violation of the dual", svdd.gap(svdd.gram(X, gamma), solution.beta, bounds), 0.0, 1e-7
+    yield "the violation of the dual", one_class.gap(one_class.gram(X, gamma), solution.beta, bounds), 0.0, 1e-7
 
 
 def _complete_graph(rng: Rng) -> Iterator[tuple[str, Any, Any, float]]:
